@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the host hands to one launch of the machine, and what comes back.
+ *
+ * The control block is one buffer: a struct launch, then, at the offsets it
+ * names, the code, the constants, the feeds and the outputs. All is 8-byte
+ * aligned. Offsets are in bytes from the start of the control block unless
+ * said otherwise.
+ *
+ * The machine runs the code over rows [row_first, row_end) of a tablet. It
+ * walks them in steps of VDBQ_GROUP * VDBQ_TILE rows; step s covers the rows
+ * from row_first + s * step_rows on. Each step packs its surviving rows, in
+ * table order, into neighbouring places of the result and describes them:
+ * reading the descriptors in order gives the result in table order.
+ */
+#ifndef VDBQ_CL_LAUNCH_H
+#define VDBQ_CL_LAUNCH_H
+
+#include "types.h"
+
+/* One instruction as the machine reads it. */
+struct code {
+    i32 op; /* enum opcode             */
+    i32 a;  /* operands: cl/opcodes.h  */
+    i32 b;
+    i32 c;
+    i32 d;
+    i32 reserved; /* 0 */
+};
+
+/* Where a column's values of this tablet are; offsets into the data buffer. */
+struct feed {
+    u64 values;
+    u64 nulls;    /* 0: none is NULL                          */
+    i64 base;     /* ENCODING_SEQUENCE: the value of row 0    */
+    u32 width;    /* bytes of a value                         */
+    u32 encoding; /* ENCODING_...                             */
+};
+
+/* A result column: where its values go; offsets into the result buffer. */
+struct output {
+    u64 values;
+    u64 nulls;         /* bytes, 1 where NULL; unused with null_register -1 */
+    i32 register_;     /* that holds the value                              */
+    i32 null_register; /* that holds 1 where the value is NULL, or -1       */
+    u32 width;         /* 4 or 8                                            */
+    u32 reserved;      /* 0                                                 */
+};
+
+struct launch {
+    u64 row_first;      /* rows of the tablet to run over              */
+    u64 row_end;
+    u64 code;           /* struct code[]; indexed by program counter   */
+    u64 constants;      /* i64[]; bits of an f64 where it is one       */
+    u64 feeds;          /* struct feed[]                               */
+    u64 outputs;        /* struct output[]                             */
+    u32 code_first;     /* program counter of the first instruction    */
+    u32 code_end;       /* ... and of the Converge that ends it        */
+    u32 output_count;
+    u32 steps_per_item; /* steps that one group walks, one by one      */
+};
+
+/* The rows that one step kept: [start, start + count) of the result. */
+struct descriptor {
+    u32 start;
+    u32 count;
+};
+
+/* Counters, one buffer of u32. */
+enum {
+    COUNTER_ROWS = 0,  /* places taken in the result so far; 0 before  */
+    COUNTER_FAULT = 1, /* the least program counter that failed for a
+                          live row; NO_FAULT before                    */
+    COUNTERS = 2
+};
+#define NO_FAULT 0xffffffffu
+
+VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
+VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 32);
+VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 64);
+VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of the machine while it runs over a tile of neighbouring rows,
+ * and the words in which cl/ops.cl is written.
+ *
+ * The files of the machine build three ways. The host sets, for a device:
+ *   VDBQ_TILE        rows of a tile: a handful on a GPU, hundreds on a CPU
+ *   VDBQ_GROUP       work-items of a group; 1 on a CPU, where nothing waits
+ *   VDBQ_REGISTERS   registers there is room for
+ *   VDBQ_SPECIALISED the program is pasted in as calls
+ * and as host C, where VDBQ_HOST is set and one call runs one group.
+ */
+#ifndef VDBQ_CL_MACHINE_H
+#define VDBQ_CL_MACHINE_H
+
+#include "launch.h"
+#include "opcodes.h"
+#include "tablet.h"
+
+#ifndef VDBQ_TILE
+#define VDBQ_TILE 256
+#endif
+#ifndef VDBQ_GROUP
+#define VDBQ_GROUP 1
+#endif
+#ifndef VDBQ_REGISTERS
+#define VDBQ_REGISTERS VDBQ_REGISTERS_MAX
+#endif
+
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF
+#define GLOBAL __global
+#define LOCAL __local
+#else
+#define GLOBAL
+#define LOCAL
+#endif
+
+/* The types as opcodes spell them. */
+typedef i32 I32;
+typedef i64 I64;
+typedef f32 F32;
+typedef f64 F64;
+
+/* A register: the values of a tile of rows, all of one type. */
+union tile {
+    I32 I32[VDBQ_TILE];
+    I64 I64[VDBQ_TILE];
+    F32 F32[VDBQ_TILE];
+    F64 F64[VDBQ_TILE];
+};
+
+/*
+ * Machine rule 1. A register is written by one instruction only, so a row
+ *   that jumped over the instruction may be given any value by it: the
+ *   checker proved that such a row never reads it.
+ * Machine rule 2. A row is live at instruction k while its own program
+ *   counter is at most k. Jumps go forward only.
+ * Machine rule 3. Every opcode is total: it has a value, and no undefined
+ *   behaviour, for any bits in its registers. What fails for a live row is
+ *   reported through `fault`.
+ * Machine rule 4. All work-items of a group take the same path through the
+ *   code; what differs between rows is data.
+ */
+struct machine {
+    union tile r[VDBQ_REGISTERS];
+    i32 pc[VDBQ_TILE];    /* of each row                                 */
+    i32 valid[VDBQ_TILE]; /* 1: the row may become a result row          */
+    i32 kept[VDBQ_TILE];  /* the rows of the tile that Result outputs    */
+    i32 kept_count;
+    i32 rows;             /* rows of this tile that exist                */
+    u64 row;              /* number of the first one, in the tablet      */
+    u32 step;             /* number of the step: its descriptor          */
+    u32 place;            /* where in the result this tile's rows start;
+                             with a group of 1: where the next ones go   */
+    u32 fault;            /* least program counter that failed           */
+    u32 item;             /* number of the work-item in its group        */
+    GLOBAL const struct code *code;
+    GLOBAL const i64 *constants;
+    GLOBAL const struct feed *feeds;
+    GLOBAL const struct output *outputs;
+    u32 output_count;
+    GLOBAL const u8 *data;
+    GLOBAL u8 *result;
+    GLOBAL struct descriptor *descriptors;
+    GLOBAL u32 *counters;
+    LOCAL u32 *local_sums; /* VDBQ_GROUP + 1 of them; none with group 1  */
+};
+
+/* Over the rows of the tile. A GPU runs over all of a small tile, existing
+ * or not, so that the loop unrolls into registers; a CPU's compiler makes
+ * vectors of a loop whose end does not change. */
+#if VDBQ_GROUP > 1
+#define EACH for (i32 t = 0; t < VDBQ_TILE; t++)
+#else
+#define EACH for (i32 t = 0, rows_ = m->rows; t < rows_; t++)
+#endif
+/* Over those that exist: for what touches memory. */
+#define EACH_EXISTING EACH if (VDBQ_GROUP == 1 || t < m->rows)
+
+#define OP(name)                                                       \
+    static void op_##name(struct machine *m, i32 k, i32 a, i32 b, i32 c, \
+                          i32 d)
+#define UNUSED(x) (void)(x)
+/* The operands as values of row t. */
+#define A(T) m->r[a].T[t]
+#define B(T) m->r[b].T[t]
+#define C(T) m->r[c].T[t]
+#define D(T) m->r[d].T[t]
+#define LIVE (m->pc[t] <= k)
+
+#endif

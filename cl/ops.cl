@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The meaning of every opcode, once, over a tile of rows: k is the program
+ * counter, a to d are the operands. The rules are in cl/machine.h.
+ */
+#include "machine.h"
+
+/* The operands that an opcode has no use for. */
+#define NO_K UNUSED(k)
+#define NO_B UNUSED(b)
+#define NO_C UNUSED(c)
+#define NO_D UNUSED(d)
+#define NO_OPERANDS UNUSED(a), NO_B, NO_C, NO_D
+
+/* ------------------------------------------------------------- columns -- */
+
+/* Whether some row of the tile is live, so that its column is worth the way
+ * to memory. */
+static i32 some_live(const struct machine *m, i32 k)
+{
+    i32 live = 0;
+    EACH live |= LIVE;
+    return live;
+}
+
+#define LOAD(T)                                                              \
+    static void load_##T(struct machine *m, i32 k, i32 a,                    \
+                         GLOBAL const struct feed *feed)                     \
+    {                                                                        \
+        GLOBAL const T *values =                                             \
+            (GLOBAL const T *)(m->data + feed->values) + m->row;             \
+        i64 first = feed->base + (i64)m->row;                                \
+        if (!some_live(m, k))                                                \
+            return;                                                          \
+        if (feed->encoding == ENCODING_SEQUENCE) {                           \
+            EACH A(T) = (T)(first + t);                                      \
+        } else {                                                             \
+            EACH_EXISTING A(T) = values[t];                                  \
+        }                                                                    \
+    }                                                                        \
+    OP(COLUMN_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }          \
+    OP(ROWID_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }
+
+LOAD(I32)
+LOAD(I64)
+LOAD(F32)
+LOAD(F64)
+
+OP(COLUMN_NULL)
+{
+    NO_C;
+    NO_D;
+    u64 nulls = m->feeds[b].nulls;
+    GLOBAL const u8 *bits = m->data + nulls;
+    if (nulls == 0) {
+        EACH A(I32) = 0;
+    } else if (some_live(m, k)) {
+        EACH_EXISTING A(I32) =
+            bits[(m->row + t) / 8] >> ((m->row + t) % 8) & 1;
+    }
+}
+
+/* ----------------------------------------------------------- constants -- */
+
+/* The bits of an f64 constant. */
+static f64 constant_f64(i64 bits)
+{
+#ifdef __OPENCL_VERSION__
+    return as_double(bits);
+#else
+    union { i64 bits; f64 value; } both = { .bits = bits };
+    return both.value;
+#endif
+}
+
+/* Filled before the first step, for the whole tile. */
+#define EVERY for (i32 t = 0; t < VDBQ_TILE; t++)
+
+OP(INTEGER_I32)
+{
+    NO_K; NO_C; NO_D;
+    EVERY A(I32) = (i32)m->constants[b];
+}
+OP(INTEGER_I64)
+{
+    NO_K; NO_C; NO_D;
+    EVERY A(I64) = m->constants[b];
+}
+OP(FLOAT_F32)
+{
+    NO_K; NO_C; NO_D;
+    EVERY A(F32) = (f32)constant_f64(m->constants[b]);
+}
+OP(FLOAT_F64)
+{
+    NO_K; NO_C; NO_D;
+    EVERY A(F64) = constant_f64(m->constants[b]);
+}
+
+/* ---------------------------------------------------------- arithmetic -- */
+
+/* Integers wrap here; the planner uses these where it proved that they do
+ * not, and the checked ones elsewhere. */
+#define WRAPPING(T, U)                                                       \
+    OP(ADD_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) + (U)C(T)); }          \
+    OP(SUB_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) - (U)C(T)); }          \
+    OP(MUL_##T) { NO_K; NO_D; EACH A(T) = (T)((U)B(T) * (U)C(T)); }          \
+    static T divide_##T(T x, T y)                                            \
+    {                                                                        \
+        T safe = y == 0 || y == -1 ? 1 : y;                                  \
+        T minus = (T)((U)0 - (U)x);                                          \
+        return y == 0 ? 0 : y == -1 ? minus : x / safe;                      \
+    }                                                                        \
+    static T remainder_##T(T x, T y)                                         \
+    {                                                                        \
+        T safe = y == 0 || y == -1 ? 1 : y;                                  \
+        return x % safe;                                                     \
+    }                                                                        \
+    OP(DIV_##T) { NO_K; NO_D; EACH A(T) = divide_##T(B(T), C(T)); }          \
+    OP(MOD_##T) { NO_K; NO_D; EACH A(T) = remainder_##T(B(T), C(T)); }
+
+WRAPPING(I32, u32)
+WRAPPING(I64, u64)
+
+#define FLOATING(T)                                                          \
+    OP(ADD_##T) { NO_K; NO_D; EACH A(T) = B(T) + C(T); }                     \
+    OP(SUB_##T) { NO_K; NO_D; EACH A(T) = B(T) - C(T); }                     \
+    OP(MUL_##T) { NO_K; NO_D; EACH A(T) = B(T) * C(T); }                     \
+    OP(DIV_##T)                                                              \
+    {                                                                        \
+        NO_K; NO_D;                                                          \
+        EACH A(T) = C(T) == 0 ? 0 : B(T) / (C(T) == 0 ? 1 : C(T));           \
+    }                                                                        \
+    OP(IS_NAN_##T) { NO_K; NO_C; NO_D; EACH A(I32) = B(T) != B(T); }
+
+FLOATING(F32)
+FLOATING(F64)
+
+/* --------------------------------------------- arithmetic that may fail -- */
+
+/* Notes that instruction k failed for a live row. */
+static void fault(struct machine *m, i32 k, i32 failed)
+{
+    if (failed && (u32)k < m->fault)
+        m->fault = (u32)k;
+}
+
+/* Whether a 64-bit product is more than its low half says. */
+static i32 product_overflows(i64 x, i64 y)
+{
+#ifdef __OPENCL_VERSION__
+    return mul_hi(x, y) != (i64)((u64)x * (u64)y) >> 63;
+#else
+    i64 product;
+    return __builtin_mul_overflow(x, y, &product);
+#endif
+}
+
+OP(ADD_CHECKED_I64)
+{
+    NO_D;
+    i32 failed = 0;
+    EACH {
+        i64 x = B(I64), y = C(I64), sum = (i64)((u64)x + (u64)y);
+        failed |= LIVE & (((x ^ sum) & (y ^ sum)) < 0);
+        A(I64) = sum;
+    }
+    fault(m, k, failed);
+}
+OP(SUB_CHECKED_I64)
+{
+    NO_D;
+    i32 failed = 0;
+    EACH {
+        i64 x = B(I64), y = C(I64), less = (i64)((u64)x - (u64)y);
+        failed |= LIVE & (((x ^ y) & (x ^ less)) < 0);
+        A(I64) = less;
+    }
+    fault(m, k, failed);
+}
+OP(MUL_CHECKED_I64)
+{
+    NO_D;
+    i32 failed = 0;
+    EACH {
+        i64 x = B(I64), y = C(I64);
+        failed |= LIVE & product_overflows(x, y);
+        A(I64) = (i64)((u64)x * (u64)y);
+    }
+    fault(m, k, failed);
+}
+OP(DIV_CHECKED_I64)
+{
+    NO_D;
+    i32 failed = 0;
+    EACH {
+        i64 x = B(I64), y = C(I64);
+        failed |= LIVE & (y == -1) & (x != 0) & ((u64)x == (u64)0 - (u64)x);
+        A(I64) = divide_I64(x, y);
+    }
+    fault(m, k, failed);
+}
+
+/* --------------------------------------------------------------- casts -- */
+
+/* What always fits, or is rounded to the nearest. */
+#define WIDEN(TO, FROM)                                                      \
+    OP(CAST_##TO##_##FROM)                                                   \
+    {                                                                        \
+        NO_K; NO_D; UNUSED(a);                                               \
+        EACH C(TO) = (TO)B(FROM);                                            \
+    }
+/* What fails outside of (low, high); fractions are cut off. */
+#define NARROW(TO, FROM, low, high)                                          \
+    OP(CAST_##TO##_##FROM)                                                   \
+    {                                                                        \
+        NO_D; UNUSED(a);                                                     \
+        i32 failed = 0;                                                      \
+        EACH {                                                               \
+            FROM x = B(FROM);                                                \
+            i32 fits = x > (low) && x < (high);                              \
+            failed |= LIVE & !fits;                                          \
+            C(TO) = fits ? (TO)x : (TO)0;                                    \
+        }                                                                    \
+        fault(m, k, failed);                                                 \
+    }
+
+WIDEN(I64, I32)
+WIDEN(F32, I32)
+WIDEN(F32, I64)
+WIDEN(F64, I32)
+WIDEN(F64, I64)
+WIDEN(F64, F32)
+NARROW(I32, I64, -2147483649L, 2147483648L)
+NARROW(I32, F32, -2147483904.0f, 2147483648.0f)
+NARROW(I32, F64, -2147483649.0, 2147483648.0)
+NARROW(I64, F32, -9223373136366403584.0f, 9223372036854775808.0f)
+NARROW(I64, F64, -9223372036854777856.0, 9223372036854775808.0)
+
+OP(CAST_F32_F64)
+{
+    NO_D;
+    UNUSED(a);
+    const f64 limit = 3.4028235677973366e38; /* rounds to infinity */
+    i32 failed = 0;
+    EACH {
+        f64 x = B(F64);
+        i32 infinite = x - x != 0; /* or not a number */
+        i32 fits = infinite || (x > -limit && x < limit);
+        failed |= LIVE & !fits;
+        C(F32) = fits ? (f32)x : 0;
+    }
+    fault(m, k, failed);
+}
+
+/* -------------------------------------------------------- truth values -- */
+
+#define TRUTHS(T)                                                            \
+    OP(IS_EQ_##T) { NO_K; NO_D; EACH A(I32) = B(T) == C(T); }                \
+    OP(IS_LT_##T) { NO_K; NO_D; EACH A(I32) = B(T) < C(T); }                 \
+    OP(IS_LE_##T) { NO_K; NO_D; EACH A(I32) = B(T) <= C(T); }                \
+    OP(CHOOSE_##T) { NO_K; EACH A(T) = D(I32) ? B(T) : C(T); }
+
+TRUTHS(I32)
+TRUTHS(I64)
+TRUTHS(F32)
+TRUTHS(F64)
+
+OP(BOTH_I32) { NO_K; NO_D; EACH A(I32) = (B(I32) != 0) & (C(I32) != 0); }
+OP(EITHER_I32) { NO_K; NO_D; EACH A(I32) = (B(I32) != 0) | (C(I32) != 0); }
+OP(NEGATE_I32) { NO_K; NO_C; NO_D; EACH A(I32) = B(I32) == 0; }
+
+/* --------------------------------------------------------------- jumps -- */
+
+/* A live row for which the condition holds goes on at c; it stays valid only
+ * where d is 1. */
+#define JUMP_IF(condition)                                                   \
+    i32 *restrict pc = m->pc;                                                \
+    i32 *restrict valid = m->valid;                                          \
+    EACH {                                                                   \
+        i32 taken = (pc[t] <= k) & (condition);                              \
+        pc[t] = taken ? c : pc[t];                                           \
+        valid[t] &= taken ? d : 1;                                           \
+    }
+#define COMPARE(T)                                                           \
+    OP(EQ_##T) { JUMP_IF(A(T) == B(T)) }                                     \
+    OP(NEQ_##T) { JUMP_IF(A(T) != B(T)) }                                    \
+    OP(LT_##T) { JUMP_IF(A(T) < B(T)) }                                      \
+    OP(LE_##T) { JUMP_IF(A(T) <= B(T)) }                                     \
+    OP(GT_##T) { JUMP_IF(A(T) > B(T)) }                                      \
+    OP(GE_##T) { JUMP_IF(A(T) >= B(T)) }
+
+COMPARE(I32)
+COMPARE(I64)
+COMPARE(F32)
+COMPARE(F64)
+
+OP(AND_I32) { JUMP_IF((A(I32) != 0) & (B(I32) != 0)) }
+OP(OR_I32) { JUMP_IF((A(I32) != 0) | (B(I32) != 0)) }
+OP(NOT_I32) { NO_B; JUMP_IF(A(I32) == 0) }
+
+OP(INVALID)
+{
+    NO_OPERANDS;
+    EACH m->valid[t] &= !LIVE;
+}
+
+OP(CONVERGE)
+{
+    NO_OPERANDS;
+    UNUSED(m);
+    NO_K;
+}
+
+/* -------------------------------------------------------------- result -- */
+
+/* Takes room in the result for `count` rows of this work-item, in the order
+ * of items, and describes the step: step one of the two-step result. */
+#if VDBQ_GROUP > 1
+static void take_places(struct machine *m, u32 count)
+{
+    LOCAL u32 *sums = m->local_sums;
+    u32 item = m->item, before;
+    sums[item] = count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (u32 reach = 1; reach < VDBQ_GROUP; reach *= 2) {
+        before = item >= reach ? sums[item - reach] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sums[item] += before;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (item == VDBQ_GROUP - 1) {
+        u32 all = sums[item];
+        u32 start = all ? atomic_add(&m->counters[COUNTER_ROWS], all) : 0;
+        m->descriptors[m->step].start = start;
+        m->descriptors[m->step].count = all;
+        sums[VDBQ_GROUP] = start;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    m->place = sums[VDBQ_GROUP] + sums[item] - count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+#else
+static void take_places(struct machine *m, u32 count)
+{
+    m->descriptors[m->step].start = m->place;
+    m->descriptors[m->step].count = count;
+}
+#endif
+
+/* Finds the rows to output, and their places. */
+static void result_begin(struct machine *m, i32 k)
+{
+    const i32 *restrict pc = m->pc;
+    const i32 *restrict valid = m->valid;
+    i32 *restrict kept = m->kept;
+    i32 count = 0;
+    EACH {
+        kept[count] = t;
+        count += (pc[t] <= k) & valid[t];
+    }
+    m->kept_count = count;
+    take_places(m, (u32)count);
+}
+
+/* Over the kept rows: place i gets row KEPT. On a GPU the tile is in
+ * registers, whose numbers must be known, so the rows that are not kept are
+ * passed over. */
+#if VDBQ_GROUP > 1
+#define KEPT t
+#define EACH_KEPT                                                            \
+    for (i32 t = 0, i = 0; t < VDBQ_TILE; i += LIVE & m->valid[t], t++)      \
+        if (LIVE & m->valid[t])
+#else
+#define KEPT m->kept[i]
+#define EACH_KEPT for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)
+#endif
+
+/* Writes register r as a result column. */
+static void result_values(struct machine *m, i32 k, i32 r,
+                          GLOBAL const struct output *output)
+{
+    GLOBAL u8 *values = m->result + output->values;
+    NO_K;
+    if (output->width == 4) {
+        GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
+        EACH_KEPT to[i] = m->r[r].I32[KEPT];
+    } else {
+        GLOBAL i64 *restrict to = (GLOBAL i64 *)values + m->place;
+        EACH_KEPT to[i] = m->r[r].I64[KEPT];
+    }
+}
+
+/* Writes register r as the NULL bytes of a result column. */
+static void result_nulls(struct machine *m, i32 k, i32 r,
+                         GLOBAL const struct output *output)
+{
+    GLOBAL u8 *restrict to = m->result + output->nulls + m->place;
+    NO_K;
+    EACH_KEPT to[i] = (u8)(m->r[r].I32[KEPT] != 0);
+}
+
+/* The rows after these go behind them. */
+static void result_end(struct machine *m)
+{
+    m->place += (u32)m->kept_count;
+}
+
+OP(RESULT)
+{
+    NO_OPERANDS;
+    result_begin(m, k);
+    for (u32 i = 0; i < m->output_count; i++) {
+        GLOBAL const struct output *output = m->outputs + i;
+        result_values(m, k, output->register_, output);
+        if (output->null_register >= 0)
+            result_nulls(m, k, output->null_register, output);
+    }
+    result_end(m);
+}

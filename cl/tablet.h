@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tablet: a run of neighbouring rows of one table as one contiguous,
+ * self-contained, relocatable block, the same bytes on disk, in host memory
+ * and on a device (Bakkum & Chakradhar, Efficient Data Management for GPU
+ * Databases, section 3). All numbers are little-endian, all offsets are bytes
+ * from the tablet's first byte.
+ *
+ *   offset  size  field
+ *        0     8  magic        "VDBQTABL"
+ *        8     4  format       TABLET_FORMAT
+ *       12     4  columns      C; the primary key is one of them
+ *       16     8  rows         N, at least 1
+ *       24     8  size         of the whole block, a multiple of 64
+ *       32     4  key          which column is the primary key, or NO_KEY
+ *       36     4  reserved     0
+ *       40     8  variable     offset of the variable-size area
+ *       48     8  variable_size  in bytes; 0: there is none
+ *       56     8  reserved     0
+ *       64  64*C  one struct tablet_column for each column, in table order
+ *        .     .  the areas of the columns, each 64-byte aligned
+ *        .     .  the variable-size area, 64-byte aligned
+ *
+ * An area ends at a multiple of 64 bytes; what lies between the end of its
+ * values and there is 0, so that equal tablets are equal bytes.
+ */
+#ifndef VDBQ_CL_TABLET_H
+#define VDBQ_CL_TABLET_H
+
+#include "types.h"
+
+#define TABLET_MAGIC 0x4c42415451424456UL /* "VDBQTABL" */
+#define TABLET_FORMAT 1
+#define TABLET_ALIGN 64
+/* Where the next area starts, at or behind `offset`. */
+#define TABLET_ALIGNED(offset) \
+    (((offset) + TABLET_ALIGN - 1) / TABLET_ALIGN * TABLET_ALIGN)
+#define TABLET_NO_KEY 0xffffffffu
+/* The most rows of a tablet; a file may hold smaller ones. */
+#define TABLET_ROWS_MAX (1 << 20)
+
+/* How a column's values are stored. */
+enum {
+    ENCODING_PLAIN = 0,   /* value i at values + i * width            */
+    ENCODING_SEQUENCE = 1 /* value i is base + i; nothing is stored   */
+};
+
+/*
+ *   offset  size  field
+ *        0     8  values       offset of the values, 64-byte aligned;
+ *                              0 with ENCODING_SEQUENCE
+ *        8     8  nulls        offset of N bits, bit i % 8 of byte i / 8 is
+ *                              set where value i is NULL; 0: no NULLs
+ *       16     4  type         TYPE_I32 .. TYPE_F64
+ *       20     1  encoding     ENCODING_...
+ *       21     3  reserved     0
+ *       24     4  width        bytes of a stored value
+ *       28     4  reserved     0
+ *       32     8  null_count
+ *       40     8  minimum      of the values that are not NULL: as an i64,
+ *       48     8  maximum      or the bits of an f64; 0 if all are NULL
+ *       56     8  base         of ENCODING_SEQUENCE
+ * A value that is NULL is stored as 0.
+ */
+struct tablet_column {
+    u64 values;
+    u64 nulls;
+    u32 type;
+    u8 encoding;
+    u8 reserved1[3];
+    u32 width;
+    u32 reserved2;
+    u64 null_count;
+    i64 minimum;
+    i64 maximum;
+    i64 base;
+};
+
+struct tablet {
+    u64 magic;
+    u32 format;
+    u32 columns;
+    u64 rows;
+    u64 size;
+    u32 key;
+    u32 reserved1;
+    u64 variable;
+    u64 variable_size;
+    u64 reserved2;
+    /* struct tablet_column column[columns] follows */
+};
+
+VDBQ_ASSERT_LAYOUT(tablet_column, sizeof(struct tablet_column) == 64);
+VDBQ_ASSERT_LAYOUT(tablet, sizeof(struct tablet) == 64);
+VDBQ_ASSERT_LAYOUT(tablet_column, offsetof(struct tablet_column, width) == 24);
+VDBQ_ASSERT_LAYOUT(tablet_column, offsetof(struct tablet_column, base) == 56);
+VDBQ_ASSERT_LAYOUT(tablet, offsetof(struct tablet, key) == 32);
+VDBQ_ASSERT_LAYOUT(tablet, offsetof(struct tablet, variable) == 40);
+
+#endif

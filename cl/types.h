@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The number types that host and device share, and the small differences
+ * between C11 and OpenCL C 1.2 that the shared files need bridged.
+ */
+#ifndef VDBQ_CL_TYPES_H
+#define VDBQ_CL_TYPES_H
+
+#ifdef __OPENCL_VERSION__
+typedef char i8;
+typedef uchar u8;
+typedef int i32;
+typedef uint u32;
+typedef long i64;
+typedef ulong u64;
+#define VDBQ_ASSERT_LAYOUT(what, condition)
+#else
+#include <stddef.h>
+#include <stdint.h>
+typedef int8_t i8;
+typedef uint8_t u8;
+typedef int32_t i32;
+typedef uint32_t u32;
+typedef int64_t i64;
+typedef uint64_t u64;
+#define VDBQ_ASSERT_LAYOUT(what, condition) \
+    _Static_assert(condition, "layout of " #what)
+#endif
+typedef float f32;
+typedef double f64;
+
+/* Types of registers and columns; the numbers are those of enum vdbq_type. */
+enum {
+    TYPE_NONE = 0,
+    TYPE_I32 = 1,
+    TYPE_I64 = 2,
+    TYPE_F32 = 3,
+    TYPE_F64 = 4
+};
+
+#endif

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A query from text to rows: parse, plan, check, run.
+ */
+#include "api/query.h"
+
+#include <string.h>
+
+#include "exec/modify.h"
+
+/* ---------------------------------------------------------------- plan -- */
+
+/* Gives the tables of a program that was read their ids and types. */
+static enum vdbq_status resolve_table(vdbq_query *query,
+                                      const struct catalogue *catalogue,
+                                      struct program_table *table)
+{
+    struct program *program = &query->plan.program;
+    const struct table *found =
+        table->name ? catalogue_table(catalogue, table->name) : NULL;
+    if (found == NULL)
+        return error_set(&query->db->error, VDBQ_UNKNOWN,
+                         "the program's table \"%s\" does not exist",
+                         table->name ? table->name : "");
+    int *types = arena_alloc(&program->arena,
+                             (found->column_count + 1) * sizeof *types);
+    if (types == NULL)
+        return error_no_memory(&query->db->error);
+    table->id = found->id;
+    table->column_types = types;
+    table->key_type = TYPE_I64;
+    for (unsigned i = 0; i < found->column_count; i++) {
+        int type = (int)found->columns[i].type;
+        if (i == found->key)
+            table->key_type = type;
+        else
+            types[table->column_count++] = type;
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status plan_program(vdbq_query *query,
+                                     const struct catalogue *catalogue)
+{
+    struct program *program = &query->plan.program;
+    query->plan = (struct plan){ .kind = PLAN_SELECT };
+    program_init(program);
+    enum vdbq_status status =
+        program_read(query->text, program, &query->db->error);
+    for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++)
+        status = resolve_table(query, catalogue,
+                               vector_at(&program->tables, i));
+    if (status != VDBQ_OK)
+        plan_finish(&query->plan);
+    return status;
+}
+
+static void forget_plan(vdbq_query *query)
+{
+    if (query->planned)
+        plan_finish(&query->plan);
+    query->planned = false;
+    arena_finish(&query->plan_arena);
+}
+
+/* Plans the statement for a catalogue, and checks the program. */
+static enum vdbq_status make_plan(vdbq_query *query,
+                                  const struct catalogue *catalogue)
+{
+    struct error *error = &query->db->error;
+    enum vdbq_status status;
+    forget_plan(query);
+    if (query->statement == NULL)
+        status = plan_program(query, catalogue);
+    else
+        status = plan_statement(query->statement, query->text, query->length,
+                                catalogue, &query->plan_arena, &query->plan,
+                                error);
+    if (status != VDBQ_OK)
+        return status;
+    query->planned = true;
+    query->generation = catalogue->generation;
+    return query->plan.kind == PLAN_SELECT
+               ? program_check(&query->plan.program, error)
+               : VDBQ_OK;
+}
+
+/* Opens the newest snapshot, and plans again if that is not what the plan was
+ * made for. */
+static enum vdbq_status open_snapshot(vdbq_query *query)
+{
+    enum vdbq_status status = snapshot_open(query->db->database,
+                                            &query->snapshot,
+                                            &query->db->error);
+    if (status == VDBQ_OK &&
+        (!query->planned ||
+         query->generation != query->snapshot.catalogue->generation))
+        status = make_plan(query, query->snapshot.catalogue);
+    return status;
+}
+
+/* ------------------------------------------------------------- prepare -- */
+
+/* Makes a query of `length` bytes of text, in the connection's list. It takes
+ * over `arena`, where the statement lives (NULL: the text is a program). */
+static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
+                                     struct ast_statement *statement,
+                                     struct arena *arena, vdbq_query **query)
+{
+    vdbq_query *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return error_no_memory(&db->error);
+    made->db = db;
+    made->statement = statement;
+    made->arena = *arena;
+    *arena = (struct arena){ 0 };
+    made->next = db->queries;
+    made->line_texts = VECTOR(struct vdbq_text);
+    db->queries = made;
+    *query = made;
+    made->text = arena_copy(&made->arena, text, length);
+    made->length = length;
+    return made->text ? VDBQ_OK : error_no_memory(&db->error);
+}
+
+/* Plans a new query; the snapshot is only looked at. */
+static enum vdbq_status query_prepare(vdbq_query *query)
+{
+    enum vdbq_status status = open_snapshot(query);
+    snapshot_close(&query->snapshot);
+    unsigned columns = vdbq_query_columns(query);
+    if (status == VDBQ_OK)
+        query->cells = arena_alloc(&query->arena,
+                                   (columns + 1) * sizeof *query->cells);
+    return status == VDBQ_OK && query->cells == NULL
+               ? error_no_memory(&query->db->error)
+               : status;
+}
+
+/* Reports a failure of a statement with its text, and frees the query. */
+static enum vdbq_status prepared(vdbq *db, enum vdbq_status status,
+                                 const char *text, size_t length,
+                                 vdbq_query **query)
+{
+    session_report(db, status, text, length);
+    if (status != VDBQ_OK) {
+        vdbq_query_close(*query);
+        *query = NULL;
+    }
+    return status;
+}
+
+enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
+                              vdbq_query **query, const char **tail)
+{
+    size_t size = length < 0 ? strlen(sql) : (size_t)length, consumed = size;
+    struct arena arena = { 0 };
+    struct ast_statement *statement = NULL;
+    *query = NULL;
+    enum vdbq_status status = session_begin(db);
+    if (status == VDBQ_OK)
+        status = sql_parse(sql, size, &arena, &statement, &consumed,
+                           &db->error);
+    if (tail != NULL)
+        *tail = sql + consumed;
+    if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
+        status = query_create(db, sql, consumed, statement, &arena, query);
+        if (status == VDBQ_OK)
+            status = query_prepare(*query);
+    }
+    arena_finish(&arena);
+    return prepared(db, status, sql, consumed, query);
+}
+
+enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
+                                      vdbq_query **query)
+{
+    struct arena arena = { 0 };
+    *query = NULL;
+    enum vdbq_status status = session_begin(db);
+    if (status == VDBQ_OK)
+        status = query_create(db, text, strlen(text), NULL, &arena, query);
+    if (status == VDBQ_OK)
+        status = query_prepare(*query);
+    return prepared(db, status, text, strlen(text), query);
+}
+
+enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
+{
+    enum vdbq_status status = VDBQ_OK;
+    const char *rest = sql;
+    while (status == VDBQ_OK && *rest != '\0') {
+        vdbq_query *query;
+        const char *start = rest;
+        struct vdbq_batch batch = { .rows = 1 };
+        status = vdbq_prepare(db, rest, -1, &query, &rest);
+        while (status == VDBQ_OK && query != NULL && batch.rows > 0)
+            status = vdbq_query_batch(query, &batch);
+        session_move(db, sql, start);
+        vdbq_query_close(query);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- run -- */
+
+/* Ends a run: what it held is let go, its rows are gone. */
+static void end_run(vdbq_query *query)
+{
+    if (query->scan != NULL)
+        scan_stats(query->scan, &query->stats);
+    scan_close(query->scan);
+    query->scan = NULL;
+    snapshot_close(&query->snapshot);
+    query->snapshot = (struct snapshot){ 0 };
+    query->state = QUERY_ENDED;
+}
+
+/* Rows of the table that the program runs over. */
+static uint64_t rows_to_read(const vdbq_query *query)
+{
+    const struct program *program = &query->plan.program;
+    if (program->tables.count == 0)
+        return 1;
+    return catalogue_table_id(
+               query->snapshot.catalogue,
+               VECTOR_ITEMS(&program->tables, struct program_table)[0].id)
+        ->rows;
+}
+
+/* Chooses where and how to run, and starts the scan. */
+static enum vdbq_status start_scan(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    enum vdbq_status status =
+        station_choose(db, rows_to_read(query), &query->station);
+    if (status != VDBQ_OK)
+        return status;
+    query->choice = choose_run(db, query->station);
+    struct scan_params params = {
+        .runner = { .device = query->station->device,
+                    .program = &query->plan.program,
+                    .mode = query->choice.mode,
+                    .build = query->choice.build },
+        .snapshot = &query->snapshot,
+        .pool = query->station->pool,
+        .cancelled = &db->cancelled,
+        .progress = db->progress,
+        .progress_context = db->progress_context,
+    };
+    query->stats.device = device_facts(query->station->device)->name;
+    query->stats.mode = mode_text(query->choice.mode);
+    query->stats.build = build_text(query->choice.build);
+    return scan_open(&params, &query->scan, &db->error);
+}
+
+/* Changes the database as the plan says. */
+static enum vdbq_status run_change(vdbq_query *query)
+{
+    struct database *database = query->db->database;
+    struct error *error = &query->db->error;
+    const struct plan *plan = &query->plan;
+    snapshot_close(&query->snapshot);
+    query->snapshot = (struct snapshot){ 0 };
+    switch (plan->kind) {
+    case PLAN_CREATE_TABLE:
+        return modify_create(database, plan->create.name, plan->create.columns,
+                             plan->create.column_count, plan->create.key,
+                             plan->create.if_not_exists, error);
+    case PLAN_DROP_TABLE:
+        return modify_drop(database, plan->drop.name, plan->drop.if_exists,
+                           error);
+    case PLAN_INSERT:
+        return modify_insert(database, plan->insert.table_id,
+                             plan->insert.rows, plan->insert.vectors,
+                             error);
+    default:
+        return VDBQ_OK;
+    }
+}
+
+/* Runs a query to its end, for EXPLAIN ANALYZE. */
+static enum vdbq_status run_through(vdbq_query *query)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = start_scan(query);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        uint64_t start = os_time_ns();
+        status = scan_batch(query->scan, &batch, &query->db->error);
+        query->stats.rows_returned += batch.rows;
+        query->stats.total_ns += os_time_ns() - start;
+    }
+    end_run(query);
+    return status;
+}
+
+/* Starts the statement; changes and explanations are done when it returns. */
+static enum vdbq_status start(vdbq_query *query)
+{
+    enum vdbq_status status = open_snapshot(query);
+    if (status != VDBQ_OK)
+        return status;
+    if (query->plan.explain == AST_EXPLAIN_ANALYZE)
+        status = run_through(query);
+    if (status == VDBQ_OK && query_explains(query))
+        return explain_lines(query);
+    if (status == VDBQ_OK)
+        status = query->plan.kind == PLAN_SELECT ? start_scan(query)
+                                                 : run_change(query);
+    return status;
+}
+
+enum vdbq_status vdbq_query_run(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    uint64_t started = os_time_ns();
+    enum vdbq_status status = session_begin(db);
+    end_run(query);
+    query->stats = (struct vdbq_stats){ .device = "", .mode = "", .build = "" };
+    query->batch = (struct vdbq_batch){ 0 };
+    query->reading = READING_NOT;
+    query->row = 0;
+    atomic_store(&db->cancelled, false);
+    if (status == VDBQ_OK)
+        status = start(query);
+    query->stats.total_ns += os_time_ns() - started;
+    query->state = QUERY_RUNNING;
+    if (status != VDBQ_OK || (query->plan.kind != PLAN_SELECT &&
+                              !query_explains(query)))
+        end_run(query);
+    return session_report(db, status, query->text, query->length);
+}
+
+/* The next batch of a running query. */
+static enum vdbq_status next_batch(vdbq_query *query)
+{
+    struct vdbq_batch *batch = &query->batch;
+    *batch = (struct vdbq_batch){ .columns = vdbq_query_columns(query) };
+    if (query->state == QUERY_ENDED)
+        return VDBQ_OK;
+    if (query_explains(query)) {
+        *batch = (struct vdbq_batch){ .rows = query->line_texts.count,
+                                      .columns = 1,
+                                      .column = &query->line_vector };
+        end_run(query);
+        return VDBQ_OK;
+    }
+    uint64_t start = os_time_ns();
+    enum vdbq_status status =
+        scan_batch(query->scan, batch, &query->db->error);
+    query->stats.total_ns += os_time_ns() - start;
+    if (status != VDBQ_OK)
+        batch->rows = 0;
+    query->stats.rows_returned += batch->rows;
+    if (batch->rows == 0)
+        end_run(query);
+    return status;
+}
+
+/* Starts the query if need be and notes how it is read. */
+static enum vdbq_status begin_reading(vdbq_query *query,
+                                      enum query_reading reading)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (query->state == QUERY_READY)
+        status = vdbq_query_run(query);
+    if (status != VDBQ_OK)
+        return status;
+    if (query->reading != READING_NOT && query->reading != reading)
+        return session_report(query->db,
+                              error_set(&query->db->error, VDBQ_MISUSE,
+                                        "rows and batches of one run must not "
+                                        "be mixed"),
+                              NULL, 0);
+    query->reading = reading;
+    return VDBQ_OK;
+}
+
+/* Fetches the next batch, reporting a failure. */
+static enum vdbq_status fetch(vdbq_query *query, enum query_reading reading)
+{
+    enum vdbq_status status = begin_reading(query, reading);
+    if (status != VDBQ_OK)
+        return status;
+    error_clear(&query->db->error);
+    return session_report(query->db, next_batch(query), query->text,
+                          query->length);
+}
+
+enum vdbq_status vdbq_query_batch(vdbq_query *query, struct vdbq_batch *batch)
+{
+    enum vdbq_status status = fetch(query, READING_BATCHES);
+    *batch = query->batch;
+    if (status != VDBQ_OK)
+        batch->rows = 0;
+    return status;
+}
+
+enum vdbq_status vdbq_query_row(vdbq_query *query)
+{
+    if (query->reading == READING_ROWS && query->row + 1 < query->batch.rows) {
+        query->row++;
+        return VDBQ_ROW;
+    }
+    enum vdbq_status status = fetch(query, READING_ROWS);
+    query->row = 0;
+    if (status != VDBQ_OK)
+        return status;
+    return query->batch.rows > 0 ? VDBQ_ROW : VDBQ_DONE;
+}
+
+void vdbq_query_close(vdbq_query *query)
+{
+    if (query == NULL)
+        return;
+    struct vdbq_query **at = &query->db->queries;
+    end_run(query);
+    for (unsigned i = 0; query->cells && i < vdbq_query_columns(query); i++)
+        text_finish(&query->cells[i]);
+    forget_plan(query);
+    while (*at != query)
+        at = &(*at)->next;
+    *at = query->next;
+    text_finish(&query->lines);
+    vector_finish(&query->line_texts);
+    arena_finish(&query->arena);
+    memory_release(query);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The schema as the caller asks for it: table by table, from one snapshot
+ * that vdbq_tables() takes.
+ */
+#include "api/session.h"
+
+unsigned vdbq_tables(vdbq *db)
+{
+    enum vdbq_status status = session_begin(db);
+    snapshot_close(&db->schema);
+    db->schema = (struct snapshot){ 0 };
+    if (status == VDBQ_OK)
+        status = snapshot_open(db->database, &db->schema, &db->error);
+    session_report(db, status, NULL, 0);
+    return status == VDBQ_OK ? (unsigned)db->schema.catalogue->table_count : 0;
+}
+
+/* Table number `table` of the last vdbq_tables(); NULL: there is none. */
+static const struct table *table_at(const vdbq *db, unsigned table)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue && table < catalogue->table_count
+               ? &catalogue->tables[table]
+               : NULL;
+}
+
+const char *vdbq_table_name(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found ? found->name : "";
+}
+
+uint64_t vdbq_table_rows(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found ? found->rows : 0;
+}
+
+const char *vdbq_table_sql(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    text_finish(&db->schema_text);
+    if (found)
+        table_sql(found, &db->schema_text);
+    return db->schema_text.bytes && !db->schema_text.failed
+               ? db->schema_text.bytes
+               : "";
+}
+
+unsigned vdbq_table_columns(vdbq *db, unsigned table)
+{
+    const struct table *found = table_at(db, table);
+    return found ? found->column_count : 0;
+}
+
+const char *vdbq_table_column_name(vdbq *db, unsigned table, unsigned column)
+{
+    const struct table *found = table_at(db, table);
+    return found && column < found->column_count ? found->columns[column].name
+                                                 : "";
+}
+
+enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table,
+                                      unsigned column)
+{
+    const struct table *found = table_at(db, table);
+    return found && column < found->column_count ? found->columns[column].type
+                                                 : VDBQ_TYPE_NONE;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a connection is inside: its database, its options, the devices it has
+ * opened, and its last failure. For the files of src/api only.
+ */
+#ifndef VDBQ_API_SESSION_H
+#define VDBQ_API_SESSION_H
+
+#include <stdatomic.h>
+
+#include "data/pool.h"
+#include "exec/runner.h"
+
+enum { OPTION_BYTES_MAX = 256 };
+
+enum option {
+    OPTION_DEVICE,
+    OPTION_MODE,
+    OPTION_BUILD,
+    OPTION_MEMORY,
+    OPTION_CORES,
+    OPTIONS
+};
+
+/* A device with the pool of tablets it works on. Stations stay until the
+ * connection ends, so that queries may keep one while the options change. */
+struct station {
+    char choice[OPTION_BYTES_MAX];
+    unsigned cores;
+    uint64_t memory_bytes;
+    struct device *device;
+    struct pool *pool;
+    struct station *next;
+};
+
+struct vdbq {
+    struct database *database;  /* NULL: it could not be opened   */
+    char options[OPTIONS][OPTION_BYTES_MAX];
+    struct station *stations;
+    struct vdbq_query *queries; /* those that are open            */
+    struct vdbq_append *append; /* the one that is open, or NULL  */
+    atomic_bool cancelled;
+    vdbq_progress progress;
+    void *progress_context;
+    struct error error;
+    struct text source;         /* line of SQL that `error` names */
+    struct vdbq_error report;   /* both, as the caller sees them  */
+    struct snapshot schema;     /* for vdbq_table_...()           */
+    struct text schema_text;
+};
+
+/* Fills `report` from `error`; the source line is looked up in `sql` (may be
+ * NULL). Returns `status`. */
+enum vdbq_status session_report(vdbq *db, enum vdbq_status status,
+                                const char *sql, size_t length);
+/* Moves the position of the last failure, if it has one: it counted from
+ * `start` and is to count from `text`, which lies before it. */
+void session_move(vdbq *db, const char *text, const char *start);
+/* Clears the last failure; MISUSE where the database is not open. */
+enum vdbq_status session_begin(vdbq *db);
+
+/* First values of the options, from the environment. */
+enum vdbq_status options_init(vdbq *db);
+
+/* Where a query over `rows` rows is to run, opened if need be: the device
+ * that was asked for, else the host below a number of rows and the first CPU
+ * device above it. */
+enum vdbq_status station_choose(vdbq *db, uint64_t rows,
+                                struct station **station);
+void stations_close(vdbq *db);
+
+/* How it is to run there. */
+struct run_choice {
+    enum run_mode mode;
+    enum device_build build;
+};
+struct run_choice choose_run(const vdbq *db, const struct station *station);
+const char *mode_text(enum run_mode mode);
+const char *build_text(enum device_build build);
+
+#endif

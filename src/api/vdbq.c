@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The connection: open, close, its last failure, cancel.
+ */
+#include "api/vdbq.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/query.h"
+#include "api/session.h"
+
+const char *vdbq_status_text(enum vdbq_status status)
+{
+    switch (status) {
+#define STATUS_TEXT(name, number, text) \
+    case VDBQ_##name:                   \
+        return text;
+        VDBQ_STATUSES(STATUS_TEXT)
+#undef STATUS_TEXT
+    }
+    return "an unknown status";
+}
+
+const char *vdbq_version(void)
+{
+    return VDBQ_VERSION;
+}
+
+const char *vdbq_type_name(enum vdbq_type type)
+{
+    static const char *const names[] = { "NONE",  "INTEGER", "BIGINT",
+                                         "FLOAT", "DOUBLE",  "TEXT" };
+    return names[type];
+}
+
+/* --------------------------------------------------------- open, close -- */
+
+static enum vdbq_status open_database(vdbq *db, const char *path,
+                                      unsigned flags)
+{
+    bool in_memory = path == NULL || path[0] == '\0' ||
+                     strcmp(path, ":memory:") == 0;
+    struct database_params params = {
+        .path = in_memory ? ":memory:" : path,
+        .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
+        .files = in_memory ? &os_memory_files : &os_files,
+    };
+    return database_open(&params, &db->database, &db->error);
+}
+
+enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
+{
+    vdbq *made = *db = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return VDBQ_NO_MEMORY;
+    enum vdbq_status status = options_init(made);
+    if (status == VDBQ_OK)
+        status = open_database(made, path, flags);
+    return session_report(made, status, NULL, 0);
+}
+
+void vdbq_close(vdbq *db)
+{
+    if (db == NULL)
+        return;
+    while (db->queries != NULL)
+        vdbq_query_close(db->queries);
+    vdbq_append_close(db->append);
+    snapshot_close(&db->schema);
+    stations_close(db);
+    if (db->database != NULL)
+        database_close(db->database);
+    text_finish(&db->source);
+    text_finish(&db->schema_text);
+    memory_release(db);
+}
+
+void vdbq_cancel(vdbq *db)
+{
+    atomic_store(&db->cancelled, true);
+}
+
+void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context)
+{
+    db->progress = progress;
+    db->progress_context = context;
+}
+
+/* ------------------------------------------------------------- failure -- */
+
+/* Copies line `number` of the text into `line`. */
+static void copy_line(const char *sql, size_t length, unsigned number,
+                      struct text *line)
+{
+    const char *end = sql + length;
+    while (number > 1 && sql < end)
+        number -= *sql++ == '\n';
+    const char *stop = memchr(sql, '\n', (size_t)(end - sql));
+    text_add(line, sql, (size_t)((stop ? stop : end) - sql));
+}
+
+enum vdbq_status session_report(vdbq *db, enum vdbq_status status,
+                                const char *sql, size_t length)
+{
+    struct error *error = &db->error;
+    text_finish(&db->source);
+    if (status == VDBQ_OK)
+        error_clear(error);
+    else if (error->line > 0 && sql != NULL)
+        copy_line(sql, length, error->line, &db->source);
+    db->report = (struct vdbq_error){
+        .status = status,
+        .message = error->message,
+        .hint = error->hint,
+        .line = error->line,
+        .column = error->column,
+        .source = db->source.bytes ? db->source.bytes : "",
+    };
+    return status;
+}
+
+void session_move(vdbq *db, const char *text, const char *start)
+{
+    unsigned lines = 0, column = 0;
+    if (db->report.line == 0)
+        return;
+    for (; text < start; text++) {
+        lines += *text == '\n';
+        column = *text == '\n' ? 0 : column + 1;
+    }
+    if (db->report.line == 1)
+        db->report.column += column;
+    db->report.line += lines;
+}
+
+enum vdbq_status session_begin(vdbq *db)
+{
+    error_clear(&db->error);
+    if (db->database == NULL)
+        return error_set(&db->error, VDBQ_MISUSE,
+                         "the database could not be opened");
+    return VDBQ_OK;
+}
+
+const struct vdbq_error *vdbq_error(const vdbq *db)
+{
+    static const struct vdbq_error no_memory = { .status = VDBQ_NO_MEMORY,
+                                                 .message = "out of memory",
+                                                 .hint = "",
+                                                 .source = "" };
+    return db == NULL ? &no_memory : &db->report;
+}
+
+void vdbq_free(void *text)
+{
+    memory_release(text);
+}
+
+char *vdbq_devices(unsigned *devices)
+{
+    struct text text = { 0 };
+    unsigned count = device_list(&text);
+    if (devices != NULL)
+        *devices = count;
+    if (text.failed)
+        text_finish(&text);
+    return text.bytes;
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vdbq.h: the whole public interface of libvdbq, an embedded SQL engine whose
+ * queries run as one opcode program on any OpenCL device.
+ *
+ * A complete program:
+ *
+ *     #include <stdio.h>
+ *     #include <vdbq.h>
+ *
+ *     int main(void)
+ *     {
+ *         vdbq *db;
+ *         vdbq_query *query;
+ *         if (vdbq_open("my.vdb", VDBQ_OPEN_CREATE, &db) != VDBQ_OK)
+ *             return fprintf(stderr, "%s\n", vdbq_error(db)->message), 1;
+ *         vdbq_execute(db, "create table t (id integer primary key, x float);"
+ *                          "insert into t values (1, 0.5), (2, 1.5)");
+ *         if (vdbq_prepare(db, "select id, x * 2 from t", -1, &query, NULL)
+ *                 == VDBQ_OK) {
+ *             while (vdbq_query_row(query) == VDBQ_ROW)
+ *                 printf("%lld %g\n", (long long)vdbq_query_int64(query, 0),
+ *                        vdbq_query_double(query, 1));
+ *             vdbq_query_close(query);
+ *         }
+ *         if (vdbq_error(db)->status != VDBQ_OK)
+ *             fprintf(stderr, "%s\n", vdbq_error(db)->message);
+ *         vdbq_close(db);
+ *     }
+ *
+ * What holds everywhere, unless a call's comment says otherwise:
+ *   - a call that can fail returns enum vdbq_status; the details are then in
+ *     vdbq_error(db), and the database is as it was before the call;
+ *   - text is UTF-8; text passed in is copied; text handed out belongs to the
+ *     object it came from and lives until that object's next call;
+ *   - a `vdbq` and what was made from it belong to one thread at a time;
+ *     different `vdbq` objects may be used from different threads, also on
+ *     one file; vdbq_cancel() alone may be called from anywhere;
+ *   - each close accepts NULL.
+ *
+ * Caveats, with remedies:
+ *   - a query that is open keeps the state of the database it started with:
+ *     close or finish it to let its space be used again;
+ *   - vectors of a batch live until the next call on their query: copy what
+ *     must live longer;
+ *   - a file must not be written by anything else than vdbq while it is open.
+ *
+ * This header includes nothing of the project: every floor may include it.
+ */
+#ifndef VDBQ_H
+#define VDBQ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define VDBQ_API __attribute__((visibility("default")))
+#else
+#define VDBQ_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define VDBQ_VERSION "0.1.0"
+
+/* ------------------------------------------------------------- status -- */
+
+/* Every status with the sentence that vdbq_status_text() returns. */
+#define VDBQ_STATUSES(_)                                                     \
+    _(OK,          0, "no error")                                            \
+    _(MISUSE,      1, "the call is not allowed here")                        \
+    _(NO_MEMORY,   2, "out of memory")                                       \
+    _(SYNTAX,      3, "the text is not valid SQL")                           \
+    _(UNKNOWN,     4, "no such table, column or option")                     \
+    _(EXISTS,      5, "the name is taken")                                   \
+    _(TYPE,        6, "the types do not fit")                                \
+    _(RANGE,       7, "a value is out of range")                             \
+    _(CONSTRAINT,  8, "a constraint does not hold")                          \
+    _(LIMIT,       9, "a limit is exceeded")                                 \
+    _(CANCELLED,  10, "cancelled")                                           \
+    _(PROGRAM,    11, "the program is not well formed")                      \
+    _(IO,         12, "the file could not be read or written")               \
+    _(CORRUPT,    13, "the file is damaged")                                 \
+    _(BUSY,       14, "the database is being written by another connection") \
+    _(READ_ONLY,  15, "the database is open for reading only")               \
+    _(DEVICE,     16, "the device cannot do it")                             \
+    _(ROW,       100, "a row is ready")                                      \
+    _(DONE,      101, "no more rows")
+
+enum vdbq_status {
+#define VDBQ_STATUS(name, number, text) VDBQ_##name = number,
+    VDBQ_STATUSES(VDBQ_STATUS)
+#undef VDBQ_STATUS
+};
+
+/* The sentence of a status; never NULL. */
+VDBQ_API const char *vdbq_status_text(enum vdbq_status status);
+
+/* The version of the library that runs: VDBQ_VERSION of its build. */
+VDBQ_API const char *vdbq_version(void);
+
+/* -------------------------------------------------------------- types -- */
+
+/* What a column holds. Numbers are stored little-endian in the widths given. */
+enum vdbq_type {
+    VDBQ_TYPE_NONE = 0,
+    VDBQ_INTEGER = 1, /* int32_t                            */
+    VDBQ_BIGINT = 2,  /* int64_t                            */
+    VDBQ_FLOAT = 3,   /* float                              */
+    VDBQ_DOUBLE = 4,  /* double                             */
+    VDBQ_TEXT = 5     /* struct vdbq_text; EXPLAIN's results */
+};
+
+struct vdbq_text {
+    const char *bytes; /* UTF-8, not ended by a NUL */
+    size_t length;     /* in bytes                  */
+};
+
+/* The SQL name of a type, for instance "INTEGER"; never NULL. */
+VDBQ_API const char *vdbq_type_name(enum vdbq_type type);
+
+/* ----------------------------------------------------- open and close -- */
+
+typedef struct vdbq vdbq;             /* a connection to one database */
+typedef struct vdbq_query vdbq_query; /* a prepared statement         */
+
+enum vdbq_open_flags {
+    VDBQ_OPEN_CREATE = 1,    /* make the file where there is none */
+    VDBQ_OPEN_READ_ONLY = 2, /* refuse every change               */
+    VDBQ_OPEN_NO_SYNC = 4    /* fast, but a power cut can lose it all */
+};
+
+/*
+ * Opens the database in the file `path` (NULL or "" or ":memory:": a new one
+ * in memory). `flags` is a sum of vdbq_open_flags. Nothing of a device is
+ * touched until a query needs one.
+ *
+ * `*db` is set also on failure, so that vdbq_error() can be asked, unless
+ * there was no memory for it; it must be closed with vdbq_close().
+ * Fails with IO, CORRUPT, NO_MEMORY.
+ */
+VDBQ_API enum vdbq_status vdbq_open(const char *path, unsigned flags,
+                                    vdbq **db);
+
+/* Closes queries and appenders left open, then the database. What was
+ * committed stays; a session that changed nothing writes nothing. */
+VDBQ_API void vdbq_close(vdbq *db);
+
+/* The last failure of a call on `db` (or NULL: on vdbq_open without memory). */
+struct vdbq_error {
+    enum vdbq_status status;
+    const char *message; /* one sentence with the facts               */
+    const char *hint;    /* what to do about it, or ""                */
+    unsigned line;       /* in the SQL text, from 1; 0: no position   */
+    unsigned column;     /* in bytes, from 1                          */
+    const char *source;  /* that line of the SQL text, or ""          */
+};
+VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
+
+/*
+ * Options, as text; they hold from the next query on.
+ *   device  cpu | gpu | auto | host | P:D | part of a name     VDBQ_DEVICE
+ *   mode    auto | serial | mapped                             VDBQ_MODE
+ *   build   auto | interpreted | specialised                   VDBQ_BUILD
+ *   memory  bytes for tablets in host memory, "4G"             VDBQ_MEMORY
+ *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
+ * The environment variable on the right gives the first value. Fails with
+ * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
+ * when it is first needed, or by vdbq_device_open().
+ */
+VDBQ_API enum vdbq_status vdbq_set(vdbq *db, const char *option,
+                                   const char *value);
+/* The option's value, or NULL where there is no such option. */
+VDBQ_API const char *vdbq_get(vdbq *db, const char *option);
+
+/* Asks the query that runs on `db` to stop; it ends with CANCELLED. May be
+ * called from any thread and from a signal handler. */
+VDBQ_API void vdbq_cancel(vdbq *db);
+
+/* `progress` is called between launches with rows done and rows in all;
+ * it cancels the query by returning false. NULL: none. */
+typedef bool (*vdbq_progress)(void *context, uint64_t done, uint64_t all);
+VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress,
+                               void *context);
+
+/* ------------------------------------------------------------ queries -- */
+
+/* Runs every statement of `sql` and throws rows away. Each statement that
+ * changes the database is committed and durable before the next one starts;
+ * the first failure ends the run, with what came before it kept. */
+VDBQ_API enum vdbq_status vdbq_execute(vdbq *db, const char *sql);
+
+/*
+ * Prepares the first statement of `sql`, `length` bytes long (-1: up to its
+ * NUL). `*tail`, where tail is not NULL, is set to what follows the statement
+ * (on a syntax error: to what follows the next semicolon).
+ * `*query` is NULL on failure and where there is no statement, only blanks
+ * and comments; else it is the caller's and is closed with
+ * vdbq_query_close(). Fails with SYNTAX, UNKNOWN, TYPE, RANGE, LIMIT ...
+ */
+VDBQ_API enum vdbq_status vdbq_prepare(vdbq *db, const char *sql,
+                                       ptrdiff_t length, vdbq_query **query,
+                                       const char **tail);
+
+/* Prepares a program in the text form that EXPLAIN prints. It is checked
+ * before it can run; fails with PROGRAM. Else as vdbq_prepare(). */
+VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
+                                               vdbq_query **query);
+
+/* Starts the statement, or starts it again from its first row. CREATE, DROP
+ * and INSERT are done when it returns. vdbq_query_row() and
+ * vdbq_query_batch() call it where it was not called. */
+VDBQ_API enum vdbq_status vdbq_query_run(vdbq_query *query);
+
+/* Ends the query, lets its snapshot of the database go and frees it. */
+VDBQ_API void vdbq_query_close(vdbq_query *query);
+
+/* Result columns: how many (0 for a statement without rows), names, types. */
+VDBQ_API unsigned vdbq_query_columns(const vdbq_query *query);
+VDBQ_API const char *vdbq_query_column_name(const vdbq_query *query,
+                                            unsigned column);
+VDBQ_API enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
+                                               unsigned column);
+
+/* Neighbouring rows, column by column. */
+struct vdbq_vector {
+    enum vdbq_type type;
+    const void *values;   /* `rows` values of the type's C type, neighbours */
+    const uint8_t *nulls; /* NULL: none; else 1 where the value is NULL     */
+};
+struct vdbq_batch {
+    uint64_t rows;                     /* 0: the end          */
+    unsigned columns;                  /* vectors in `column` */
+    const struct vdbq_vector *column;
+};
+
+/*
+ * The next rows, as many as came together; rows == 0 after the last. The
+ * vectors are the query's and live until its next call. Rows come in table
+ * order. Fails with what the run fails with, RANGE for an integer overflow.
+ */
+VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
+                                           struct vdbq_batch *batch);
+
+/* Steps to the next row: VDBQ_ROW, VDBQ_DONE after the last, or a failure.
+ * Rows and batches of one run must not be mixed (MISUSE). */
+VDBQ_API enum vdbq_status vdbq_query_row(vdbq_query *query);
+
+/* A value of the row at hand, converted as CAST would; 0 for NULL. */
+VDBQ_API bool vdbq_query_is_null(const vdbq_query *query, unsigned column);
+VDBQ_API int64_t vdbq_query_int64(const vdbq_query *query, unsigned column);
+VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
+/* As text, ended by a NUL; "" for NULL; lives until the next call for text
+ * of this column. */
+VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
+
+/* What a run cost, complete once its last row was read. Times are in
+ * nanoseconds; 0 where nothing of the kind happened. */
+struct vdbq_stats {
+    const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
+    const char *mode;       /* "serial", "mapped"; "" on the host         */
+    const char *build;      /* "interpreted", "specialised"               */
+    uint64_t rows_read;     /* rows of tables that the program ran over   */
+    uint64_t rows_returned;
+    uint64_t bytes_in;      /* moved to the device                        */
+    uint64_t bytes_out;     /* moved from the device                      */
+    uint64_t kernel_ns;     /* in kernels, by the device's own clock      */
+    uint64_t transfer_ns;   /* in transfers, both ways                    */
+    uint64_t compile_ns;    /* building programs for the device           */
+    uint64_t load_ns;       /* reading tablets from the file              */
+    uint64_t total_ns;      /* inside calls on this query since its start */
+    unsigned launches;      /* kernels started                            */
+};
+VDBQ_API void vdbq_query_stats(const vdbq_query *query,
+                               struct vdbq_stats *stats);
+
+/* ------------------------------------------------------------- append -- */
+
+typedef struct vdbq_append vdbq_append;
+
+/* Starts to append rows to a table, as one transaction. One at a time; a
+ * query may read meanwhile and sees none of its rows. Fails with UNKNOWN,
+ * BUSY, READ_ONLY. */
+VDBQ_API enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
+                                           vdbq_append **append);
+
+/* Appends `rows` rows: one vector for each column of the table, in its order
+ * (the primary key, too), of that column's type. Copied. Fails with TYPE,
+ * CONSTRAINT (a NULL key, a key twice), IO, NO_MEMORY; after a failure only
+ * vdbq_append_close() is allowed. */
+VDBQ_API enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
+                                           const struct vdbq_vector *vectors);
+
+/* Makes every row appended so far part of the table, durably. */
+VDBQ_API enum vdbq_status vdbq_append_commit(vdbq_append *append);
+
+/* Ends the append; rows that were not committed are gone. */
+VDBQ_API void vdbq_append_close(vdbq_append *append);
+
+/* ------------------------------------------------------------- schema -- */
+
+/* Tables in order of creation. The strings live until the next call. */
+VDBQ_API unsigned vdbq_tables(vdbq *db);
+VDBQ_API const char *vdbq_table_name(vdbq *db, unsigned table);
+VDBQ_API uint64_t vdbq_table_rows(vdbq *db, unsigned table);
+/* The CREATE TABLE statement that makes an equal, empty table. */
+VDBQ_API const char *vdbq_table_sql(vdbq *db, unsigned table);
+VDBQ_API unsigned vdbq_table_columns(vdbq *db, unsigned table);
+VDBQ_API const char *vdbq_table_column_name(vdbq *db, unsigned table,
+                                            unsigned column);
+VDBQ_API enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table,
+                                               unsigned column);
+
+/* ------------------------------------------------------------ devices -- */
+
+/* The devices of this machine as a text table, with the way to choose one;
+ * or, where there is none, why not and what to install. Needs no database.
+ * The caller frees the text with vdbq_free(). `devices` (may be NULL) is set
+ * to how many there are, the host build not counted. NULL: no memory. */
+VDBQ_API char *vdbq_devices(unsigned *devices);
+
+/* Opens the device that the options name now instead of at the next query.
+ * Fails with DEVICE: none or several match; the hint lists what there is. */
+VDBQ_API enum vdbq_status vdbq_device_open(vdbq *db);
+
+/* Runs every opcode on the chosen device, interpreted and specialised, in
+ * every mode, and compares with the host build bit by bit. `report` is
+ * called with a line of text for each group of opcodes. Fails with DEVICE
+ * at a difference. */
+typedef void (*vdbq_report)(void *context, const char *line);
+VDBQ_API enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report,
+                                        void *context);
+
+/* Frees text that a call gave to its caller. */
+VDBQ_API void vdbq_free(void *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

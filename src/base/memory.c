@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory. An arena is a list of blocks; the head is filled from its start,
+ * and the next block is twice as large. A wish that is larger than that
+ * gets a block of its own behind the head, which goes on being filled.
+ */
+#include "base/memory.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct memory_calls memory_calls = { realloc, free };
+
+enum {
+    BLOCK_FIRST = 4 << 10, /* bytes of an arena's first block     */
+    BLOCK_MAX = 1 << 20    /* bytes at which blocks stop doubling */
+};
+
+struct arena_block {
+    struct arena_block *next; /* filled before this one */
+    size_t used, size;        /* bytes after the head   */
+};
+
+/* The block's head, rounded up so that the bytes behind it are aligned. */
+enum {
+    ALIGNMENT = _Alignof(max_align_t),
+    HEAD_SIZE = (sizeof(struct arena_block) + ALIGNMENT - 1) / ALIGNMENT
+                * ALIGNMENT
+};
+
+static struct arena_block *add_block(struct arena *arena, size_t size);
+
+void *memory_resize(void *old, size_t size)
+{
+    return memory_calls.resize(old, size > 0 ? size : 1);
+}
+
+void *memory_zeroed(size_t count, size_t width)
+{
+    void *memory;
+
+    if (width > 0 && count > SIZE_MAX / width)
+        return NULL;
+    memory = memory_resize(NULL, count * width);
+    if (memory != NULL)
+        memset(memory, 0, count * width);
+    return memory;
+}
+
+void memory_release(void *memory)
+{
+    if (memory != NULL)
+        memory_calls.release(memory);
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    struct arena_block *block = arena->head;
+    char *memory;
+
+    if (size > SIZE_MAX / 2)
+        return NULL;
+    size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (block == NULL || block->size - block->used < size)
+        block = add_block(arena, size);
+    if (block == NULL)
+        return NULL;
+    memory = (char *)block + HEAD_SIZE + block->used;
+    block->used += size;
+    return memset(memory, 0, size);
+}
+
+char *arena_copy(struct arena *arena, const char *bytes, size_t length)
+{
+    char *copy = length < SIZE_MAX ? arena_alloc(arena, length + 1) : NULL;
+
+    if (copy != NULL && length > 0)
+        memcpy(copy, bytes, length);
+    return copy;
+}
+
+void arena_finish(struct arena *arena)
+{
+    struct arena_block *block = arena->head;
+
+    while (block != NULL) {
+        struct arena_block *next = block->next;
+        memory_release(block);
+        block = next;
+    }
+    arena->head = NULL;
+}
+
+/* Adds a block with at least `size` bytes of room: as the head, or behind
+ * the head where only this one wish is that large. */
+static struct arena_block *add_block(struct arena *arena, size_t size)
+{
+    struct arena_block *head = arena->head, *block;
+    size_t usual = head == NULL ? BLOCK_FIRST : head->size * 2;
+    bool alone;
+
+    usual = usual < BLOCK_MAX ? usual : BLOCK_MAX;
+    alone = head != NULL && size > usual;
+    size = size > usual ? size : usual;
+    block = memory_resize(NULL, HEAD_SIZE + size);
+    if (block == NULL)
+        return NULL;
+    block->used = 0;
+    block->size = size;
+    block->next = alone ? head->next : head;
+    if (alone)
+        head->next = block;
+    else
+        arena->head = block;
+    return block;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory: one replaceable table of calls under everything that allocates,
+ * and the arena, whose blocks live and die together (a query's, a
+ * statement's). Sizes are in bytes. NULL means there is no memory.
+ */
+#ifndef VDBQ_BASE_MEMORY_H
+#define VDBQ_BASE_MEMORY_H
+
+#include <stddef.h>
+
+/* The allocator. A test replaces it to let the n-th call fail. */
+struct memory_calls {
+    /* As realloc(); `old` NULL allocates. */
+    void *(*resize)(void *old, size_t size);
+    void (*release)(void *memory);
+};
+extern struct memory_calls memory_calls;
+
+void *memory_resize(void *old, size_t size);
+/* Zeroed; count * width may overflow, which gives NULL. */
+void *memory_zeroed(size_t count, size_t width);
+void memory_release(void *memory);
+
+/* Memory that is freed all at once. A zeroed struct is an empty arena. */
+struct arena_block;
+struct arena {
+    struct arena_block *head; /* the block that is being filled */
+};
+
+/* Zeroed memory, aligned for any type, that lives until arena_finish(). */
+void *arena_alloc(struct arena *arena, size_t size);
+/* A copy of `length` bytes, ended by a NUL. */
+char *arena_copy(struct arena *arena, const char *bytes, size_t length);
+void arena_finish(struct arena *arena);
+
+#endif

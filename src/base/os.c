@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Real files. Reads and writes name their offset and are carried on until
+ * they are whole. Locks belong to the open file, not to the process, so
+ * that two connections of one process see each other's.
+ */
+#include "base/os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+struct os_file {
+    int descriptor;
+};
+
+/* Bytes that are locked lie where no file reaches. */
+#define LOCK_OFFSET ((off_t)1 << 62)
+
+static int file_open(const char *path, unsigned flags, struct os_file **file);
+static void file_close(struct os_file *file);
+static int file_read(struct os_file *file, void *bytes, size_t size,
+                     uint64_t offset);
+static int file_write(struct os_file *file, const void *bytes, size_t size,
+                      uint64_t offset);
+static int file_sync(struct os_file *file);
+static int file_size(struct os_file *file, uint64_t *size_bytes);
+static int file_truncate(struct os_file *file, uint64_t size_bytes);
+static int file_lock(struct os_file *file, unsigned byte,
+                     enum os_lock_kind kind);
+
+const struct os_file_calls os_files = {
+    .open = file_open,
+    .close = file_close,
+    .read = file_read,
+    .write = file_write,
+    .sync = file_sync,
+    .size = file_size,
+    .truncate = file_truncate,
+    .lock = file_lock,
+};
+
+static int open_descriptor(const char *path, unsigned flags, int *descriptor,
+                           bool *created);
+static int check_regular(int descriptor);
+static int sync_folder_of(const char *path);
+
+static int file_open(const char *path, unsigned flags, struct os_file **file)
+{
+    bool created = false;
+    int failure;
+
+    *file = memory_zeroed(1, sizeof **file);
+    if (*file == NULL)
+        return ENOMEM;
+    failure = open_descriptor(path, flags, &(*file)->descriptor, &created);
+    if (failure != 0)
+        goto release_file;
+    failure = check_regular((*file)->descriptor);
+    if (failure == 0 && created)
+        failure = sync_folder_of(path);
+    if (failure != 0)
+        goto close_descriptor;
+    return 0;
+
+close_descriptor:
+    close((*file)->descriptor);
+    if (created)
+        unlink(path);
+release_file:
+    memory_release(*file);
+    *file = NULL;
+    return failure;
+}
+
+static void file_close(struct os_file *file)
+{
+    if (file == NULL)
+        return;
+    close(file->descriptor);
+    memory_release(file);
+}
+
+static int file_read(struct os_file *file, void *bytes, size_t size,
+                     uint64_t offset)
+{
+    char *at = bytes;
+
+    if (offset > INT64_MAX || size > INT64_MAX - offset)
+        return EFBIG;
+    while (size > 0) {
+        ssize_t done = pread(file->descriptor, at, size, (off_t)offset);
+        if (done == 0)
+            return EIO;
+        if (done < 0 && errno != EINTR)
+            return errno;
+        if (done > 0) {
+            at += done;
+            offset += (uint64_t)done;
+            size -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+static int file_write(struct os_file *file, const void *bytes, size_t size,
+                      uint64_t offset)
+{
+    const char *at = bytes;
+
+    if (offset > INT64_MAX || size > INT64_MAX - offset)
+        return EFBIG;
+    while (size > 0) {
+        ssize_t done = pwrite(file->descriptor, at, size, (off_t)offset);
+        if (done == 0)
+            return ENOSPC;
+        if (done < 0 && errno != EINTR)
+            return errno;
+        if (done > 0) {
+            at += done;
+            offset += (uint64_t)done;
+            size -= (size_t)done;
+        }
+    }
+    return 0;
+}
+
+static int file_sync(struct os_file *file)
+{
+    int result;
+
+    do
+        result = fdatasync(file->descriptor);
+    while (result != 0 && errno == EINTR);
+    return result != 0 ? errno : 0;
+}
+
+static int file_size(struct os_file *file, uint64_t *size_bytes)
+{
+    struct stat facts;
+
+    if (fstat(file->descriptor, &facts) != 0)
+        return errno;
+    *size_bytes = (uint64_t)facts.st_size;
+    return 0;
+}
+
+static int file_truncate(struct os_file *file, uint64_t size_bytes)
+{
+    int result;
+
+    if (size_bytes > INT64_MAX)
+        return EFBIG;
+    do
+        result = ftruncate(file->descriptor, (off_t)size_bytes);
+    while (result != 0 && errno == EINTR);
+    return result != 0 ? errno : 0;
+}
+
+static int file_lock(struct os_file *file, unsigned byte,
+                     enum os_lock_kind kind)
+{
+    struct flock lock = { .l_whence = SEEK_SET, .l_len = 1 };
+    int result;
+
+    lock.l_start = LOCK_OFFSET + (off_t)byte;
+    lock.l_type = kind == OS_UNLOCKED ? F_UNLCK
+                : kind == OS_LOCK_SHARED ? F_RDLCK : F_WRLCK;
+    do
+        result = fcntl(file->descriptor, F_OFD_SETLK, &lock);
+    while (result != 0 && errno == EINTR);
+    if (result == 0)
+        return 0;
+    return errno == EACCES ? EAGAIN : errno;
+}
+
+/* open() that goes on after a signal. */
+static int open_again(const char *path, int how)
+{
+    int descriptor;
+
+    do
+        descriptor = open(path, how | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                          0666);
+    while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+/* Opens or, where asked to, makes the file. The descriptor is never that of
+ * standard input or output, which any library may write to. */
+static int open_descriptor(const char *path, unsigned flags, int *descriptor,
+                           bool *created)
+{
+    int how = flags & OS_OPEN_READ_ONLY ? O_RDONLY : O_RDWR;
+    int opened = open_again(path, how);
+
+    while (opened < 0 && errno == ENOENT && (flags & OS_OPEN_CREATE)) {
+        opened = open_again(path, how | O_CREAT | O_EXCL);
+        *created = opened >= 0;
+        if (opened >= 0 || errno != EEXIST)
+            break;
+        opened = open_again(path, how);
+        if (opened < 0 && errno == ENOENT)
+            return ENOENT; /* a link to nowhere */
+    }
+    if (opened >= 0 && opened <= STDERR_FILENO) {
+        int low = opened;
+        opened = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(low);
+    }
+    *descriptor = opened;
+    return opened < 0 ? errno : 0;
+}
+
+/* Folders, devices and pipes are no databases. */
+static int check_regular(int descriptor)
+{
+    struct stat facts;
+
+    if (fstat(descriptor, &facts) != 0)
+        return errno;
+    if (S_ISDIR(facts.st_mode))
+        return EISDIR;
+    return S_ISREG(facts.st_mode) ? 0 : EINVAL;
+}
+
+/* Makes the name of a new file durable. A folder that may not be read, or a
+ * file system that cannot sync one, is let through. */
+static int sync_folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - path) + 1;
+    char *folder = memory_zeroed(length + 2, 1);
+    int descriptor, failure;
+
+    if (folder == NULL)
+        return ENOMEM;
+    memcpy(folder, length > 0 ? path : ".", length > 0 ? length : 1);
+    descriptor = open_again(folder, O_RDONLY | O_DIRECTORY);
+    failure = descriptor < 0 || fsync(descriptor) != 0 ? errno : 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    memory_release(folder);
+    return failure == EACCES || failure == EINVAL ? 0 : failure;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The operating system: files through one replaceable table of calls, the
+ * clock, the machine's memory. Calls return 0 or an errno value.
+ */
+#ifndef VDBQ_BASE_OS_H
+#define VDBQ_BASE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct os_file; /* opened by the calls that made it */
+
+enum os_open_flags { OS_OPEN_CREATE = 1, OS_OPEN_READ_ONLY = 2 };
+
+/* Byte ranges of a file that connections lock; see data/file.c. */
+enum os_lock_kind { OS_UNLOCKED, OS_LOCK_SHARED, OS_LOCK_EXCLUSIVE };
+
+/* File operations. Tests replace them to cut, fail or reorder writes. */
+struct os_file_calls {
+    int (*open)(const char *path, unsigned flags, struct os_file **file);
+    void (*close)(struct os_file *file);
+    /* All `size` bytes or an error; EIO where the file ends before. */
+    int (*read)(struct os_file *file, void *bytes, size_t size,
+                uint64_t offset);
+    int (*write)(struct os_file *file, const void *bytes, size_t size,
+                 uint64_t offset);
+    int (*sync)(struct os_file *file);
+    int (*size)(struct os_file *file, uint64_t *size_bytes);
+    int (*truncate)(struct os_file *file, uint64_t size_bytes);
+    /* Never waits: EAGAIN where another connection holds it. */
+    int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
+};
+
+/* Real files. Opening one for the first time also syncs its folder. */
+extern const struct os_file_calls os_files;
+/* Files that exist in memory until they are closed; paths are ignored. */
+extern const struct os_file_calls os_memory_files;
+
+/* Nanoseconds of a clock that only goes forward. */
+uint64_t os_time_ns(void);
+/* The machine's memory, or the limit put on this process's group. */
+uint64_t os_memory_bytes(void);
+/* Compute units this process may use. */
+unsigned os_cores(void);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text that grows and names; numbers are in number.c.
+ */
+#include "base/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { NAME_MAX_COMPARED = 63 }; /* longer names are never "meant" */
+
+static bool reserve(struct text *text, size_t more);
+static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
+                      const char *b, unsigned i, unsigned j);
+static unsigned char lower(char letter);
+static unsigned least(unsigned a, unsigned b);
+
+void text_add(struct text *text, const char *bytes, size_t length)
+{
+    if (!reserve(text, length))
+        return;
+    if (length > 0)
+        memcpy(text->bytes + text->length, bytes, length);
+    text->length += length;
+    text->bytes[text->length] = '\0';
+}
+
+void text_print(struct text *text, const char *format, ...)
+{
+    va_list values, again;
+    int length;
+
+    va_start(values, format);
+    va_copy(again, values);
+    length = vsnprintf(NULL, 0, format, values);
+    if (length < 0) {
+        text->failed = true;
+    } else if (reserve(text, (size_t)length)) {
+        vsnprintf(text->bytes + text->length, (size_t)length + 1, format,
+                  again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
+    va_end(values);
+}
+
+void text_finish(struct text *text)
+{
+    memory_release(text->bytes);
+    *text = (struct text){ 0 };
+}
+
+bool name_equal(const char *a, const char *b)
+{
+    while (*a != '\0' && lower(*a) == lower(*b))
+        a++, b++;
+    return lower(*a) == lower(*b);
+}
+
+unsigned name_distance(const char *a, const char *b, unsigned limit)
+{
+    size_t a_length = strlen(a), b_length = strlen(b);
+    unsigned rows[3][NAME_MAX_COMPARED + 1], distance;
+
+    if (a_length > NAME_MAX_COMPARED || b_length > NAME_MAX_COMPARED)
+        return name_equal(a, b) ? 0 : limit + 1;
+    for (unsigned j = 0; j <= b_length; j++)
+        rows[0][j] = j;
+    for (unsigned i = 1; i <= a_length; i++) {
+        rows[i % 3][0] = i;
+        for (unsigned j = 1; j <= b_length; j++)
+            rows[i % 3][j] = edits(rows, a, b, i, j);
+    }
+    distance = rows[a_length % 3][b_length];
+    return distance > limit ? limit + 1 : distance;
+}
+
+/* Edits from the first i letters of `a` to the first j of `b`; row i % 3
+ * holds them, and the two rows before it are complete. */
+static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
+                      const char *b, unsigned i, unsigned j)
+{
+    const unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
+    const unsigned *higher = rows[(i + 1) % 3];
+    bool differ = lower(a[i - 1]) != lower(b[j - 1]);
+    unsigned fewest = least(above[j - 1] + differ,
+                            least(above[j], row[j - 1]) + 1);
+
+    if (differ && i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2])
+            && lower(a[i - 2]) == lower(b[j - 1]))
+        fewest = least(fewest, higher[j - 2] + 1);
+    return fewest;
+}
+
+/* Makes room for `more` bytes and a NUL; a failure sticks. */
+static bool reserve(struct text *text, size_t more)
+{
+    size_t capacity = text->capacity > 0 ? text->capacity : 64;
+    char *bytes;
+
+    if (more >= SIZE_MAX / 2 - text->length)
+        text->failed = true;
+    if (text->failed)
+        return false;
+    if (text->length + more < text->capacity)
+        return true;
+    while (capacity <= text->length + more)
+        capacity *= 2;
+    bytes = memory_resize(text->bytes, capacity);
+    text->failed = bytes == NULL;
+    if (text->failed)
+        return false;
+    text->bytes = bytes;
+    text->capacity = capacity;
+    return true;
+}
+
+static unsigned char lower(char letter)
+{
+    unsigned char byte = (unsigned char)letter;
+
+    return byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte;
+}
+
+static unsigned least(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks and their checksum, which is compiled in from xxHash's header.
+ */
+#include "data/block.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/memory.h"
+#include "cl/tablet.h"
+
+uint64_t page_round(uint64_t size)
+{
+    return (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+}
+
+struct block block_create(uint64_t size)
+{
+    struct block block = { 0 };
+    uint64_t room = page_round(size);
+    uintptr_t at;
+
+    if (size > SIZE_MAX / 2)
+        return block;
+    block.memory = memory_resize(NULL, (size_t)room + TABLET_ALIGN);
+    if (block.memory == NULL)
+        return block;
+    at = (uintptr_t)block.memory;
+    at = (at + TABLET_ALIGN - 1) / TABLET_ALIGN * TABLET_ALIGN;
+    block.bytes = (char *)block.memory + (at - (uintptr_t)block.memory);
+    block.size = (size_t)size;
+    memset((char *)block.bytes + size, 0, (size_t)(room - size));
+    return block;
+}
+
+void block_destroy(struct block *block)
+{
+    memory_release(block->memory);
+    *block = (struct block){ 0 };
+}
+
+uint64_t block_checksum(const void *bytes, size_t size)
+{
+    return XXH3_64bits(bytes, size);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Blocks: runs of bytes on their way from or to the file. Their memory is
+ * aligned as tablets need it, and has room up to the end of their last page.
+ */
+#ifndef VDBQ_DATA_BLOCK_H
+#define VDBQ_DATA_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { PAGE_BYTES = 4096 }; /* blocks start at multiples of it */
+
+/* `size` up to the end of its page. */
+uint64_t page_round(uint64_t size);
+
+struct block {
+    void *bytes;  /* 64-byte aligned; NULL: no block          */
+    size_t size;  /* in use; from there to the page's end: 0  */
+    void *memory; /* what was allocated                       */
+};
+
+/* A block whose bytes are not set yet; NULL bytes: there is no memory. */
+struct block block_create(uint64_t size);
+void block_destroy(struct block *block); /* accepts a zeroed one */
+
+/* XXH3, 64 bits. */
+uint64_t block_checksum(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue in memory: found in, copied, made longer. Only catalogues
+ * that nobody else holds are ever changed.
+ */
+#include "data/catalogue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data/catalogue_inner.h"
+
+static bool copy_table(struct arena *arena, const struct table *from,
+                       struct table *to);
+static bool copy_tablet(struct arena *arena, unsigned columns,
+                        const struct tablet_ref *from, struct tablet_ref *to);
+static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
+static void number_rows(struct table *table);
+static void join_facts(struct column_facts *all,
+                       const struct column_facts *more);
+static int compare_names(const void *a, const void *b);
+
+struct catalogue *catalogue_hold(struct catalogue *catalogue)
+{
+    catalogue->holders++;
+    return catalogue;
+}
+
+void catalogue_release(struct catalogue *catalogue)
+{
+    if (catalogue == NULL)
+        return;
+    assert(catalogue->holders > 0);
+    if (--catalogue->holders > 0)
+        return;
+    arena_finish(&catalogue->arena);
+    memory_release(catalogue);
+}
+
+const struct table *catalogue_table(const struct catalogue *catalogue,
+                                    const char *name)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (name_equal(catalogue->tables[i].name, name))
+            return &catalogue->tables[i];
+    return NULL;
+}
+
+const struct table *catalogue_table_id(const struct catalogue *catalogue,
+                                       uint32_t id)
+{
+    return find_id(catalogue, id);
+}
+
+unsigned table_column(const struct table *table, const char *name)
+{
+    unsigned i = 0;
+
+    while (i < table->column_count
+           && !name_equal(table->columns[i].name, name))
+        i++;
+    return i;
+}
+
+struct column_facts table_facts(const struct table *table, unsigned column)
+{
+    struct column_facts all = { .empty = true };
+
+    for (size_t i = 0; i < table->tablet_count; i++)
+        join_facts(&all, &table->tablets[i].facts[column]);
+    return all;
+}
+
+struct catalogue *catalogue_create(void)
+{
+    struct catalogue *catalogue = memory_zeroed(1, sizeof *catalogue);
+
+    if (catalogue == NULL)
+        return NULL;
+    catalogue->holders = 1;
+    catalogue->next_table_id = 1;
+    return catalogue;
+}
+
+struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
+{
+    struct catalogue *copy = catalogue_create();
+    size_t count = from->table_count;
+
+    if (copy == NULL)
+        return NULL;
+    copy->generation = from->generation;
+    copy->next_table_id = from->next_table_id;
+    copy->tables = arena_alloc(&copy->arena,
+                               (count + room) * sizeof *copy->tables);
+    if (copy->tables == NULL)
+        goto release_copy;
+    for (; copy->table_count < count; copy->table_count++) {
+        size_t i = copy->table_count;
+        if (!copy_table(&copy->arena, &from->tables[i], &copy->tables[i]))
+            goto release_copy;
+    }
+    return copy;
+
+release_copy:
+    catalogue_release(copy);
+    return NULL;
+}
+
+bool catalogue_add(struct catalogue *catalogue, const struct table *table)
+{
+    struct table *place = &catalogue->tables[catalogue->table_count];
+
+    assert(table->tablet_count == 0);
+    if (!copy_table(&catalogue->arena, table, place))
+        return false;
+    place->id = catalogue->next_table_id++;
+    catalogue->table_count++;
+    return true;
+}
+
+void catalogue_remove(struct catalogue *catalogue, uint32_t id)
+{
+    struct table *place = find_id(catalogue, id);
+    size_t after;
+
+    assert(place != NULL);
+    after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
+    memmove(place, place + 1, after * sizeof *place);
+    catalogue->table_count--;
+}
+
+bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
+                      const struct tablet_ref *more, size_t count)
+{
+    struct table *table = find_id(catalogue, id);
+    struct tablet_ref *tablets =
+        arena_alloc(&catalogue->arena, (kept + count) * sizeof *tablets);
+
+    assert(table != NULL && kept <= table->tablet_count);
+    if (tablets == NULL)
+        return false;
+    if (kept > 0)
+        memcpy(tablets, table->tablets, kept * sizeof *tablets);
+    for (size_t i = 0; i < count; i++)
+        if (!copy_tablet(&catalogue->arena, table->column_count, &more[i],
+                         &tablets[kept + i]))
+            return false;
+    table->tablets = tablets;
+    table->tablet_count = kept + count;
+    number_rows(table);
+    return true;
+}
+
+int name_order(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        int low_a = *a >= 'A' && *a <= 'Z' ? *a + 32 : (unsigned char)*a;
+        int low_b = *b >= 'A' && *b <= 'Z' ? *b + 32 : (unsigned char)*b;
+        if (low_a != low_b || low_a == 0)
+            return low_a - low_b;
+    }
+}
+
+const char *names_twice(const char **names, size_t count)
+{
+    if (count < 2)
+        return NULL;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (name_order(names[i - 1], names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------ helpers -- */
+
+static bool copy_columns(struct arena *arena, const struct table *from,
+                         struct table *to)
+{
+    to->columns = arena_alloc(arena, from->column_count * sizeof *to->columns);
+    if (to->columns == NULL)
+        return false;
+    for (unsigned i = 0; i < from->column_count; i++) {
+        const char *name = from->columns[i].name;
+        to->columns[i].type = from->columns[i].type;
+        to->columns[i].name = arena_copy(arena, name, strlen(name));
+        if (to->columns[i].name == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_table(struct arena *arena, const struct table *from,
+                       struct table *to)
+{
+    *to = *from;
+    to->name = arena_copy(arena, from->name, strlen(from->name));
+    to->tablets = arena_alloc(arena,
+                              from->tablet_count * sizeof *to->tablets);
+    if (to->name == NULL || to->tablets == NULL
+        || !copy_columns(arena, from, to))
+        return false;
+    for (size_t i = 0; i < from->tablet_count; i++)
+        if (!copy_tablet(arena, from->column_count, &from->tablets[i],
+                         &to->tablets[i]))
+            return false;
+    return true;
+}
+
+static bool copy_tablet(struct arena *arena, unsigned columns,
+                        const struct tablet_ref *from, struct tablet_ref *to)
+{
+    *to = *from;
+    to->facts = arena_alloc(arena, columns * sizeof *to->facts);
+    if (to->facts == NULL)
+        return false;
+    memcpy(to->facts, from->facts, columns * sizeof *to->facts);
+    return true;
+}
+
+static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (catalogue->tables[i].id == id)
+            return &catalogue->tables[i];
+    return NULL;
+}
+
+static void number_rows(struct table *table)
+{
+    table->rows = 0;
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        table->tablets[i].row_first = table->rows;
+        table->rows += table->tablets[i].rows;
+    }
+}
+
+static void join_facts(struct column_facts *all,
+                       const struct column_facts *more)
+{
+    uint64_t nulls = all->null_count + more->null_count;
+
+    if (all->empty) {
+        *all = *more;
+    } else if (!more->empty) {
+        if (more->minimum < all->minimum)
+            all->minimum = more->minimum;
+        if (more->maximum > all->maximum)
+            all->maximum = more->maximum;
+        if (more->minimum_real < all->minimum_real)
+            all->minimum_real = more->minimum_real;
+        if (more->maximum_real > all->maximum_real)
+            all->maximum_real = more->maximum_real;
+    }
+    all->null_count = nulls;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return name_order(*(const char *const *)a, *(const char *const *)b);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue: every table with its columns, its tablets and what is known
+ * of their values. A catalogue never changes once it is current; a writer
+ * makes the next one from it. It is shared by counting its holders.
+ */
+#ifndef VDBQ_DATA_CATALOGUE_H
+#define VDBQ_DATA_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cl/tablet.h"
+
+enum {
+    COLUMNS_MAX = 4096,   /* of one table       */
+    TABLES_MAX = 65536,   /* of one database    */
+    NAME_BYTES_MAX = 1024 /* of table or column */
+};
+
+/* What is known of the values of one column, in one tablet or in all. */
+struct column_facts {
+    uint64_t null_count;
+    bool empty;           /* no value that is not NULL: no minimum        */
+    int64_t minimum;      /* of an integer column                         */
+    int64_t maximum;
+    double minimum_real;  /* of a floating-point column                   */
+    double maximum_real;
+};
+
+/* A tablet in the file. `generation` and `offset` together name it for ever. */
+struct tablet_ref {
+    uint64_t offset;     /* in the file                              */
+    uint64_t size_bytes;
+    uint64_t checksum;   /* XXH3 of its bytes                        */
+    uint64_t generation; /* of the commit that wrote it              */
+    uint64_t row_first;  /* number of its first row in the table     */
+    uint32_t rows;
+    struct column_facts *facts; /* one for each column               */
+};
+
+struct column {
+    const char *name;
+    enum vdbq_type type;
+};
+
+struct table {
+    uint32_t id;         /* never used again in this database   */
+    const char *name;
+    unsigned column_count;
+    struct column *columns;
+    unsigned key;        /* the primary key's column, or NO_KEY */
+    uint64_t rows;
+    size_t tablet_count;
+    struct tablet_ref *tablets;
+};
+#define NO_KEY TABLET_NO_KEY
+
+struct catalogue {
+    unsigned holders;     /* catalogue_hold() and _release()             */
+    uint64_t generation;  /* of the commit that made it; 0: a new file   */
+    uint32_t next_table_id;
+    size_t table_count;
+    struct table *tables;
+    struct arena arena;   /* everything above lives in it                */
+};
+
+struct catalogue *catalogue_hold(struct catalogue *catalogue);
+void catalogue_release(struct catalogue *catalogue);
+
+/* The table of that name or id; NULL: there is none. */
+const struct table *catalogue_table(const struct catalogue *catalogue,
+                                    const char *name);
+const struct table *catalogue_table_id(const struct catalogue *catalogue,
+                                       uint32_t id);
+/* Number of the column of that name, or column_count: there is none. */
+unsigned table_column(const struct table *table, const char *name);
+
+/* Facts of a column over all tablets of a table. */
+struct column_facts table_facts(const struct table *table, unsigned column);
+
+/* The CREATE TABLE statement that makes an equal, empty table; names that
+ * need it are quoted. */
+void table_sql(const struct table *table, struct text *text);
+
+#endif

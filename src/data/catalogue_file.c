@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue as bytes of the file. Numbers are little-endian and not
+ * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
+ *
+ *   the catalogue    size  field
+ *                       8  magic "VDBQCATA"
+ *                       8  generation, the same as in the head
+ *                       4  id that the next table gets
+ *                       4  tables; that many follow
+ *   a table             4  id
+ *                       4  number of the primary key's column, or NO_KEY
+ *                       4  columns, at least 1
+ *                       8  tablets
+ *                       .  name
+ *                       .  columns: type (4), name
+ *                       .  tablets
+ *   a tablet            8  offset in the file
+ *                       8  size
+ *                       8  checksum
+ *                       8  generation
+ *                       4  rows, at least 1
+ *                      24  for each column: null count, minimum, maximum as
+ *                          in struct tablet_column
+ *
+ * What is read is believed only after it was checked: every count against
+ * the bytes that are left before memory is taken for it, every extent
+ * against the file and against all the others.
+ */
+#include <string.h>
+
+#include "data/block.h"
+#include "data/catalogue_inner.h"
+#include "data/facts.h"
+#include "data/space.h"
+
+/* Bytes that the smallest of each takes. */
+enum { TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24 };
+
+static const char catalogue_magic[8] = { 'V', 'D', 'B', 'Q',
+                                         'C', 'A', 'T', 'A' };
+
+/* ------------------------------------------------------------- encode -- */
+
+static void put_32(struct text *text, uint32_t value)
+{
+    text_add(text, (const char *)&value, sizeof value);
+}
+
+static void put_64(struct text *text, uint64_t value)
+{
+    text_add(text, (const char *)&value, sizeof value);
+}
+
+static void put_name(struct text *text, const char *name)
+{
+    put_32(text, (uint32_t)strlen(name));
+    text_add(text, name, strlen(name));
+}
+
+static void put_tablet(struct text *text, const struct table *table,
+                       const struct tablet_ref *tablet)
+{
+    put_64(text, tablet->offset);
+    put_64(text, tablet->size_bytes);
+    put_64(text, tablet->checksum);
+    put_64(text, tablet->generation);
+    put_32(text, tablet->rows);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct column_facts *facts = &tablet->facts[i];
+        enum vdbq_type type = table->columns[i].type;
+        put_64(text, facts->null_count);
+        put_64(text, (uint64_t)facts_minimum_bits(type, facts));
+        put_64(text, (uint64_t)facts_maximum_bits(type, facts));
+    }
+}
+
+static void put_table(struct text *text, const struct table *table)
+{
+    put_32(text, table->id);
+    put_32(text, table->key);
+    put_32(text, table->column_count);
+    put_64(text, table->tablet_count);
+    put_name(text, table->name);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        put_32(text, (uint32_t)table->columns[i].type);
+        put_name(text, table->columns[i].name);
+    }
+    for (size_t i = 0; i < table->tablet_count; i++)
+        put_tablet(text, table, &table->tablets[i]);
+}
+
+void catalogue_encode(const struct catalogue *catalogue, struct text *text)
+{
+    text_add(text, catalogue_magic, sizeof catalogue_magic);
+    put_64(text, catalogue->generation);
+    put_32(text, catalogue->next_table_id);
+    put_32(text, (uint32_t)catalogue->table_count);
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        put_table(text, &catalogue->tables[i]);
+}
+
+/* ------------------------------------------------------------- decode -- */
+
+/* What is being read; `failed` once anything was wrong, with the error set:
+ * the getters then give zeros. */
+struct decoder {
+    const char *at, *end;
+    const struct catalogue_bounds *bounds;
+    const char *path;
+    struct catalogue *catalogue;
+    struct error *error;
+    bool failed;
+};
+
+static void get_catalogue(struct decoder *decoder);
+static void get_table(struct decoder *decoder, struct table *table);
+static void get_columns(struct decoder *decoder, struct table *table);
+static void get_tablets(struct decoder *decoder, struct table *table);
+static void check_names(struct decoder *decoder);
+static void check_extents(struct decoder *decoder);
+
+enum vdbq_status catalogue_decode(const void *bytes,
+                                  const struct catalogue_bounds *bounds,
+                                  const char *path,
+                                  struct catalogue **catalogue,
+                                  struct error *error)
+{
+    struct decoder decoder = {
+        .at = bytes, .end = (const char *)bytes + bounds->size,
+        .bounds = bounds, .path = path, .error = error,
+        .catalogue = catalogue_create()
+    };
+
+    *catalogue = NULL;
+    if (decoder.catalogue == NULL)
+        return error_no_memory(error);
+    get_catalogue(&decoder);
+    if (!decoder.failed)
+        check_names(&decoder);
+    if (!decoder.failed)
+        check_extents(&decoder);
+    if (decoder.failed) {
+        catalogue_release(decoder.catalogue);
+        return error->status;
+    }
+    *catalogue = decoder.catalogue;
+    return VDBQ_OK;
+}
+
+/* Says what is wrong, once. */
+static void fail(struct decoder *decoder, const char *what, const char *name)
+{
+    if (!decoder->failed)
+        error_set(decoder->error, VDBQ_CORRUPT,
+                  "%s: the catalogue at byte %llu is damaged: %s%s%s",
+                  decoder->path,
+                  (unsigned long long)decoder->bounds->offset, what,
+                  name != NULL ? " in table " : "",
+                  name != NULL ? name : "");
+    decoder->failed = true;
+}
+
+static void *take(struct decoder *decoder, size_t count, size_t width)
+{
+    void *memory = NULL;
+
+    if (decoder->failed)
+        return NULL;
+    if (width == 0 || count <= SIZE_MAX / width)
+        memory = arena_alloc(&decoder->catalogue->arena, count * width);
+    if (memory == NULL) {
+        error_no_memory(decoder->error);
+        decoder->failed = true;
+    }
+    return memory;
+}
+
+static void get(struct decoder *decoder, void *value, size_t size)
+{
+    memset(value, 0, size);
+    if (decoder->failed)
+        return;
+    if ((size_t)(decoder->end - decoder->at) < size) {
+        fail(decoder, "it ends too early", NULL);
+        return;
+    }
+    memcpy(value, decoder->at, size);
+    decoder->at += size;
+}
+
+static uint32_t get_32(struct decoder *decoder)
+{
+    uint32_t value;
+
+    get(decoder, &value, sizeof value);
+    return value;
+}
+
+static uint64_t get_64(struct decoder *decoder)
+{
+    uint64_t value;
+
+    get(decoder, &value, sizeof value);
+    return value;
+}
+
+/* A count of things of at least `width` bytes each: no more than follow. */
+static size_t bound(struct decoder *decoder, uint64_t count, size_t width,
+                    const char *what)
+{
+    if (count > (size_t)(decoder->end - decoder->at) / width)
+        fail(decoder, what, NULL);
+    return decoder->failed ? 0 : (size_t)count;
+}
+
+static const char *get_name(struct decoder *decoder)
+{
+    size_t length = bound(decoder, get_32(decoder), 1, "a name's length");
+    char *name;
+
+    if (!decoder->failed && (length == 0 || length > NAME_BYTES_MAX
+                             || memchr(decoder->at, 0, length) != NULL))
+        fail(decoder, "a name", NULL);
+    name = take(decoder, length + 1, 1);
+    if (name != NULL)
+        get(decoder, name, length);
+    return name;
+}
+
+static void get_catalogue(struct decoder *decoder)
+{
+    struct catalogue *catalogue = decoder->catalogue;
+    char magic[sizeof catalogue_magic];
+    size_t count;
+
+    get(decoder, magic, sizeof magic);
+    if (memcmp(magic, catalogue_magic, sizeof magic) != 0)
+        fail(decoder, "its magic", NULL);
+    catalogue->generation = get_64(decoder);
+    if (catalogue->generation != decoder->bounds->generation)
+        fail(decoder, "its generation is not the head's", NULL);
+    catalogue->next_table_id = get_32(decoder);
+    count = bound(decoder, get_32(decoder), TABLE_BYTES, "its tables' count");
+    if (count > TABLES_MAX)
+        fail(decoder, "too many tables", NULL);
+    catalogue->tables = take(decoder, count, sizeof *catalogue->tables);
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        get_table(decoder, &catalogue->tables[i]);
+        catalogue->table_count++;
+    }
+    if (!decoder->failed && decoder->at != decoder->end)
+        fail(decoder, "bytes are left over", NULL);
+}
+
+static void get_table(struct decoder *decoder, struct table *table)
+{
+    const struct catalogue *catalogue = decoder->catalogue;
+    uint64_t tablets;
+
+    table->id = get_32(decoder);
+    table->key = get_32(decoder);
+    table->column_count = get_32(decoder);
+    tablets = get_64(decoder);
+    table->name = get_name(decoder);
+    if (decoder->failed)
+        return;
+    if (table->id == 0 || table->id >= catalogue->next_table_id)
+        fail(decoder, "the id", table->name);
+    if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
+        fail(decoder, "the number of columns", table->name);
+    if (table->key != NO_KEY && table->key >= table->column_count)
+        fail(decoder, "the primary key", table->name);
+    get_columns(decoder, table);
+    table->tablet_count =
+        bound(decoder, tablets,
+              TABLET_BYTES + (size_t)FACTS_BYTES * table->column_count,
+              "a table's number of tablets");
+    get_tablets(decoder, table);
+}
+
+static void get_columns(struct decoder *decoder, struct table *table)
+{
+    unsigned count = (unsigned)bound(decoder, table->column_count,
+                                     COLUMN_BYTES, "a number of columns");
+
+    table->columns = take(decoder, count, sizeof *table->columns);
+    for (unsigned i = 0; i < count && !decoder->failed; i++) {
+        table->columns[i].type = (enum vdbq_type)get_32(decoder);
+        table->columns[i].name = get_name(decoder);
+        if (type_width(table->columns[i].type) == 0)
+            fail(decoder, "a column's type", table->name);
+    }
+}
+
+/* Where the tablet lies and when it was written. */
+static void check_place(struct decoder *decoder, const struct table *table,
+                        const struct tablet_ref *tablet)
+{
+    const struct catalogue_bounds *bounds = decoder->bounds;
+
+    if (tablet->offset % PAGE_BYTES != 0 || tablet->offset < bounds->first
+        || tablet->offset > bounds->end
+        || tablet->size_bytes > bounds->end - tablet->offset)
+        fail(decoder, "a tablet's place", table->name);
+    if (tablet->size_bytes < TABLET_ALIGN
+        || tablet->size_bytes % TABLET_ALIGN != 0)
+        fail(decoder, "a tablet's size", table->name);
+    if (tablet->generation == 0 || tablet->generation > bounds->generation)
+        fail(decoder, "a tablet's generation", table->name);
+    if (tablet->rows == 0 || tablet->rows > TABLET_ROWS_MAX)
+        fail(decoder, "a tablet's number of rows", table->name);
+}
+
+static void get_facts(struct decoder *decoder, const struct table *table,
+                      struct tablet_ref *tablet)
+{
+    unsigned count = table->column_count;
+
+    tablet->facts = take(decoder, count, sizeof *tablet->facts);
+    for (unsigned i = 0; i < count && !decoder->failed; i++) {
+        uint64_t nulls = get_64(decoder);
+        int64_t bits[2];
+        get(decoder, bits, sizeof bits);
+        if (!facts_from_bits(table->columns[i].type, tablet->rows, nulls,
+                             bits, &tablet->facts[i]))
+            fail(decoder, "the facts of a tablet's values", table->name);
+    }
+}
+
+static void get_tablets(struct decoder *decoder, struct table *table)
+{
+    size_t count = decoder->failed ? 0 : table->tablet_count;
+
+    table->tablets = take(decoder, count, sizeof *table->tablets);
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        struct tablet_ref *tablet = &table->tablets[i];
+        tablet->offset = get_64(decoder);
+        tablet->size_bytes = get_64(decoder);
+        tablet->checksum = get_64(decoder);
+        tablet->generation = get_64(decoder);
+        tablet->rows = get_32(decoder);
+        tablet->row_first = table->rows;
+        table->rows += tablet->rows;
+        if (!decoder->failed)
+            check_place(decoder, table, tablet);
+        get_facts(decoder, table, tablet);
+    }
+}
+
+/* --------------------------------------------------- what must differ -- */
+
+static void check_column_names(struct decoder *decoder,
+                               const struct table *table)
+{
+    const char **names = take(decoder, table->column_count, sizeof *names);
+
+    for (unsigned i = 0; names != NULL && i < table->column_count; i++)
+        names[i] = table->columns[i].name;
+    if (names != NULL && names_twice(names, table->column_count) != NULL)
+        fail(decoder, "two columns of one name", table->name);
+}
+
+/* Names of tables, names of columns of a table, and ids are there once. The
+ * ids grow, since tables are only ever added at the end. */
+static void check_names(struct decoder *decoder)
+{
+    const struct catalogue *catalogue = decoder->catalogue;
+    size_t count = catalogue->table_count;
+    const char **names = take(decoder, count, sizeof *names);
+
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        names[i] = catalogue->tables[i].name;
+        check_column_names(decoder, &catalogue->tables[i]);
+        if (i > 0 && catalogue->tables[i - 1].id >= catalogue->tables[i].id)
+            fail(decoder, "the id", names[i]);
+    }
+    if (!decoder->failed && names_twice(names, count) != NULL)
+        fail(decoder, "two tables of one name", NULL);
+}
+
+static void check_extents(struct decoder *decoder)
+{
+    struct vector extents = VECTOR(struct extent);
+
+    if (!extents_add(&extents, decoder->bounds->offset, decoder->bounds->size)
+        || !extents_add_catalogue(&extents, decoder->catalogue)) {
+        error_no_memory(decoder->error);
+        decoder->failed = true;
+    }
+    extents_sort(&extents);
+    if (!decoder->failed && extents_overlap(&extents) != NULL)
+        fail(decoder, "two blocks in one place", NULL);
+    vector_finish(&extents);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making catalogues, for the data floor itself: the next one from a current
+ * one, and to and from the bytes of the file.
+ */
+#ifndef VDBQ_DATA_CATALOGUE_INNER_H
+#define VDBQ_DATA_CATALOGUE_INNER_H
+
+#include "data/catalogue.h"
+
+/* An empty catalogue, or one equal to `from` with room for `room` tables
+ * more; the caller holds it and may change it until others see it. NULL:
+ * there is no memory. */
+struct catalogue *catalogue_create(void);
+struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
+
+/* Adds a table without tablets, in the room that catalogue_copy() made. The
+ * names are copied. False: no memory. */
+bool catalogue_add(struct catalogue *catalogue, const struct table *table);
+/* Removes a table. */
+void catalogue_remove(struct catalogue *catalogue, uint32_t id);
+/* Lets a table keep the first `kept` of its tablets and adds copies of
+ * `count` more; counts its rows anew. False: no memory. */
+bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
+                      const struct tablet_ref *more, size_t count);
+
+/* The catalogue's bytes in the file; text->failed: no memory. */
+void catalogue_encode(const struct catalogue *catalogue, struct text *text);
+
+/* What holds for the file that a catalogue was read from. */
+struct catalogue_bounds {
+    uint64_t generation; /* that its head names              */
+    uint64_t first;      /* where blocks begin               */
+    uint64_t end;        /* and end: the file is this long   */
+    uint64_t offset;     /* the catalogue's own block        */
+    uint64_t size;
+};
+
+/* Reads the bytes back and proves that nothing in them points outside the
+ * bounds or twice at the same place. Fails with CORRUPT, NO_MEMORY. */
+enum vdbq_status catalogue_decode(const void *bytes,
+                                  const struct catalogue_bounds *bounds,
+                                  const char *path,
+                                  struct catalogue **catalogue,
+                                  struct error *error);
+
+/* The order of names without case, as strcmp() gives it. */
+int name_order(const char *a, const char *b);
+/* Two names that are equal without case, or NULL: there are none. Sorts. */
+const char *names_twice(const char **names, size_t count);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Databases and snapshots: which of the file's heads is the state to read,
+ * and what keeps it readable. The rules cited are those of file.c.
+ */
+#include "data/database.h"
+
+#include <assert.h>
+
+#include "data/catalogue_inner.h"
+#include "data/database_inner.h"
+#include "data/facts.h"
+#include "data/tablet_inner.h"
+
+enum { CREATE_WAIT_MAX = 5000 }; /* pauses, while another one creates it */
+
+static enum vdbq_status refresh_locked(struct database *database,
+                                       struct error *error);
+static enum vdbq_status create_file(struct database *database,
+                                    struct error *error);
+static enum vdbq_status choose_head(struct file *file,
+                                    struct catalogue **catalogue,
+                                    struct error *error);
+static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+                                       struct catalogue **catalogue,
+                                       struct error *error);
+static enum vdbq_status check_facts(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *block, struct error *error);
+
+enum vdbq_status database_open(const struct database_params *params,
+                               struct database **database,
+                               struct error *error)
+{
+    struct database *opened = memory_zeroed(1, sizeof *opened);
+    bool create = (params->flags & VDBQ_OPEN_CREATE) != 0
+               || params->files == &os_memory_files;
+    enum vdbq_status status;
+
+    *database = NULL;
+    if (opened == NULL)
+        return error_no_memory(error);
+    opened->snapshots = VECTOR(struct catalogue *);
+    opened->tablet_rows = params->tablet_rows;
+    if (opened->tablet_rows == 0 || opened->tablet_rows > TABLET_ROWS_MAX)
+        opened->tablet_rows = TABLET_ROWS_MAX;
+    status = file_open(params, &opened->file, error);
+    if (status == VDBQ_OK)
+        status = refresh_locked(opened, error);
+    if (status == VDBQ_CORRUPT && create && !opened->file.read_only)
+        status = create_file(opened, error);
+    if (status != VDBQ_OK) {
+        database_close(opened);
+        return status;
+    }
+    *database = opened;
+    return VDBQ_OK;
+}
+
+void database_close(struct database *database)
+{
+    if (database == NULL)
+        return;
+    assert(database->snapshots.count == 0 && database->transaction == NULL);
+    catalogue_release(database->current);
+    vector_finish(&database->snapshots);
+    file_close(&database->file);
+    memory_release(database);
+}
+
+bool database_read_only(const struct database *database)
+{
+    return database->file.read_only;
+}
+
+const char *database_path(const struct database *database)
+{
+    return database->file.path;
+}
+
+/* File rule 5: nobody overwrites the catalogue while it is read. */
+static enum vdbq_status refresh_locked(struct database *database,
+                                       struct error *error)
+{
+    enum vdbq_status status = file_lock_reader(&database->file, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = database_refresh(database, error);
+    file_unlock_reader(&database->file);
+    return status;
+}
+
+/* File rule 10. What was wrong stays the error unless nothing was, but that
+ * the creation of the file had not ended. */
+static enum vdbq_status create_file(struct database *database,
+                                    struct error *error)
+{
+    struct file *file = &database->file;
+    struct error found = *error;
+    enum vdbq_status status = VDBQ_BUSY;
+    bool unfinished;
+
+    if (file_is_unfinished(file, &unfinished, error) != VDBQ_OK)
+        return error->status;
+    if (!unfinished) {
+        *error = found;
+        return VDBQ_CORRUPT;
+    }
+    for (unsigned i = 0; i < CREATE_WAIT_MAX && status == VDBQ_BUSY; i++) {
+        status = file_lock_writer(file, error);
+        if (status == VDBQ_BUSY)
+            file_pause();
+    }
+    if (status != VDBQ_OK)
+        return status;
+    status = database_refresh(database, error);
+    if (status == VDBQ_CORRUPT) {
+        status = file_write_new(file, error);
+        if (status == VDBQ_OK)
+            status = database_refresh(database, error);
+        file->settled = status == VDBQ_OK;
+    }
+    file_unlock_writer(file);
+    return status;
+}
+
+/* -------------------------------------------------------------- state -- */
+
+enum vdbq_status database_refresh(struct database *database,
+                                  struct error *error)
+{
+    struct file *file = &database->file;
+    struct catalogue *catalogue;
+    bool changed;
+    enum vdbq_status status = file_read_heads(file, &changed, error);
+
+    if (status != VDBQ_OK || !changed)
+        return status;
+    status = choose_head(file, &catalogue, error);
+    if (status != VDBQ_OK) {
+        file->known = false;
+        return status;
+    }
+    catalogue_release(database->current);
+    database->current = catalogue;
+    return VDBQ_OK;
+}
+
+/* Whether a head says something that must not be passed over. */
+static bool forbids(const struct file *file, unsigned which)
+{
+    const struct file_head *other = &file->heads[1 - which];
+
+    if (file->states[which] == HEAD_NEWER)
+        return true;
+    return file->states[which] == HEAD_SHORT
+        && (file->states[1 - which] != HEAD_VALID
+            || other->generation < file->heads[which].generation);
+}
+
+/* File rule 2. */
+static enum vdbq_status choose_head(struct file *file,
+                                    struct catalogue **catalogue,
+                                    struct error *error)
+{
+    bool valid[FILE_HEADS];
+    unsigned first;
+    struct error of_first;
+    enum vdbq_status status;
+
+    for (unsigned i = 0; i < FILE_HEADS; i++)
+        valid[i] = file->states[i] == HEAD_VALID;
+    if ((!valid[0] && !valid[1]) || forbids(file, 0) || forbids(file, 1))
+        return file_no_head(file, error);
+    first = valid[1] && (!valid[0] || file->heads[1].generation
+                                      > file->heads[0].generation);
+    file->current = first;
+    status = load_catalogue(file, first, catalogue, error);
+    if (status != VDBQ_CORRUPT || !valid[1 - first])
+        return status;
+    of_first = *error;
+    file->current = 1 - first;
+    status = load_catalogue(file, 1 - first, catalogue, error);
+    if (status == VDBQ_OK)
+        error_clear(error);
+    else if (status == VDBQ_CORRUPT)
+        *error = of_first;
+    return status;
+}
+
+static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+                                       struct catalogue **catalogue,
+                                       struct error *error)
+{
+    const struct file_head *head = &file->heads[which];
+    const struct catalogue_bounds bounds = {
+        .generation = head->generation, .first = FILE_FIRST, .end = head->end,
+        .offset = head->catalogue, .size = head->catalogue_size
+    };
+    struct block block = block_create(bounds.size);
+    enum vdbq_status status;
+
+    *catalogue = NULL;
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = file_read(file, block.bytes, block.size, bounds.offset, error);
+    if (status == VDBQ_OK && block_checksum(block.bytes, block.size)
+                                 != head->catalogue_checksum)
+        status = error_set(error, VDBQ_CORRUPT,
+                           "%s: the catalogue at byte %llu is damaged: its "
+                           "checksum is wrong", file->path,
+                           (unsigned long long)bounds.offset);
+    if (status == VDBQ_OK)
+        status = catalogue_decode(block.bytes, &bounds, file->path, catalogue,
+                                  error);
+    block_destroy(&block);
+    return status;
+}
+
+/* ---------------------------------------------------------- snapshots -- */
+
+enum vdbq_status snapshot_open(struct database *database,
+                               struct snapshot *snapshot, struct error *error)
+{
+    bool first = database->snapshots.count == 0;
+    enum vdbq_status status = VDBQ_OK;
+
+    *snapshot = (struct snapshot){ 0 };
+    if (first)
+        status = file_lock_reader(&database->file, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = database_refresh(database, error);
+    if (status == VDBQ_OK
+        && !vector_append(&database->snapshots, &database->current, 1))
+        status = error_no_memory(error);
+    if (status != VDBQ_OK) {
+        if (first)
+            file_unlock_reader(&database->file);
+        return status;
+    }
+    snapshot->database = database;
+    snapshot->catalogue = catalogue_hold(database->current);
+    return VDBQ_OK;
+}
+
+void snapshot_close(struct snapshot *snapshot)
+{
+    struct database *database = snapshot->database;
+    struct catalogue **open;
+    size_t i = 0;
+
+    if (database == NULL)
+        return;
+    open = database->snapshots.items;
+    while (i < database->snapshots.count && open[i] != snapshot->catalogue)
+        i++;
+    assert(i < database->snapshots.count);
+    open[i] = open[--database->snapshots.count];
+    if (database->snapshots.count == 0)
+        file_unlock_reader(&database->file);
+    catalogue_release(snapshot->catalogue);
+    *snapshot = (struct snapshot){ 0 };
+}
+
+/* ------------------------------------------------------------ tablets -- */
+
+enum vdbq_status tablet_load(struct database *database,
+                             const struct table *table,
+                             const struct tablet_ref *tablet, void *block,
+                             struct error *error)
+{
+    size_t size = (size_t)tablet->size_bytes;
+    enum vdbq_status status =
+        file_read(&database->file, block, size, tablet->offset, error);
+    uint64_t checksum;
+
+    if (status != VDBQ_OK)
+        return status;
+    checksum = block_checksum(block, size);
+    if (checksum != tablet->checksum)
+        return error_set(error, VDBQ_CORRUPT,
+                         "%s: table %s: the tablet at byte %llu is damaged: "
+                         "checksum %016llx, expected %016llx",
+                         database->file.path, table->name,
+                         (unsigned long long)tablet->offset,
+                         (unsigned long long)checksum,
+                         (unsigned long long)tablet->checksum);
+    status = tablet_check(table, block, tablet->size_bytes, tablet->rows,
+                          error);
+    if (status != VDBQ_OK)
+        return status;
+    return check_facts(database, table, tablet, block, error);
+}
+
+/* Whether the catalogue says the same of the values as the tablet does. */
+static enum vdbq_status check_facts(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *block, struct error *error)
+{
+    for (unsigned i = 0; i < table->column_count; i++) {
+        struct column_facts facts;
+        tablet_facts(block, i, &facts);
+        if (!facts_equal(table->columns[i].type, &facts, &tablet->facts[i]))
+            return error_set(error, VDBQ_CORRUPT,
+                             "%s: table %s, column %s: the catalogue and the "
+                             "tablet at byte %llu disagree about the values",
+                             database->file.path, table->name,
+                             table->columns[i].name,
+                             (unsigned long long)tablet->offset);
+    }
+    return VDBQ_OK;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A database file (or one in memory): snapshots to read, one transaction at
+ * a time to write. The rules that make this safe are in file.c.
+ */
+#ifndef VDBQ_DATA_DATABASE_H
+#define VDBQ_DATA_DATABASE_H
+
+#include "base/os.h"
+#include "data/catalogue.h"
+
+struct database;
+
+struct database_params {
+    const char *path;                  /* ignored for files in memory   */
+    unsigned flags;                    /* of enum vdbq_open_flags       */
+    const struct os_file_calls *files; /* os_files, os_memory_files ... */
+    uint32_t tablet_rows; /* rows of a full tablet; 0: TABLET_ROWS_MAX  */
+};
+
+/* Opens the file; a new one is made durable before it returns. Fails with
+ * IO, CORRUPT (both heads damaged, or not a database), NO_MEMORY. */
+enum vdbq_status database_open(const struct database_params *params,
+                               struct database **database,
+                               struct error *error);
+/* Snapshots must have been closed. Writes nothing. */
+void database_close(struct database *database);
+bool database_read_only(const struct database *database);
+const char *database_path(const struct database *database);
+
+/* A state of the database to read: the newest commit, kept readable (also
+ * against writers in other processes) until it is closed. */
+struct snapshot {
+    struct database *database;
+    struct catalogue *catalogue;
+};
+enum vdbq_status snapshot_open(struct database *database,
+                               struct snapshot *snapshot,
+                               struct error *error);
+void snapshot_close(struct snapshot *snapshot); /* accepts a zeroed one */
+
+/* Reads a tablet's bytes into `block` (tablet->size_bytes of room), checks
+ * checksum and layout against the table, and returns CORRUPT with the facts
+ * where anything is wrong. */
+enum vdbq_status tablet_load(struct database *database,
+                             const struct table *table,
+                             const struct tablet_ref *tablet, void *block,
+                             struct error *error);
+
+/* ------------------------------------------------------------- write -- */
+
+struct transaction;
+
+/* Takes the writer's place and starts from the newest commit. Fails with
+ * BUSY, READ_ONLY, IO. */
+enum vdbq_status transaction_begin(struct database *database,
+                                   struct transaction **transaction,
+                                   struct error *error);
+/* The state that the transaction has made so far; lives until the next call
+ * on it. */
+const struct catalogue *transaction_catalogue(
+    const struct transaction *transaction);
+
+enum vdbq_status transaction_create_table(struct transaction *transaction,
+                                          const char *name,
+                                          const struct column *columns,
+                                          unsigned column_count, unsigned key,
+                                          struct error *error);
+enum vdbq_status transaction_drop_table(struct transaction *transaction,
+                                        uint32_t table_id,
+                                        struct error *error);
+
+/* Appends rows: one vector for each column, of its type. Rows are gathered
+ * in memory and written as tablets fill up and at the commit. Fails with
+ * CONSTRAINT for a NULL in the primary key (a key that is there twice is
+ * found here or at the commit), IO, NO_MEMORY. */
+enum vdbq_status transaction_append(struct transaction *transaction,
+                                    uint32_t table_id, uint64_t rows,
+                                    const struct vdbq_vector *vectors,
+                                    struct error *error);
+
+/* Makes everything durable, lets the writer's place go and frees the
+ * transaction, whatever it returns. On failure nothing has changed. */
+enum vdbq_status transaction_commit(struct transaction *transaction,
+                                    struct error *error);
+/* Forgets everything and frees the transaction; accepts NULL. */
+void transaction_abort(struct transaction *transaction);
+
+#endif

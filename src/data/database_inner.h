@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What database.c and transaction.c share.
+ */
+#ifndef VDBQ_DATA_DATABASE_INNER_H
+#define VDBQ_DATA_DATABASE_INNER_H
+
+#include "base/vector.h"
+#include "data/file.h"
+
+struct database {
+    struct file file;
+    uint32_t tablet_rows;            /* of a full tablet                  */
+    struct catalogue *current;       /* of the newest commit seen         */
+    struct vector snapshots;         /* struct catalogue *, one for each
+                                        snapshot that is open             */
+    struct transaction *transaction; /* that is writing, or NULL          */
+};
+
+/* Makes the newest commit, perhaps of another connection, current. */
+enum vdbq_status database_refresh(struct database *database,
+                                  struct error *error);
+
+#endif

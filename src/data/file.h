@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database file as two heads and blocks: reading, writing, locks, and
+ * the commit. What the blocks hold is database.c's and transaction.c's. The
+ * rules that all three keep are in file.c.
+ */
+#ifndef VDBQ_DATA_FILE_H
+#define VDBQ_DATA_FILE_H
+
+#include "base/os.h"
+#include "data/block.h"
+#include "data/database.h"
+
+enum {
+    FILE_FORMAT = 1,
+    FILE_HEADS = 2,                       /* pages 0 and 1 */
+    FILE_FIRST = FILE_HEADS * PAGE_BYTES, /* where blocks begin */
+    FILE_NEW_BYTES = FILE_FIRST + PAGE_BYTES /* of a new database */
+};
+
+/* The head; its layout is drawn in file.c. */
+struct file_head {
+    uint8_t magic[8];
+    uint32_t format;
+    uint32_t page_bytes;
+    uint64_t generation;
+    uint64_t catalogue;
+    uint64_t catalogue_size;
+    uint64_t catalogue_checksum;
+    uint64_t end;
+    uint64_t reserved;
+    uint64_t checksum;
+};
+
+enum head_state {
+    HEAD_VALID,
+    HEAD_NONE,    /* another magic, or nothing             */
+    HEAD_NEWER,   /* whole, of a format that came later    */
+    HEAD_DAMAGED,
+    HEAD_SHORT    /* whole, but the file ends before `end` */
+};
+
+struct file {
+    const struct os_file_calls *calls;
+    struct os_file *os;
+    char *path;                /* for messages                            */
+    bool read_only;
+    bool no_sync;
+    bool poisoned;             /* rule 9                                  */
+    bool settled;              /* rule 8: the heads below are durable     */
+    bool known;                /* heads have been read                    */
+    struct file_head heads[FILE_HEADS]; /* as last read                   */
+    enum head_state states[FILE_HEADS]; /* of these                       */
+    unsigned current;          /* the head whose state is being used; set
+                                  by database.c                           */
+    uint64_t size_bytes;       /* when the heads were read                */
+};
+
+/* Opens the file; no head has been read yet. */
+enum vdbq_status file_open(const struct database_params *params,
+                           struct file *file, struct error *error);
+void file_close(struct file *file);
+
+enum vdbq_status file_read(const struct file *file, void *bytes, size_t size,
+                           uint64_t offset, struct error *error);
+enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,
+                           struct error *error);
+
+/* Reads the heads where they are not those that were read last. */
+enum vdbq_status file_read_heads(struct file *file, bool *changed,
+                                 struct error *error);
+/* The generation that comes after all there are. */
+uint64_t file_next_generation(const struct file *file);
+/* Says why none of the heads will do: CORRUPT. */
+enum vdbq_status file_no_head(const struct file *file, struct error *error);
+
+/* Writes a block, whole pages, to free space. */
+enum vdbq_status file_write_block(struct file *file, const struct block *block,
+                                  uint64_t offset, struct error *error);
+/* Makes all blocks durable, then the head, which is completed here, and
+ * then that it is the current one. */
+enum vdbq_status file_commit(struct file *file, struct file_head *head,
+                             struct error *error);
+/* Cuts off what this connection wrote behind `size_bytes`; may fail. */
+void file_cut(struct file *file, uint64_t size_bytes);
+
+/* --------------------------------------------- a new file (file_new.c) -- */
+
+/* Whether the file is what a creation that was cut short leaves. */
+enum vdbq_status file_is_unfinished(const struct file *file, bool *unfinished,
+                                    struct error *error);
+/* Writes an empty database, durably. */
+enum vdbq_status file_write_new(struct file *file, struct error *error);
+/* Fills in magic, format and checksum. */
+void file_seal_head(struct file_head *head);
+enum vdbq_status file_sync(struct file *file, struct error *error);
+enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
+                            uint64_t offset, struct error *error);
+
+/* ------------------------------------------------- locks (file_lock.c) -- */
+
+/* The writer's place: BUSY where another connection has it. */
+enum vdbq_status file_lock_writer(struct file *file, struct error *error);
+void file_unlock_writer(struct file *file);
+/* Keeps what is current now readable. */
+enum vdbq_status file_lock_reader(struct file *file, struct error *error);
+void file_unlock_reader(struct file *file);
+/* Whether no other connection reads at this moment. `reading`: this one
+ * does, and goes on. */
+enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
+                            struct error *error);
+/* About a millisecond. */
+void file_pause(void);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathering the rows of a transaction. At the commit the rows that are left
+ * take the table's last tablets in, those that are not larger, as a binary
+ * counter carries: so single-row commits neither leave thousands of tiny
+ * tablets nor write a row again more than log2(tablet_rows) times. Rows
+ * stay in the order in which they came.
+ */
+#include "data/gather.h"
+
+#include "data/tablet_inner.h"
+
+static enum vdbq_status check_keys(struct gather *gather,
+                                   struct database *database,
+                                   const struct table *table,
+                                   struct error *error);
+static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
+                           uint32_t rows);
+static enum vdbq_status take_in(struct rows *rows, struct database *database,
+                                const struct table *table, size_t first,
+                                struct error *error);
+static enum vdbq_status write_tablet(struct gather *gather,
+                                     struct writer *writer,
+                                     const struct table *table,
+                                     const struct rows *rows,
+                                     struct error *error);
+static void clear(struct rows *rows);
+
+bool gather_init(struct gather *gather, const struct table *table)
+{
+    *gather = (struct gather){ .table_id = table->id,
+                               .written = VECTOR(struct tablet_ref),
+                               .kept = table->tablet_count };
+    if (table->key != NO_KEY)
+        gather->keys = key_watch_init(table);
+    return rows_init(&gather->rows, table);
+}
+
+void gather_finish(struct gather *gather)
+{
+    rows_finish(&gather->rows);
+    key_watch_finish(&gather->keys);
+    vector_finish(&gather->written);
+    arena_finish(&gather->arena);
+}
+
+bool gather_any(const struct gather *gather)
+{
+    return gather->rows.count > 0 || gather->written.count > 0;
+}
+
+/* Notes the keys of rows that come next. */
+static bool watch_keys(struct gather *gather, const struct table *table,
+                       const struct vdbq_vector *vectors, uint64_t first,
+                       uint32_t count)
+{
+    const struct rows *rows = &gather->rows;
+    const char *values;
+
+    if (table->key == NO_KEY)
+        return true;
+    values = vectors[table->key].values;
+    values += first * (vectors[table->key].type == VDBQ_INTEGER
+                       || vectors[table->key].type == VDBQ_FLOAT ? 4 : 8);
+    return key_watch_add(
+        &gather->keys, (struct key_values){ values, count },
+        (struct key_values){ rows->columns[table->key].values, rows->count },
+        gather->written.count);
+}
+
+enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
+                            const struct table *table, uint64_t rows,
+                            const struct vdbq_vector *vectors,
+                            struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
+        uint32_t room = writer->database->tablet_rows - gather->rows.count;
+        uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
+        if (!watch_keys(gather, table, vectors, at, count)
+            || !rows_add(&gather->rows, vectors, at, count))
+            return error_no_memory(error);
+        at += count;
+        if (gather->rows.count == writer->database->tablet_rows) {
+            status = write_tablet(gather, writer, table, &gather->rows,
+                                  error);
+            clear(&gather->rows);
+        }
+    }
+    return status;
+}
+
+enum vdbq_status gather_flush(struct gather *gather, struct writer *writer,
+                              const struct table *table, struct error *error)
+{
+    struct database *database = writer->database;
+    struct rows *rows = &gather->rows;
+    size_t small = 0;
+    enum vdbq_status status = check_keys(gather, database, table, error);
+
+    if (status != VDBQ_OK || rows->count == 0)
+        return status;
+    if (gather->written.count == 0)
+        small = small_at_end(table, database->tablet_rows, rows->count);
+    gather->kept = table->tablet_count - small;
+    if (small > 0)
+        status = take_in(rows, database, table, gather->kept, error);
+    if (status == VDBQ_OK)
+        status = write_tablet(gather, writer, table, rows, error);
+    clear(rows);
+    return status;
+}
+
+static enum vdbq_status check_keys(struct gather *gather,
+                                   struct database *database,
+                                   const struct table *table,
+                                   struct error *error)
+{
+    struct key_watch *keys = &gather->keys;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!keys->loose)
+        return VDBQ_OK;
+    status = key_sort(keys, table, error);
+    if (status == VDBQ_OK)
+        status = key_compare(keys, database, table, table->tablets,
+                             table->tablet_count, error);
+    if (status == VDBQ_OK)
+        status = key_compare(keys, database, table, gather->written.items,
+                             keys->tablets_before, error);
+    return status;
+}
+
+/* How many of the table's last tablets `rows` more rows take in. */
+static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
+                           uint32_t rows)
+{
+    uint64_t sum = rows;
+    size_t count = 0;
+
+    while (count < table->tablet_count) {
+        uint32_t last = table->tablets[table->tablet_count - 1 - count].rows;
+        if (last > sum || last + sum > tablet_rows)
+            break;
+        sum += last;
+        count++;
+    }
+    return count;
+}
+
+static enum vdbq_status add_tablet(struct rows *rows,
+                                   struct database *database,
+                                   const struct table *table,
+                                   const struct tablet_ref *tablet,
+                                   struct error *error)
+{
+    struct block block = block_create(tablet->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = tablet_load(database, table, tablet, block.bytes, error);
+    if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
+        status = error_no_memory(error);
+    block_destroy(&block);
+    return status;
+}
+
+/* Adds `more` behind `rows`. */
+static enum vdbq_status add_rows(struct rows *rows, const struct rows *more,
+                                 struct error *error)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(more->column_count, sizeof *vectors);
+    bool *nullable = memory_zeroed(more->column_count, sizeof *nullable);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (vectors == NULL || nullable == NULL) {
+        status = error_no_memory(error);
+    } else {
+        rows_vectors(more, vectors, nullable);
+        if (!rows_add(rows, vectors, 0, more->count))
+            status = error_no_memory(error);
+    }
+    memory_release(nullable);
+    memory_release(vectors);
+    return status;
+}
+
+/* Puts the rows of the table's tablets from `first` on in front of `rows`. */
+static enum vdbq_status take_in(struct rows *rows, struct database *database,
+                                const struct table *table, size_t first,
+                                struct error *error)
+{
+    struct rows all = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!rows_init(&all, table))
+        return error_no_memory(error);
+    for (size_t i = first; i < table->tablet_count && status == VDBQ_OK; i++)
+        status = add_tablet(&all, database, table, &table->tablets[i], error);
+    if (status == VDBQ_OK)
+        status = add_rows(&all, rows, error);
+    if (status == VDBQ_OK) {
+        struct rows before = *rows;
+        *rows = all;
+        all = before;
+    }
+    rows_finish(&all);
+    return status;
+}
+
+/* -------------------------------------------------------------- write -- */
+
+/* Writes a block that holds a tablet, and notes it. */
+static enum vdbq_status write_block(struct gather *gather,
+                                    struct writer *writer,
+                                    const struct block *block,
+                                    struct tablet_ref *tablet,
+                                    struct error *error)
+{
+    uint64_t room = page_round(block->size);
+
+    tablet->offset = space_take(&writer->space, room);
+    tablet->size_bytes = block->size;
+    tablet->checksum = block_checksum(block->bytes, block->size);
+    tablet->generation = writer->generation;
+    if (!vector_append(&gather->written, tablet, 1))
+        return error_no_memory(error);
+    return file_write_block(&writer->database->file, block, tablet->offset,
+                            error);
+}
+
+/* Builds a tablet of all of `rows` and writes it. */
+static enum vdbq_status write_tablet(struct gather *gather,
+                                     struct writer *writer,
+                                     const struct table *table,
+                                     const struct rows *rows,
+                                     struct error *error)
+{
+    unsigned columns = table->column_count;
+    struct vdbq_vector *vectors = memory_zeroed(columns, sizeof *vectors);
+    bool *nullable = memory_zeroed(columns, sizeof *nullable);
+    struct tablet_ref tablet = { .rows = rows->count };
+    struct block block = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    tablet.facts = arena_alloc(&gather->arena, columns * sizeof *tablet.facts);
+    if (vectors == NULL || nullable == NULL || tablet.facts == NULL) {
+        status = error_no_memory(error);
+        goto release_all;
+    }
+    rows_vectors(rows, vectors, nullable);
+    block = block_create(tablet_size(table, rows->count, nullable));
+    if (block.bytes == NULL) {
+        status = error_no_memory(error);
+        goto release_all;
+    }
+    tablet_build(table, rows->count, vectors, nullable, block.bytes,
+                 tablet.facts);
+    status = write_block(gather, writer, &block, &tablet, error);
+
+release_all:
+    block_destroy(&block);
+    memory_release(nullable);
+    memory_release(vectors);
+    return status;
+}
+
+/* Forgets the rows but keeps their room. */
+static void clear(struct rows *rows)
+{
+    rows->count = 0;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        memory_release(rows->columns[i].nulls);
+        rows->columns[i].nulls = NULL;
+    }
+}

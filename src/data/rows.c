@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathering rows. Room is taken for all columns alike; a column gets bytes
+ * for NULLs when its first NULL comes.
+ */
+#include "data/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "data/facts.h"
+#include "data/tablet_inner.h"
+
+enum { ROWS_FIRST = 16 }; /* that room is taken for */
+
+static bool add_nulls(struct rows *rows, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t first,
+                      uint32_t count);
+static bool mark_null(struct rows *rows, unsigned column, uint32_t row);
+
+bool rows_init(struct rows *rows, const struct table *table)
+{
+    *rows = (struct rows){ .column_count = table->column_count };
+    rows->columns = memory_zeroed(table->column_count, sizeof *rows->columns);
+    if (rows->columns == NULL)
+        return false;
+    for (unsigned i = 0; i < table->column_count; i++)
+        rows->columns[i].type = table->columns[i].type;
+    return true;
+}
+
+void rows_finish(struct rows *rows)
+{
+    for (unsigned i = 0; rows->columns != NULL && i < rows->column_count; i++) {
+        memory_release(rows->columns[i].values);
+        memory_release(rows->columns[i].nulls);
+    }
+    memory_release(rows->columns);
+    *rows = (struct rows){ 0 };
+}
+
+bool rows_reserve(struct rows *rows, uint32_t count)
+{
+    uint64_t capacity = rows->capacity > 0 ? rows->capacity : ROWS_FIRST;
+
+    if (count <= rows->capacity)
+        return true;
+    while (capacity < count)
+        capacity *= 2;
+    capacity = capacity > UINT32_MAX ? UINT32_MAX : capacity;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        struct rows_column *column = &rows->columns[i];
+        size_t width = type_width(column->type);
+        void *values = memory_resize(column->values, capacity * width);
+        if (values == NULL)
+            return false;
+        column->values = values;
+        if (column->nulls != NULL) {
+            uint8_t *nulls = memory_resize(column->nulls, capacity);
+            if (nulls == NULL)
+                return false;
+            memset(nulls + rows->capacity, 0, capacity - rows->capacity);
+            column->nulls = nulls;
+        }
+    }
+    rows->capacity = (uint32_t)capacity;
+    return true;
+}
+
+bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
+              uint64_t first, uint32_t count)
+{
+    assert(count <= UINT32_MAX - rows->count);
+    if (!rows_reserve(rows, rows->count + count))
+        return false;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        size_t width = type_width(rows->columns[i].type);
+        const char *from = vectors[i].values;
+        char *to = rows->columns[i].values;
+        memcpy(to + rows->count * width, from + first * width, count * width);
+        if (!add_nulls(rows, i, &vectors[i], first, count))
+            return false;
+    }
+    rows->count += count;
+    return true;
+}
+
+bool rows_add_tablet(struct rows *rows, const void *block)
+{
+    const struct tablet *head = block;
+    uint32_t count = (uint32_t)head->rows;
+
+    if (!rows_reserve(rows, rows->count + count))
+        return false;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        size_t width = type_width(rows->columns[i].type);
+        const uint8_t *bits = tablet_nulls(block, i);
+        char *values = rows->columns[i].values;
+        tablet_values(block, i, values + rows->count * width);
+        for (uint32_t k = 0; bits != NULL && k < count; k++)
+            if (null_bit(bits, k) && !mark_null(rows, i, rows->count + k))
+                return false;
+    }
+    rows->count += count;
+    return true;
+}
+
+void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors,
+                  bool *nullable)
+{
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        const struct rows_column *column = &rows->columns[i];
+        vectors[i] = (struct vdbq_vector){ column->type, column->values,
+                                           column->nulls };
+        nullable[i] = column->nulls != NULL;
+    }
+}
+
+/* Marks what is NULL in the vector, said or as a NaN. */
+static bool add_nulls(struct rows *rows, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t first,
+                      uint32_t count)
+{
+    const float *narrow = vector->type == VDBQ_FLOAT ? vector->values : NULL;
+    const double *wide = vector->type == VDBQ_DOUBLE ? vector->values : NULL;
+
+    if (vector->nulls == NULL && narrow == NULL && wide == NULL)
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t from = first + i;
+        bool null = vector->nulls != NULL && vector->nulls[from] != 0;
+        null |= narrow != NULL && isnan(narrow[from]);
+        null |= wide != NULL && isnan(wide[from]);
+        if (null && !mark_null(rows, column, rows->count + i))
+            return false;
+    }
+    return true;
+}
+
+static bool mark_null(struct rows *rows, unsigned column, uint32_t row)
+{
+    struct rows_column *place = &rows->columns[column];
+
+    if (place->nulls == NULL)
+        place->nulls = memory_zeroed(rows->capacity, 1);
+    if (place->nulls == NULL)
+        return false;
+    place->nulls[row] = 1;
+    return true;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows on their way into a tablet: gathered column by column in memory.
+ */
+#ifndef VDBQ_DATA_ROWS_H
+#define VDBQ_DATA_ROWS_H
+
+#include "data/catalogue.h"
+
+struct rows_column {
+    enum vdbq_type type;
+    void *values;   /* those that are NULL may hold anything     */
+    uint8_t *nulls; /* one byte a row; NULL until there is a NULL */
+};
+
+struct rows {
+    unsigned column_count;
+    uint32_t count;
+    uint32_t capacity;
+    struct rows_column *columns;
+};
+
+/* False: no memory. */
+bool rows_init(struct rows *rows, const struct table *table);
+void rows_finish(struct rows *rows); /* accepts a zeroed one */
+
+/* Makes room for `count` rows in all. False: no memory. */
+bool rows_reserve(struct rows *rows, uint32_t count);
+/* Adds rows first .. first + count - 1 of the vectors; NaN becomes NULL.
+ * False: no memory. */
+bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
+              uint64_t first, uint32_t count);
+/* Adds all rows of a checked tablet. False: no memory. */
+bool rows_add_tablet(struct rows *rows, const void *block);
+
+/* The rows as vectors, and which columns hold a NULL; one item a column. */
+void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors,
+                  bool *nullable);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table as the CREATE TABLE statement that makes it. A name is quoted
+ * unless it is plain letters, digits and '_' and is no word of SQL.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "data/catalogue.h"
+
+static void print_name(const char *name, struct text *text);
+static const char *type_name(enum vdbq_type type);
+
+void table_sql(const struct table *table, struct text *text)
+{
+    text_print(text, "CREATE TABLE ");
+    print_name(table->name, text);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        text_print(text, i == 0 ? " (" : ", ");
+        print_name(table->columns[i].name, text);
+        text_print(text, " %s%s", type_name(table->columns[i].type),
+                   i == table->key ? " PRIMARY KEY" : "");
+    }
+    text_print(text, ")");
+}
+
+/* Words that mean something in SQL. */
+static const char *const words[] = {
+    "abs", "add", "all", "alter", "analyze", "and", "any", "as", "asc",
+    "avg", "begin", "between", "bigint", "bool", "boolean", "by", "case",
+    "cast", "char", "check", "coalesce", "collate", "column", "commit",
+    "constraint", "count", "create", "cross", "current", "date", "decimal",
+    "default", "delete", "desc", "distinct", "double", "drop", "else", "end",
+    "escape", "except", "exists", "explain", "false", "fetch", "first",
+    "float", "for", "foreign", "from", "full", "glob", "group", "having",
+    "if", "ilike", "in", "index", "inner", "insert", "int", "integer",
+    "intersect", "into", "is", "isnull", "join", "key", "last", "left",
+    "like", "limit", "max", "min", "natural", "not", "notnull", "null",
+    "nulls", "numeric", "offset", "on", "only", "or", "order", "outer",
+    "over", "partition", "precision", "primary", "real", "references",
+    "returning", "right", "rollback", "row", "rows", "select", "set",
+    "smallint", "some", "sum", "table", "text", "then", "time", "timestamp",
+    "tinyint", "to", "transaction", "trigger", "true", "union", "unique",
+    "update", "using", "vacuum", "values", "varchar", "view", "when",
+    "where", "window", "with"
+};
+
+static bool is_word(const char *name)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (name_equal(words[i], name))
+            return true;
+    return false;
+}
+
+static bool is_plain(const char *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char rest[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t length = strlen(name);
+
+    return length > 0 && strspn(name, letters) > 0
+        && strspn(name, rest) == length && !is_word(name);
+}
+
+static void print_name(const char *name, struct text *text)
+{
+    if (is_plain(name)) {
+        text_add(text, name, strlen(name));
+        return;
+    }
+    text_add(text, "\"", 1);
+    for (; *name != '\0'; name++)
+        text_add(text, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    text_add(text, "\"", 1);
+}
+
+static const char *type_name(enum vdbq_type type)
+{
+    switch (type) {
+    case VDBQ_INTEGER: return "INTEGER";
+    case VDBQ_BIGINT: return "BIGINT";
+    case VDBQ_FLOAT: return "FLOAT";
+    case VDBQ_DOUBLE: return "DOUBLE";
+    default: return "NONE";
+    }
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proves that a block is a tablet, before anything else reads it. Nothing in
+ * the block is used as an offset or a length before it was compared with
+ * what the caller knows. The facts are counted anew, because the planner
+ * narrows arithmetic by them.
+ */
+#include <string.h>
+
+#include "data/facts.h"
+#include "data/tablet_inner.h"
+
+/* What is being checked. */
+struct check {
+    const struct table *table;
+    const uint8_t *block;
+    uint64_t size;
+    uint32_t rows;
+    struct error *error;
+};
+
+static enum vdbq_status check_head(const struct check *check);
+static enum vdbq_status check_column(const struct check *check, unsigned i);
+static const char *column_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *plain_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               enum vdbq_type type);
+static const char *sequence_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type);
+
+enum vdbq_status tablet_check(const struct table *table, const void *block,
+                              uint64_t size_bytes, uint32_t rows,
+                              struct error *error)
+{
+    const struct check check = { table, block, size_bytes, rows, error };
+    enum vdbq_status status = check_head(&check);
+
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = check_column(&check, i);
+    return status;
+}
+
+static enum vdbq_status bad_head(const struct check *check, const char *field,
+                                 uint64_t found, uint64_t expected)
+{
+    return error_set(check->error, VDBQ_CORRUPT,
+                     "table %s: a tablet's %s is %llu, expected %llu",
+                     check->table->name, field, (unsigned long long)found,
+                     (unsigned long long)expected);
+}
+
+static enum vdbq_status check_head(const struct check *check)
+{
+    const struct tablet *head = (const struct tablet *)check->block;
+    uint64_t columns = check->table->column_count;
+    uint64_t least =
+        sizeof *head + columns * sizeof(struct tablet_column);
+
+    if (check->size < least || check->size % TABLET_ALIGN != 0)
+        return bad_head(check, "block size", check->size, least);
+    if (head->magic != TABLET_MAGIC)
+        return bad_head(check, "magic", head->magic, TABLET_MAGIC);
+    if (head->format != TABLET_FORMAT)
+        return bad_head(check, "format", head->format, TABLET_FORMAT);
+    if (head->columns != columns)
+        return bad_head(check, "number of columns", head->columns, columns);
+    if (check->rows == 0 || head->rows != check->rows)
+        return bad_head(check, "number of rows", head->rows, check->rows);
+    if (head->size != check->size)
+        return bad_head(check, "size", head->size, check->size);
+    if (head->key != check->table->key)
+        return bad_head(check, "key", head->key, check->table->key);
+    if (head->variable != 0 || head->variable_size != 0)
+        return bad_head(check, "variable-size area", head->variable, 0);
+    if (head->reserved1 != 0 || head->reserved2 != 0)
+        return bad_head(check, "reserved field", 1, 0);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_column(const struct check *check, unsigned i)
+{
+    enum vdbq_type type = check->table->columns[i].type;
+    const char *fault =
+        column_fault(check, tablet_column(check->block, i), type);
+
+    if (fault == NULL)
+        return VDBQ_OK;
+    return error_set(check->error, VDBQ_CORRUPT,
+                     "table %s, column %s: in a tablet of %u rows %s",
+                     check->table->name, check->table->columns[i].name,
+                     (unsigned)check->rows, fault);
+}
+
+static const char *column_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    if (column->type != (uint32_t)type)
+        return "the type is not the table's";
+    if (column->width != type_width(type))
+        return "the width is not the type's";
+    if (column->reserved1[0] != 0 || column->reserved1[1] != 0
+        || column->reserved1[2] != 0 || column->reserved2 != 0)
+        return "a reserved field is not 0";
+    if (column->encoding == ENCODING_SEQUENCE)
+        return sequence_fault(check, column, type);
+    if (column->encoding != ENCODING_PLAIN)
+        return "the encoding is unknown";
+    return plain_fault(check, column, type);
+}
+
+/* Whether `size` bytes at `offset` lie behind the head, inside the block. */
+static bool area_fits(const struct check *check, uint64_t offset,
+                      uint64_t size)
+{
+    uint64_t first = sizeof(struct tablet)
+        + check->table->column_count * sizeof(struct tablet_column);
+
+    return offset % TABLET_ALIGN == 0 && offset >= first
+        && offset <= check->size && size <= check->size - offset;
+}
+
+/* Whether the bits behind the last row are 0. */
+static bool null_tail_clear(const uint8_t *bits, uint32_t rows)
+{
+    return rows % 8 == 0 || bits[rows / 8] >> (rows % 8) == 0;
+}
+
+static const char *plain_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               enum vdbq_type type)
+{
+    const uint8_t *bits = NULL;
+    struct column_facts facts;
+
+    if (column->base != 0)
+        return "a plain column has a base";
+    if (!area_fits(check, column->values,
+                   (uint64_t)check->rows * column->width))
+        return "the values do not lie inside";
+    if ((column->nulls != 0) != (column->null_count != 0))
+        return "the null count does not fit the null bits";
+    if (column->nulls != 0) {
+        if (!area_fits(check, column->nulls,
+                       ((uint64_t)check->rows + 7) / 8))
+            return "the null bits do not lie inside";
+        bits = check->block + column->nulls;
+        if (!null_tail_clear(bits, check->rows))
+            return "a null bit has no row";
+    }
+    if (!facts_count(type, check->block + column->values, bits, check->rows,
+                     &facts))
+        return "a value is NaN, or not 0 where it is NULL";
+    if (column->null_count != facts.null_count)
+        return "the null count is wrong";
+    if (column->minimum != facts_minimum_bits(type, &facts)
+        || column->maximum != facts_maximum_bits(type, &facts))
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+static const char *sequence_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type)
+{
+    int64_t limit = type == VDBQ_INTEGER ? INT32_MAX : INT64_MAX;
+    int64_t least = type == VDBQ_INTEGER ? INT32_MIN : INT64_MIN;
+
+    if (type_is_real(type))
+        return "a sequence is not of integers";
+    if (column->values != 0 || column->nulls != 0 || column->null_count != 0)
+        return "a sequence has stored values";
+    if (column->base < least
+        || column->base > limit - ((int64_t)check->rows - 1))
+        return "a sequence leaves its type";
+    if (column->minimum != column->base
+        || column->maximum != column->base + ((int64_t)check->rows - 1))
+        return "the minimum or maximum is wrong";
+    return NULL;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a kind of device does for device.c: one table of functions, and the
+ * heads that every kind's own structs start with. device.c has checked the
+ * arguments: memories and machines belong to the device, ranges lie within
+ * the memory, sizes are not 0.
+ */
+#ifndef VDBQ_DEVICE_BACKEND_H
+#define VDBQ_DEVICE_BACKEND_H
+
+#include "device/device.h"
+
+/* The calls of device.h, for one kind of device; none may be NULL. */
+struct device_backend {
+    /* Frees the device, and the machines that were built for it. */
+    void (*close)(struct device *device);
+
+    enum vdbq_status (*memory_create)(struct device *device,
+                                      enum memory_place place,
+                                      uint64_t size_bytes,
+                                      struct device_memory **memory,
+                                      struct error *error);
+    void (*memory_destroy)(struct device_memory *memory);
+    enum vdbq_status (*memory_give)(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+    enum vdbq_status (*memory_take)(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+    enum vdbq_status (*write)(struct device_memory *memory, uint64_t offset,
+                              const void *bytes, uint64_t size,
+                              struct device_times *times, struct error *error);
+    enum vdbq_status (*read)(struct device_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size,
+                             struct device_times *times, struct error *error);
+
+    enum vdbq_status (*machine)(struct device *device,
+                                const struct device_machine_params *params,
+                                struct device_machine **machine,
+                                struct device_times *times,
+                                struct error *error);
+    enum vdbq_status (*launch)(struct device_machine *machine,
+                               const struct device_launch *params,
+                               struct device_times *times,
+                               struct error *error);
+    enum vdbq_status (*order)(struct device_machine *machine,
+                              const struct device_launch *params,
+                              struct device_memory *ordered, unsigned steps,
+                              struct device_times *times,
+                              struct error *error);
+};
+
+/* The head of every device: first member of the kind's own struct. */
+struct device {
+    const struct device_backend *backend;
+    struct device_facts facts; /* filled by the kind's open */
+};
+
+/* The head of every memory. */
+struct device_memory {
+    struct device *device;
+    enum memory_place place;
+    uint64_t size_bytes;
+    void *host; /* where the host reaches it; NULL: the device holds it */
+};
+
+/* The head of every machine. */
+struct device_machine {
+    struct device *device;
+    struct machine_shape shape;
+};
+
+/* Opens the host build of the machine. */
+enum vdbq_status host_open(struct device **device, struct error *error);
+
+#endif

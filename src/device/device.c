@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls of device.h: checks what every kind of device would check, and
+ * hands on to the kind's own function.
+ */
+#include "device/device.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "device/backend.h"
+#include "device/find.h"
+#include "device/opencl.h"
+
+static enum vdbq_status open_host(unsigned cores, struct device **device,
+                                  struct error *error);
+static enum vdbq_status open_found(const struct device_params *params,
+                                   struct device **device,
+                                   struct error *error);
+
+/* ------------------------------------------------------------- choose -- */
+
+enum vdbq_status device_open(const struct device_params *params,
+                             struct device **device, struct error *error)
+{
+    struct device_params wanted = *params;
+
+    *device = NULL;
+    if (wanted.choice == NULL || wanted.choice[0] == '\0')
+        wanted.choice = "cpu";
+    if (name_equal(wanted.choice, "host"))
+        return open_host(wanted.cores, device, error);
+    return open_found(&wanted, device, error);
+}
+
+static enum vdbq_status open_host(unsigned cores, struct device **device,
+                                  struct error *error)
+{
+    if (cores > 1)
+        return error_set(error, VDBQ_DEVICE, "device 'host' has one core, "
+                         "%u were asked for", cores);
+    return host_open(device, error);
+}
+
+static enum vdbq_status open_found(const struct device_params *params,
+                                   struct device **device,
+                                   struct error *error)
+{
+    struct found found;
+    const struct found_device *chosen;
+    enum vdbq_status status = found_fill(&found, error);
+
+    if (status == VDBQ_OK)
+        status = found_choose(&found, params->choice, &chosen, error);
+    if (status == VDBQ_OK)
+        status = opencl_open(chosen, params->cores, device, error);
+    found_finish(&found);
+    return status;
+}
+
+void device_close(struct device *device)
+{
+    if (device != NULL)
+        device->backend->close(device);
+}
+
+unsigned device_list(struct text *text)
+{
+    struct found found;
+    struct error error;
+    unsigned count;
+
+    if (found_fill(&found, &error) != VDBQ_OK)
+        text_print(text, "%s\n%s%s", error.message, error.hint,
+                   error.hint[0] != '\0' ? "\n" : "");
+    else if (found.devices.count > 0)
+        found_list(&found, text);
+    else
+        found_diagnosis(&found, text);
+    count = (unsigned)found.devices.count;
+    found_finish(&found);
+    return count;
+}
+
+const struct device_facts *device_facts(const struct device *device)
+{
+    return &device->facts;
+}
+
+/* ------------------------------------------------------------- memory -- */
+
+enum vdbq_status device_memory_create(struct device *device,
+                                      enum memory_place place,
+                                      uint64_t size_bytes,
+                                      struct device_memory **memory,
+                                      struct error *error)
+{
+    const struct device_facts *facts = &device->facts;
+
+    assert(size_bytes > 0);
+    *memory = NULL;
+    if (size_bytes > facts->buffer_max_bytes) {
+        error_set(error, VDBQ_DEVICE, "a buffer of %llu bytes is needed, but "
+                  "device '%s' gives at most %llu for one",
+                  (unsigned long long)size_bytes, facts->name,
+                  (unsigned long long)facts->buffer_max_bytes);
+        return error_hint(error, "lower the memory option (VDBQ_MEMORY), or "
+                          "choose another device");
+    }
+    return device->backend->memory_create(device, place, size_bytes, memory,
+                                          error);
+}
+
+void device_memory_destroy(struct device_memory *memory)
+{
+    if (memory != NULL)
+        memory->device->backend->memory_destroy(memory);
+}
+
+uint64_t device_memory_size(const struct device_memory *memory)
+{
+    return memory->size_bytes;
+}
+
+void *device_memory_host(const struct device_memory *memory)
+{
+    return memory->host;
+}
+
+enum vdbq_status device_memory_give(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    if (memory->host == NULL)
+        return VDBQ_OK;
+    return memory->device->backend->memory_give(memory, times, error);
+}
+
+enum vdbq_status device_memory_take(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    assert(memory->place == MEMORY_PINNED);
+    if (memory->host != NULL)
+        return VDBQ_OK;
+    return memory->device->backend->memory_take(memory, times, error);
+}
+
+/* Whether `size` bytes from `offset` on lie in the memory. */
+static bool in_memory(const struct device_memory *memory, uint64_t offset,
+                      uint64_t size)
+{
+    return offset <= memory->size_bytes && size <= memory->size_bytes - offset;
+}
+
+enum vdbq_status device_write(struct device_memory *memory, uint64_t offset,
+                              const void *bytes, uint64_t size,
+                              struct device_times *times, struct error *error)
+{
+    assert(in_memory(memory, offset, size));
+    if (size == 0)
+        return VDBQ_OK;
+    if (memory->host != NULL) {
+        memcpy((char *)memory->host + offset, bytes, size);
+        return VDBQ_OK;
+    }
+    return memory->device->backend->write(memory, offset, bytes, size, times,
+                                          error);
+}
+
+enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size,
+                             struct device_times *times, struct error *error)
+{
+    assert(in_memory(memory, offset, size));
+    if (size == 0)
+        return VDBQ_OK;
+    if (memory->host != NULL) {
+        memcpy(bytes, (char *)memory->host + offset, size);
+        return VDBQ_OK;
+    }
+    return memory->device->backend->read(memory, offset, bytes, size, times,
+                                         error);
+}
+
+/* ------------------------------------------------------------ machine -- */
+
+enum vdbq_status device_machine(struct device *device,
+                                const struct device_machine_params *params,
+                                struct device_machine **machine,
+                                struct device_times *times,
+                                struct error *error)
+{
+    assert((params->build == BUILD_SPECIALISED) == (params->body != NULL));
+    *machine = NULL;
+    return device->backend->machine(device, params, machine, times, error);
+}
+
+struct machine_shape device_machine_shape(const struct device_machine *machine)
+{
+    return machine->shape;
+}
+
+/* Whether a kernel may use the memory: the host must have given it. */
+static bool is_given(const struct device_memory *memory)
+{
+    return memory == NULL || memory->host == NULL ||
+           memory->device->facts.is_host;
+}
+
+enum vdbq_status device_launch(struct device_machine *machine,
+                               const struct device_launch *params,
+                               struct device_times *times,
+                               struct error *error)
+{
+    assert(is_given(params->control) && is_given(params->data));
+    assert(is_given(params->result) && is_given(params->descriptors));
+    assert(is_given(params->counters));
+    assert(params->launch->row_first <= params->launch->row_end);
+    assert(params->launch->steps_per_item > 0);
+    return machine->device->backend->launch(machine, params, times, error);
+}
+
+enum vdbq_status device_order(struct device_machine *machine,
+                              const struct device_launch *params,
+                              struct device_memory *ordered, unsigned steps,
+                              struct device_times *times,
+                              struct error *error)
+{
+    assert(is_given(params->result) && is_given(ordered));
+    if (steps == 0)
+        return VDBQ_OK;
+    return machine->device->backend->order(machine, params, ordered, steps,
+                                           times, error);
+}

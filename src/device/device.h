@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Devices: choose one, give it memory, build the machine for it, launch it.
+ * One interface over two kinds: OpenCL devices, and the host build of the
+ * machine, which needs no OpenCL. No cl_int leaves this floor. A device and
+ * what was made from it belong to one thread at a time.
+ */
+#ifndef VDBQ_DEVICE_DEVICE_H
+#define VDBQ_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cl/launch.h"
+
+struct device;
+
+/* ------------------------------------------------------------ choose -- */
+
+struct device_params {
+    const char *choice; /* cpu | gpu | auto | host | P:D | part of a name */
+    unsigned cores;     /* compute units to use; 0: all                   */
+};
+
+/* Opens the one device that `choice` names. Fails with VDBQ_DEVICE where
+ * none or several match (the hint lists what there is), with VDBQ_DEVICE and
+ * the diagnosis where there is no OpenCL device at all. */
+enum vdbq_status device_open(const struct device_params *params,
+                             struct device **device, struct error *error);
+void device_close(struct device *device);
+
+/* Writes the table of devices, or the diagnosis; returns how many. */
+unsigned device_list(struct text *text);
+
+/* What is known of an open device. */
+struct device_facts {
+    const char *name;          /* "host", "NVIDIA H200"                   */
+    bool is_host;              /* the host build                          */
+    bool is_gpu;
+    bool shares_memory;        /* with the host: mapped memory is free    */
+    unsigned cores;            /* compute units in use                    */
+    uint64_t memory_bytes;     /* of the device                           */
+    uint64_t buffer_max_bytes; /* of one buffer                           */
+};
+const struct device_facts *device_facts(const struct device *device);
+
+/* ------------------------------------------------------------ memory -- */
+
+/* Where memory lies. */
+enum memory_place {
+    MEMORY_PINNED, /* host memory that the device can reach; has a host
+                      pointer while the host holds it                    */
+    MEMORY_DEVICE  /* the device's own; moved by device_write/read       */
+};
+struct device_memory;
+
+/* `size_bytes` of memory, at least 64-byte aligned, zeroed or not. A new
+ * pinned memory is held by the host. Fails with VDBQ_DEVICE (too large, none
+ * left), VDBQ_NO_MEMORY. */
+enum vdbq_status device_memory_create(struct device *device,
+                                      enum memory_place place,
+                                      uint64_t size_bytes,
+                                      struct device_memory **memory,
+                                      struct error *error);
+void device_memory_destroy(struct device_memory *memory);
+uint64_t device_memory_size(const struct device_memory *memory);
+/* The host's address of pinned memory that the host holds; else NULL. */
+void *device_memory_host(const struct device_memory *memory);
+
+/* Time and bytes that transfers and launches took; added to. */
+struct device_times {
+    uint64_t kernel_ns;
+    uint64_t transfer_ns;
+    uint64_t compile_ns;
+    uint64_t bytes_in;  /* host to device */
+    uint64_t bytes_out; /* device to host */
+    unsigned launches;
+};
+
+/* Hands pinned memory to the device (unmap) or back to the host (map). Free
+ * where memory is shared; elsewhere the driver may move the whole buffer.
+ * Calling it for the side that holds the memory already does nothing. */
+enum vdbq_status device_memory_give(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+enum vdbq_status device_memory_take(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+
+/* Copies `size` bytes between the host and device memory and waits. `bytes`
+ * may lie in pinned memory, which is the fast way. */
+enum vdbq_status device_write(struct device_memory *memory, uint64_t offset,
+                              const void *bytes, uint64_t size,
+                              struct device_times *times, struct error *error);
+enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size,
+                             struct device_times *times, struct error *error);
+
+/* ----------------------------------------------------------- machine -- */
+
+enum device_build { BUILD_INTERPRETED, BUILD_SPECIALISED };
+
+/* The machine, built for a device: any program of up to so many registers
+ * (interpreted), or one program (specialised). */
+struct device_machine;
+
+struct device_machine_params {
+    enum device_build build;
+    unsigned registers;    /* the program's                              */
+    const char *body;      /* specialised: the text from
+                              program_specialise(); else NULL            */
+};
+
+/* Builds the machine, or takes it from the device's cache; machines live
+ * until the device is closed. The host has the interpreted build only.
+ * Fails with VDBQ_DEVICE and the start of the build log. */
+enum vdbq_status device_machine(struct device *device,
+                                const struct device_machine_params *params,
+                                struct device_machine **machine,
+                                struct device_times *times,
+                                struct error *error);
+
+/* Rows that one step of the machine covers (VDBQ_GROUP * VDBQ_TILE), and how
+ * many steps a group best walks: multiplied, the rows of one group. */
+struct machine_shape {
+    unsigned step_rows;
+    unsigned steps_per_item;
+    bool ordered; /* neighbouring steps of one group pack their rows next to
+                     one another: their descriptors join                  */
+};
+struct machine_shape device_machine_shape(const struct device_machine *machine);
+
+/* Runs the machine over launch->row_first .. row_end and waits. `control`
+ * starts with the launch that is in `launch` too. Counters and descriptors
+ * are the device's to fill; counters are set up by this call. */
+struct device_launch {
+    const struct launch *launch;
+    struct device_memory *control;
+    struct device_memory *data;        /* the tablet or its columns; may be
+                                          NULL when no feed is read        */
+    struct device_memory *result;
+    struct device_memory *descriptors; /* struct descriptor a step         */
+    struct device_memory *counters;    /* u32[COUNTERS]                    */
+};
+enum vdbq_status device_launch(struct device_machine *machine,
+                               const struct device_launch *params,
+                               struct device_times *times,
+                               struct error *error);
+
+/* Moves the rows that descriptors[0 .. steps) name from `result` to their
+ * places in table order in `ordered` (same layout of columns, described by
+ * the same outputs), on the device. Only for memory the device owns. */
+enum vdbq_status device_order(struct device_machine *machine,
+                              const struct device_launch *params,
+                              struct device_memory *ordered, unsigned steps,
+                              struct device_times *times,
+                              struct error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must be right around us before an OpenCL driver is opened, and the
+ * folders in which compiled kernels are kept.
+ */
+#ifndef VDBQ_DEVICE_ENVIRONMENT_H
+#define VDBQ_DEVICE_ENVIRONMENT_H
+
+#include "base/error.h"
+#include "base/text.h"
+
+/* Sets the variables that drivers read. Called once, before the loader is
+ * opened. Fails with VDBQ_DEVICE where the cache folder is not safe. */
+enum vdbq_status environment_prepare(struct error *error);
+
+/*
+ * Finds or makes the folder `name` of our cache ($XDG_CACHE_HOME/vdbq, or
+ * ~/.cache/vdbq) and adds its path to `path`. What lies in it is loaded as
+ * code, so it must be ours alone: a folder, not a link, of our user, that
+ * nobody else may write. VDBQ_DEVICE: it is there but not ours alone;
+ * VDBQ_IO: there is none, and none can be made or written.
+ */
+enum vdbq_status environment_cache_folder(const char *name, struct text *path,
+                                          struct error *error);
+
+#endif

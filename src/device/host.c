@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The host as a device: one core, the machine as host C, memory from the
+ * allocator. It needs no OpenCL. Pinned and device memory are the same here.
+ */
+#include "device/backend.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+#include "cl/tablet.h"
+#include "device/host_machine.h"
+
+struct host_memory {
+    struct device_memory head;
+    void *allocated; /* `bytes` lies inside, aligned */
+    u8 *bytes;
+};
+
+struct host_built {
+    struct device_machine head;
+    struct machine *machine; /* its registers */
+};
+
+struct host {
+    struct device head;
+    struct host_built built; /* the one build there is */
+};
+
+static void host_close(struct device *device)
+{
+    struct host *host = (struct host *)device;
+    host_machine_destroy(host->built.machine);
+    memory_release(host);
+}
+
+/* ------------------------------------------------------------- memory -- */
+
+static enum vdbq_status host_memory_create(struct device *device,
+                                           enum memory_place place,
+                                           uint64_t size_bytes,
+                                           struct device_memory **memory,
+                                           struct error *error)
+{
+    struct host_memory *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return error_no_memory(error);
+    if (size_bytes < SIZE_MAX - TABLET_ALIGN)
+        made->allocated = memory_zeroed(1, size_bytes + TABLET_ALIGN);
+    if (made->allocated == NULL) {
+        memory_release(made);
+        return error_no_memory(error);
+    }
+    uintptr_t at = (uintptr_t)made->allocated + TABLET_ALIGN - 1;
+    made->bytes = (u8 *)(at - at % TABLET_ALIGN);
+    made->head = (struct device_memory){ .device = device,
+                                         .place = place,
+                                         .size_bytes = size_bytes };
+    if (place == MEMORY_PINNED)
+        made->head.host = made->bytes;
+    *memory = &made->head;
+    return VDBQ_OK;
+}
+
+static void host_memory_destroy(struct device_memory *memory)
+{
+    memory_release(((struct host_memory *)memory)->allocated);
+    memory_release(memory);
+}
+
+static enum vdbq_status host_memory_give(struct device_memory *memory,
+                                         struct device_times *times,
+                                         struct error *error)
+{
+    (void)times;
+    (void)error;
+    memory->host = NULL;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_memory_take(struct device_memory *memory,
+                                         struct device_times *times,
+                                         struct error *error)
+{
+    (void)times;
+    (void)error;
+    memory->host = ((struct host_memory *)memory)->bytes;
+    return VDBQ_OK;
+}
+
+static u8 *bytes_of(struct device_memory *memory)
+{
+    return memory ? ((struct host_memory *)memory)->bytes : NULL;
+}
+
+static enum vdbq_status host_write(struct device_memory *memory,
+                                   uint64_t offset, const void *bytes,
+                                   uint64_t size, struct device_times *times,
+                                   struct error *error)
+{
+    (void)error;
+    uint64_t start = os_time_ns();
+    memcpy(bytes_of(memory) + offset, bytes, size);
+    times->transfer_ns += os_time_ns() - start;
+    times->bytes_in += size;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_read(struct device_memory *memory,
+                                  uint64_t offset, void *bytes, uint64_t size,
+                                  struct device_times *times,
+                                  struct error *error)
+{
+    (void)error;
+    uint64_t start = os_time_ns();
+    memcpy(bytes, bytes_of(memory) + offset, size);
+    times->transfer_ns += os_time_ns() - start;
+    times->bytes_out += size;
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------ machine -- */
+
+static enum vdbq_status host_machine(struct device *device,
+                                     const struct device_machine_params *params,
+                                     struct device_machine **machine,
+                                     struct device_times *times,
+                                     struct error *error)
+{
+    (void)times;
+    struct host_built *built = &((struct host *)device)->built;
+    if (params->build == BUILD_SPECIALISED) {
+        error_set(error, VDBQ_DEVICE,
+                  "the host has no specialised build of the machine");
+        return error_hint(error, "choose build interpreted or auto, or "
+                                 "another device");
+    }
+    if (built->machine == NULL)
+        built->machine = host_machine_create();
+    if (built->machine == NULL)
+        return error_no_memory(error);
+    *machine = &built->head;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_launch(struct device_machine *machine,
+                                    const struct device_launch *params,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    (void)error;
+    const struct launch *launch = params->launch;
+    const struct machine_shape *shape = &machine->shape;
+    uint64_t group_rows =
+        (uint64_t)shape->step_rows * launch->steps_per_item;
+    uint64_t rows = launch->row_end - launch->row_first;
+    u32 *counters = (u32 *)(void *)bytes_of(params->counters);
+    uint64_t start = os_time_ns();
+    counters[COUNTER_ROWS] = 0;
+    counters[COUNTER_FAULT] = NO_FAULT;
+    host_machine_run(
+        ((struct host_built *)machine)->machine, bytes_of(params->control),
+        bytes_of(params->data), bytes_of(params->result),
+        (struct descriptor *)(void *)bytes_of(params->descriptors), counters,
+        (u32)((rows + group_rows - 1) / group_rows));
+    times->kernel_ns += os_time_ns() - start;
+    times->launches++;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_order(struct device_machine *machine,
+                                   const struct device_launch *params,
+                                   struct device_memory *ordered,
+                                   unsigned steps, struct device_times *times,
+                                   struct error *error)
+{
+    (void)machine;
+    (void)params;
+    (void)ordered;
+    (void)steps;
+    (void)times;
+    return error_set(error, VDBQ_MISUSE,
+                     "the host's rows come in order; there is nothing to move");
+}
+
+static const struct device_backend host_backend = {
+    .close = host_close,
+    .memory_create = host_memory_create,
+    .memory_destroy = host_memory_destroy,
+    .memory_give = host_memory_give,
+    .memory_take = host_memory_take,
+    .write = host_write,
+    .read = host_read,
+    .machine = host_machine,
+    .launch = host_launch,
+    .order = host_order,
+};
+
+enum vdbq_status host_open(struct device **device, struct error *error)
+{
+    struct host *host = memory_zeroed(1, sizeof *host);
+    if (host == NULL)
+        return error_no_memory(error);
+    host->head.backend = &host_backend;
+    host->head.facts = (struct device_facts){ .name = "host",
+                                              .is_host = true,
+                                              .shares_memory = true,
+                                              .cores = 1,
+                                              .memory_bytes = os_memory_bytes(),
+                                              .buffer_max_bytes = SIZE_MAX };
+    unsigned step_rows = host_machine_step_rows();
+    unsigned steps = (1u << 16) / step_rows;
+    host->built.head.device = &host->head;
+    host->built.head.shape = (struct machine_shape){
+        .step_rows = step_rows,
+        .steps_per_item = steps > 0 ? steps : 1,
+        .ordered = true,
+    };
+    *device = &host->head;
+    return VDBQ_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine as host C: the same text that devices compile, so that there is
+ * one meaning. It is the oracle of every test, and runs where no OpenCL is.
+ */
+#include "device/host_machine.h"
+
+#include "base/memory.h"
+#include "cl/ops.cl"
+
+#include "cl/machine.cl"
+
+unsigned host_machine_step_rows(void)
+{
+    return VDBQ_GROUP * VDBQ_TILE;
+}
+
+struct machine *host_machine_create(void)
+{
+    return memory_zeroed(1, sizeof(struct machine));
+}
+
+void host_machine_destroy(struct machine *machine)
+{
+    memory_release(machine);
+}
+
+void host_machine_run(struct machine *machine, const u8 *control,
+                      const u8 *data, u8 *result,
+                      struct descriptor *descriptors, u32 *counters,
+                      u32 groups)
+{
+    const struct launch *launch = (const struct launch *)(const void *)control;
+    machine_open(machine, control, data, result, descriptors, counters);
+    for (u32 group = 0; group < groups; group++)
+        run_group(machine, launch, group);
+    if (machine->fault < counters[COUNTER_FAULT])
+        counters[COUNTER_FAULT] = machine->fault;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens and closes an OpenCL device: its part where only some compute units
+ * are wanted, its context and its queue.
+ */
+#include "device/opencl.h"
+
+#include "base/memory.h"
+
+static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
+                                  struct error *error);
+static enum vdbq_status queue_open(struct opencl *opencl, struct error *error);
+static void facts_fill(struct opencl *opencl, unsigned cores);
+static void opencl_close(struct device *device);
+
+static const struct device_backend backend = {
+    .close = opencl_close,
+    .memory_create = opencl_memory_create,
+    .memory_destroy = opencl_memory_destroy,
+    .memory_give = opencl_memory_give,
+    .memory_take = opencl_memory_take,
+    .write = opencl_write,
+    .read = opencl_read,
+    .machine = opencl_machine,
+    .launch = opencl_launch,
+    .order = opencl_order,
+};
+
+enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
+                             struct device **device, struct error *error)
+{
+    struct opencl *opencl = memory_zeroed(1, sizeof *opencl);
+    enum vdbq_status status;
+
+    if (opencl == NULL)
+        return error_no_memory(error);
+    opencl->head.backend = &backend;
+    opencl->found = *found;
+    opencl->id = found->id;
+    opencl->machines = VECTOR(struct opencl_machine *);
+    status = part_open(opencl, cores, error);
+    if (status == VDBQ_OK)
+        status = queue_open(opencl, error);
+    if (status != VDBQ_OK) {
+        opencl_close(&opencl->head);
+        return status;
+    }
+    facts_fill(opencl, cores);
+    *device = &opencl->head;
+    return VDBQ_OK;
+}
+
+/* Takes `cores` compute units of the device, where it has more. */
+static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
+                                  struct error *error)
+{
+    const cl_device_partition_property how[] = {
+        CL_DEVICE_PARTITION_BY_COUNTS, (cl_device_partition_property)cores,
+        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0
+    };
+    const struct found_device *found = &opencl->found;
+    enum vdbq_status status;
+
+    if (cores == 0 || cores == found->units)
+        return VDBQ_OK;
+    if (cores > found->units)
+        return error_set(error, VDBQ_DEVICE, "%u cores were asked for, but "
+                         "device '%s' has %u", cores, found->name,
+                         found->units);
+    status = opencl_check(opencl_calls.CreateSubDevices(found->id, how, 1,
+                                                        &opencl->id, NULL),
+                          "clCreateSubDevices", error);
+    opencl->is_part = status == VDBQ_OK;
+    if (status == VDBQ_DEVICE)
+        error_hint(error, "device '%s' cannot be limited to %u of its %u "
+                   "cores: set cores to 0 (VDBQ_CORES)", found->name, cores,
+                   found->units);
+    return status;
+}
+
+static enum vdbq_status queue_open(struct opencl *opencl, struct error *error)
+{
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM, (cl_context_properties)opencl->found.platform, 0
+    };
+    cl_int code;
+    enum vdbq_status status;
+
+    opencl->context = opencl_calls.CreateContext(properties, 1, &opencl->id,
+                                                 NULL, NULL, &code);
+    status = opencl_check(code, "clCreateContext", error);
+    if (status != VDBQ_OK)
+        return status;
+    opencl->queue = opencl_calls.CreateCommandQueue(
+        opencl->context, opencl->id, CL_QUEUE_PROFILING_ENABLE, &code);
+    return opencl_check(code, "clCreateCommandQueue", error);
+}
+
+static void facts_fill(struct opencl *opencl, unsigned cores)
+{
+    const struct found_device *found = &opencl->found;
+
+    opencl->head.facts = (struct device_facts){
+        .name = found->name,
+        .is_gpu = found->is_gpu,
+        .shares_memory = found->shares_memory,
+        .cores = cores > 0 ? cores : found->units,
+        .memory_bytes = found->memory_bytes,
+        .buffer_max_bytes = found->buffer_max_bytes,
+    };
+}
+
+/* Also closes a device that was opened in part. */
+static void opencl_close(struct device *device)
+{
+    struct opencl *opencl = (struct opencl *)device;
+
+    opencl_machines_finish(opencl);
+    if (opencl->queue != NULL) {
+        opencl_calls.Finish(opencl->queue);
+        opencl_calls.ReleaseCommandQueue(opencl->queue);
+    }
+    if (opencl->context != NULL)
+        opencl_calls.ReleaseContext(opencl->context);
+    if (opencl->is_part)
+        opencl_calls.ReleaseDevice(opencl->id);
+    memory_release(opencl);
+}
+
+enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
+                             uint64_t *time_ns, struct error *error)
+{
+    cl_ulong start = 0, end = 0;
+    enum vdbq_status status = opencl_check(code, call, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = opencl_check(opencl_calls.WaitForEvents(1, &event), call, error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.GetEventProfilingInfo(
+                                  event, CL_PROFILING_COMMAND_START,
+                                  sizeof start, &start, NULL),
+                              "clGetEventProfilingInfo", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.GetEventProfilingInfo(
+                                  event, CL_PROFILING_COMMAND_END, sizeof end,
+                                  &end, NULL),
+                              "clGetEventProfilingInfo", error);
+    if (end > start)
+        *time_ns += end - start;
+    opencl_calls.ReleaseEvent(event);
+    return status;
+}

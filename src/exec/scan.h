@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scan: a program run over the tablets of a table, a launch at a time,
+ * as its rows are asked for.
+ */
+#ifndef VDBQ_EXEC_SCAN_H
+#define VDBQ_EXEC_SCAN_H
+
+#include <stdatomic.h>
+
+#include "data/pool.h"
+#include "exec/runner.h"
+
+struct scan_params {
+    struct runner_params runner;
+    const struct snapshot *snapshot; /* outlives the scan                  */
+    struct pool *pool;               /* of the snapshot's database and of
+                                        the runner's device                */
+    const atomic_bool *cancelled;    /* read between launches              */
+    vdbq_progress progress;          /* may be NULL; called between them   */
+    void *progress_context;
+};
+
+struct scan;
+
+enum vdbq_status scan_open(const struct scan_params *params,
+                           struct scan **scan, struct error *error);
+void scan_close(struct scan *scan);
+
+/* The next result rows, in table order; rows 0: the end. They live until the
+ * next call. */
+enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
+                            struct error *error);
+
+/* Adds what the scan has cost so far to `stats`. */
+void scan_stats(struct scan *scan, struct vdbq_stats *stats);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the programs of selftest_data.c on the host and on a device and
+ * compares: result rows bit by bit (a value that is not a number equals any
+ * other such value), and which instruction failed.
+ */
+#include "exec/selftest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/selftest_data.h"
+
+/* Value opcodes that share a program. */
+enum { GROUP_MAX = 16 };
+
+/* A way to run a program. */
+struct way {
+    struct device *device;
+    enum run_mode mode;
+    enum device_build build;
+};
+
+struct testing {
+    struct way host;
+    struct way device;
+    struct device_memory *host_data; /* the rows, for each mode's side */
+    struct device_memory *device_data;
+    unsigned opcodes;
+    vdbq_report report;
+    void *context;
+    struct error *error;
+};
+
+/* All result rows of a run, and how it ended. */
+struct outcome {
+    enum vdbq_status status;
+    char message[ERROR_MESSAGE_MAX + 16]; /* of a fault, with its line */
+    uint64_t rows;
+    struct vector values; /* bytes: 8 a value, row by row */
+};
+
+/* ---------------------------------------------------------------- run -- */
+
+/* Makes every value that is not a number the same one. */
+static void unify_nan(enum vdbq_type type, void *value)
+{
+    float single;
+    double real;
+    memcpy(&single, value, sizeof single);
+    if (type == VDBQ_FLOAT && isnan(single))
+        memset(value, 0xff, sizeof single);
+    if (type != VDBQ_DOUBLE)
+        return;
+    memcpy(&real, value, sizeof real);
+    if (isnan(real))
+        memset(value, 0xff, sizeof real);
+}
+
+/* Adds a row of a batch. Rows may be cut into batches differently, but their
+ * order is the same. */
+static bool keep_row(struct outcome *outcome, const struct vdbq_batch *batch,
+                     uint64_t row)
+{
+    for (unsigned i = 0; i < batch->columns; i++) {
+        const struct vdbq_vector *vector = &batch->column[i];
+        unsigned width = type_width((int)vector->type);
+        char value[8] = { 0 };
+        memcpy(value, (const char *)vector->values + row * width, width);
+        unify_nan(vector->type, value);
+        if (!vector_append(&outcome->values, value, sizeof value))
+            return false;
+    }
+    outcome->rows++;
+    return true;
+}
+
+static enum vdbq_status keep_rows(struct runner *runner,
+                                  struct outcome *outcome,
+                                  struct error *error)
+{
+    struct vdbq_batch batch;
+    for (runner_batch(runner, &batch); batch.rows > 0;
+         runner_batch(runner, &batch))
+        for (uint64_t row = 0; row < batch.rows; row++)
+            if (!keep_row(outcome, &batch, row))
+                return error_no_memory(error);
+    return VDBQ_OK;
+}
+
+/* The feeds that a program reads, as the self-test's rows have them. */
+static void make_feeds(const struct program *program,
+                       const struct program_pack *pack, struct feed *feeds)
+{
+    const struct program_table *table = vector_at(&program->tables, 0);
+    for (unsigned i = 0; i < pack->feed_count; i++) {
+        int column = pack->feeds[i].column;
+        feeds[i] = selftest_feed(column, column < 0
+                                             ? table->key_type
+                                             : table->column_types[column]);
+    }
+}
+
+/* Runs the program one way. A fault of a row is an outcome, no failure. */
+static enum vdbq_status run(const struct testing *test,
+                            const struct program *program,
+                            const struct way *way,
+                            struct device_memory *data,
+                            struct outcome *outcome)
+{
+    struct feed feeds[SELFTEST_COLUMNS + 1];
+    struct runner *runner;
+    struct runner_params params = { .device = way->device,
+                                    .program = program,
+                                    .mode = way->mode,
+                                    .build = way->build };
+    *outcome = (struct outcome){ .values = VECTOR(char) };
+    enum vdbq_status status = runner_open(&params, &runner, test->error);
+    if (status != VDBQ_OK)
+        return status;
+    make_feeds(program, runner_pack(runner), feeds);
+    struct runner_input input = { .feeds = feeds,
+                                  .data = data,
+                                  .host = device_memory_host(data),
+                                  .rows = SELFTEST_ROWS };
+    status = runner_run(runner, &input, test->error);
+    if (status == VDBQ_OK)
+        status = keep_rows(runner, outcome, test->error);
+    outcome->status = status;
+    if (status == VDBQ_RANGE) {
+        snprintf(outcome->message, sizeof outcome->message, "%u %s",
+                 test->error->line, test->error->message);
+        status = VDBQ_OK;
+    }
+    runner_close(runner);
+    if (status == VDBQ_OK)
+        status = device_memory_take(data, &(struct device_times){ 0 },
+                                    test->error);
+    return status;
+}
+
+/* ------------------------------------------------------------- compare -- */
+
+static enum vdbq_status compare(const struct testing *test, const char *what,
+                                const struct outcome *host,
+                                const struct outcome *device)
+{
+    const char *name = device_facts(test->device.device)->name;
+    size_t same = 0;
+    if (host->status != device->status ||
+        strcmp(host->message, device->message) != 0)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: \"%s\", but on the host: \"%s\"", what,
+                         name, device->message, host->message);
+    if (host->rows != device->rows)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: %llu rows, but on the host: %llu", what,
+                         name, (unsigned long long)device->rows,
+                         (unsigned long long)host->rows);
+    while (same < host->values.count &&
+           VECTOR_ITEMS(&host->values, char)[same] ==
+               VECTOR_ITEMS(&device->values, char)[same])
+        same++;
+    if (same < host->values.count)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: value %zu differs from the host's", what,
+                         name, same / 8);
+    return VDBQ_OK;
+}
+
+/* Checks a program and runs it both ways. */
+static enum vdbq_status test_program(struct testing *test, const char *what,
+                                     struct program *program)
+{
+    struct outcome host = { 0 }, device = { 0 };
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        program_at(program, (int)pc)->at.line = (unsigned)pc + 1;
+    enum vdbq_status status = program_check(program, test->error);
+    if (status == VDBQ_OK)
+        status = run(test, program, &test->host, test->host_data, &host);
+    if (status == VDBQ_OK)
+        status = run(test, program, &test->device, test->device_data, &device);
+    if (status == VDBQ_OK)
+        status = compare(test, what, &host, &device);
+    vector_finish(&host.values);
+    vector_finish(&device.values);
+    return status;
+}
+
+/* ---------------------------------------------------------------- ops -- */
+
+static enum vdbq_status test_values(struct testing *test,
+                                    const enum opcode *ops, unsigned count)
+{
+    struct program program;
+    program_init(&program);
+    enum vdbq_status status = selftest_values(&program, ops, count)
+                                  ? test_program(test, op_facts(ops[0])->mnemonic,
+                                                 &program)
+                                  : error_no_memory(test->error);
+    program_finish(&program);
+    test->opcodes += count;
+    return status;
+}
+
+static enum vdbq_status test_jump(struct testing *test, enum opcode op)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (int validity = 0; validity <= 1 && status == VDBQ_OK; validity++) {
+        struct program program;
+        program_init(&program);
+        status = selftest_jump(&program, op, validity)
+                     ? test_program(test, op_facts(op)->mnemonic, &program)
+                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    test->opcodes++;
+    return status;
+}
+
+/* Whether an opcode joins the group, or is tested alone: one that may fail,
+ * and one that fixes the type of the key. */
+static bool is_alone(enum opcode op)
+{
+    return op_facts(op)->effect == EFFECT_FAULT ||
+           op_facts(op)->form == FORM_ROWID;
+}
+
+/* Runs every opcode over the rows that are in place. */
+static enum vdbq_status test_ops(struct testing *test)
+{
+    enum opcode group[GROUP_MAX];
+    unsigned count = 0;
+    enum vdbq_status status = VDBQ_OK;
+    for (int i = 0; i < OPCODES && status == VDBQ_OK; i++) {
+        enum opcode op = (enum opcode)i;
+        if (selftest_jumps(op))
+            status = test_jump(test, op);
+        else if (selftest_gives_value(op) && is_alone(op))
+            status = test_values(test, &op, 1);
+        else if (selftest_gives_value(op))
+            group[count++] = op;
+        if (count == GROUP_MAX && status == VDBQ_OK) {
+            status = test_values(test, group, count);
+            count = 0;
+        }
+    }
+    if (count > 0 && status == VDBQ_OK)
+        status = test_values(test, group, count);
+    return status;
+}
+
+/* Puts the rows in place and runs every opcode one way. */
+static enum vdbq_status test_way(struct testing *test, bool tame)
+{
+    char line[256];
+    selftest_fill(device_memory_host(test->host_data), tame);
+    selftest_fill(device_memory_host(test->device_data), tame);
+    test->opcodes = 0;
+    enum vdbq_status status = test_ops(test);
+    if (status != VDBQ_OK)
+        return status;
+    snprintf(line, sizeof line,
+             "ok: %u opcodes, %d %s rows, %s, %s, as on the host",
+             test->opcodes, SELFTEST_ROWS, tame ? "tame" : "edge",
+             test->device.mode == MODE_MAPPED ? "mapped" : "serial",
+             test->device.build == BUILD_SPECIALISED ? "specialised"
+                                                     : "interpreted");
+    test->report(test->context, line);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status test_ways(struct testing *test)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool is_host = device_facts(test->device.device)->is_host;
+    for (int build = BUILD_INTERPRETED; build <= BUILD_SPECIALISED; build++)
+        for (int mode = MODE_SERIAL; mode <= MODE_MAPPED; mode++)
+            for (int tame = 0; tame <= 1 && status == VDBQ_OK; tame++) {
+                test->device.mode = (enum run_mode)mode;
+                test->device.build = (enum device_build)build;
+                if (!is_host || build == BUILD_INTERPRETED)
+                    status = test_way(test, tame);
+            }
+    return status;
+}
+
+enum vdbq_status selftest(struct device *device, struct device *host,
+                          vdbq_report report, void *context,
+                          struct error *error)
+{
+    struct testing test = { .host = { .device = host, .mode = MODE_MAPPED },
+                            .device = { .device = device },
+                            .report = report,
+                            .context = context,
+                            .error = error };
+    enum vdbq_status status = device_memory_create(
+        host, MEMORY_PINNED, SELFTEST_BYTES, &test.host_data, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_PINNED, SELFTEST_BYTES,
+                                      &test.device_data, error);
+    if (status == VDBQ_OK)
+        status = test_ways(&test);
+    device_memory_destroy(test.host_data);
+    device_memory_destroy(test.device_data);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows and the programs of the self-test.
+ */
+#ifndef VDBQ_EXEC_SELFTEST_DATA_H
+#define VDBQ_EXEC_SELFTEST_DATA_H
+
+#include "cl/launch.h"
+#include "program/program.h"
+
+enum {
+    SELFTEST_ROWS = 9000,   /* no multiple of any tile         */
+    SELFTEST_BYTES = 1 << 20
+};
+
+/* Columns of the table that the programs read: for each type an x and a y. */
+enum { SELFTEST_X = 0, SELFTEST_Y = 4, SELFTEST_COLUMNS = 8 };
+
+/* Fills `block` (SELFTEST_BYTES, 8-byte aligned) with the columns. Tame
+ * values are small, so that nothing overflows; the others are the edges of
+ * each type crossed with one another, then random bits. The last column of
+ * NULL bits marks every third row. */
+void selftest_fill(u8 *block, bool tame);
+
+/* The feed of column `column`, or of the key (-1), read as `type`. */
+struct feed selftest_feed(int column, int type);
+
+/* Whether the opcode is one the rows' part can use, and jumps or gives a
+ * value. */
+bool selftest_gives_value(enum opcode op);
+bool selftest_jumps(enum opcode op);
+
+/* Makes a program that outputs what the value opcodes of `ops` give, or which
+ * rows jump with the one opcode. False: no memory. */
+bool selftest_values(struct program *program, const enum opcode *ops,
+                     unsigned count);
+bool selftest_jump(struct program *program, enum opcode op, int validity);
+
+#endif

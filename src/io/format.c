@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The formats and what they share. All but the box stream: what stands before
+ * a column's value (a separator, a name) is put together once, so that a row
+ * costs a copy and a number for each value.
+ */
+#include "io/format.h"
+#include "io/number.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void plain_text(struct out *out, const char *bytes, size_t length);
+static void csv_text(struct out *out, const char *bytes, size_t length);
+static void tabs_text(struct out *out, const char *bytes, size_t length);
+static void json_text(struct out *out, const char *bytes, size_t length);
+static void quote_text(struct out *out, const char *bytes, size_t length);
+static void markdown_text(struct out *out, const char *bytes, size_t length);
+static void separated_begin(struct format_result *result);
+static void markdown_begin(struct format_result *result);
+static void line_begin(struct format_result *result);
+static void json_begin(struct format_result *result);
+static void jsonlines_begin(struct format_result *result);
+static void stream_batch(struct format_result *result,
+                         const struct vdbq_batch *batch);
+static void stream_end(struct format_result *result);
+static void json_end(struct format_result *result);
+
+static const struct format formats[] = {
+    { .name = "box", .meaning = "a drawn table, with the columns' types",
+      .header = true, .null_text = "NULL", .names = { "nan", "inf", "-inf" },
+      .text = plain_text, .begin = format_box_begin,
+      .batch = format_box_batch, .end = format_box_end },
+    { .name = "csv", .meaning = "comma separated (RFC 4180), NULL is empty",
+      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
+      .begin_row = "", .between = ",", .end_row = "\n", .between_rows = "",
+      .text = csv_text, .begin = separated_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "json", .meaning = "one array of objects",
+      .null_text = "null", .names = { "null", "1e999", "-1e999" },
+      .fixed_null = true,
+      .begin_row = "{", .between = ",", .end_row = "}", .between_rows = ",\n",
+      .text = json_text, .begin = json_begin,
+      .batch = stream_batch, .end = json_end },
+    { .name = "jsonlines", .meaning = "one object a line",
+      .null_text = "null", .names = { "null", "1e999", "-1e999" },
+      .fixed_null = true,
+      .begin_row = "{", .between = ",", .end_row = "}\n", .between_rows = "",
+      .text = json_text, .begin = jsonlines_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "line", .meaning = "one value a line, as name = value",
+      .null_text = "NULL", .names = { "nan", "inf", "-inf" },
+      .begin_row = "", .between = "\n", .end_row = "\n", .between_rows = "\n",
+      .text = plain_text, .begin = line_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "list", .meaning = "values separated by |",
+      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
+      .begin_row = "", .between = "|", .end_row = "\n", .between_rows = "",
+      .text = plain_text, .begin = separated_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "markdown", .meaning = "a table for Markdown",
+      .header = true, .null_text = "NULL", .names = { "nan", "inf", "-inf" },
+      .begin_row = "| ", .between = " | ", .end_row = " |\n",
+      .between_rows = "", .text = markdown_text, .begin = markdown_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "quote", .meaning = "SQL literals, one row a line",
+      .null_text = "NULL", .names = { "NULL", "1e999", "-1e999" },
+      .fixed_null = true,
+      .begin_row = "", .between = ",", .end_row = "\n", .between_rows = "",
+      .text = quote_text, .begin = separated_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "tabs", .meaning = "values separated by tabs",
+      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
+      .begin_row = "", .between = "\t", .end_row = "\n", .between_rows = "",
+      .text = tabs_text, .begin = separated_begin,
+      .batch = stream_batch, .end = stream_end },
+};
+
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+const struct format *format_find(const char *name)
+{
+    for (unsigned i = 0; i < FORMATS; i++)
+        if (strcmp(formats[i].name, name) == 0)
+            return &formats[i];
+    return NULL;
+}
+
+const struct format *format_at(unsigned index)
+{
+    return index < FORMATS ? &formats[index] : NULL;
+}
+
+/* ------------------------------------------------------------- results -- */
+
+static bool take_columns(struct format_result *result, const vdbq_query *query)
+{
+    unsigned columns = vdbq_query_columns(query);
+    result->names = calloc(columns + 1, sizeof *result->names);
+    result->types = calloc(columns + 1, sizeof *result->types);
+    result->prefix_ends = calloc(columns + 1, sizeof *result->prefix_ends);
+    if (!result->names || !result->types || !result->prefix_ends)
+        return false;
+    for (unsigned i = 0; i < columns; i++) {
+        result->names[i] = strdup(vdbq_query_column_name(query, i));
+        result->types[i] = vdbq_query_column_type(query, i);
+        if (!result->names[i])
+            return false;
+        result->columns++;
+    }
+    return true;
+}
+
+static void finish(struct format_result *result)
+{
+    for (unsigned i = 0; i < result->columns; i++)
+        free(result->names[i]);
+    free(result->names);
+    free(result->types);
+    free(result->prefix_ends);
+    free(result->cell_ends);
+    out_close(&result->prefixes);
+    out_close(&result->cells);
+}
+
+bool format_begin(struct format_result *result, const struct format *format,
+                  const struct format_style *style, struct out *out,
+                  const vdbq_query *query)
+{
+    *result = (struct format_result){
+        .format = format, .out = out, .rows_max = style->rows_max,
+        .prefixes.fd = -1, .cells.fd = -1,
+    };
+    result->header = style->header < 0 ? format->header : style->header > 0;
+    result->null_text = style->null_text && !format->fixed_null
+                      ? style->null_text : format->null_text;
+    if (!out_open(&result->prefixes, -1) || !take_columns(result, query)) {
+        finish(result);
+        return false;
+    }
+    format->begin(result);
+    return true;
+}
+
+void format_batch(struct format_result *result,
+                  const struct vdbq_batch *batch)
+{
+    result->format->batch(result, batch);
+}
+
+bool format_end(struct format_result *result)
+{
+    result->format->end(result);
+    bool complete = !result->failed && !result->prefixes.error;
+    finish(result);
+    return complete;
+}
+
+/* -------------------------------------------------------------- values -- */
+
+static char *write_name(const struct format *format, double value, char *at)
+{
+    const char *name = format->names[isnan(value) ? 0 : value > 0 ? 1 : 2];
+    size_t length = strlen(name);
+    memcpy(at, name, length);
+    return at + length;
+}
+
+static char *write_number(const struct format *format,
+                          const struct vdbq_vector *vector, uint64_t row,
+                          char *at)
+{
+    double real;
+    switch (vector->type) {
+    case VDBQ_INTEGER:
+        return number_from_int(((const int32_t *)vector->values)[row], at);
+    case VDBQ_BIGINT:
+        return number_from_int(((const int64_t *)vector->values)[row], at);
+    case VDBQ_FLOAT:
+        real = (double)((const float *)vector->values)[row];
+        return isfinite(real) ? number_from_float((float)real, at)
+                              : write_name(format, real, at);
+    case VDBQ_DOUBLE:
+        real = ((const double *)vector->values)[row];
+        return isfinite(real) ? number_from_double(real, at)
+                              : write_name(format, real, at);
+    default:
+        return at;
+    }
+}
+
+void format_value(struct format_result *result, struct out *out,
+                  const struct vdbq_vector *vector, uint64_t row)
+{
+    if (vector->nulls && vector->nulls[row]) {
+        out_text(out, result->null_text);
+    } else if (vector->type == VDBQ_TEXT) {
+        const struct vdbq_text *text = vector->values;
+        result->format->text(out, text[row].bytes, text[row].length);
+    } else {
+        char *at = out_room(out, NUMBER_ROOM);
+        out_used(out, write_number(result->format, vector, row, at));
+    }
+}
+
+static void stream_row(struct format_result *result,
+                       const struct vdbq_batch *batch, uint64_t row)
+{
+    struct out *out = result->out;
+    size_t start = 0;
+    for (unsigned i = 0; i < result->columns; i++) {
+        size_t end = result->prefix_ends[i];
+        if (end == start + 1)
+            out_char(out, result->prefixes.bytes[start]);
+        else
+            out_bytes(out, result->prefixes.bytes + start, end - start);
+        format_value(result, out, &batch->column[i], row);
+        start = end;
+    }
+    out_text(out, result->format->end_row);
+}
+
+static void stream_batch(struct format_result *result,
+                         const struct vdbq_batch *batch)
+{
+    const char *between = result->format->between_rows;
+    for (uint64_t row = 0; row < batch->rows; row++) {
+        if (result->rows++)
+            out_text(result->out, between);
+        stream_row(result, batch, row);
+    }
+}
+
+static void stream_end(struct format_result *result)
+{
+    (void)result;
+}
+
+static void json_end(struct format_result *result)
+{
+    out_text(result->out, "]\n");
+}
+
+/* --------------------------------------------- what stands before values -- */
+
+/* An empty value alone on its line would read as no row at all. */
+static void keep_lines(struct format_result *result)
+{
+    if (result->columns == 1 && result->format->text == csv_text
+        && !*result->null_text)
+        result->null_text = "\"\"";
+}
+
+static void separator_prefixes(struct format_result *result)
+{
+    struct out *prefixes = &result->prefixes;
+    for (unsigned i = 0; i < result->columns; i++) {
+        out_text(prefixes, i ? result->format->between
+                             : result->format->begin_row);
+        result->prefix_ends[i] = prefixes->length;
+    }
+}
+
+static void header_row(struct format_result *result)
+{
+    const struct format *format = result->format;
+    out_text(result->out, format->begin_row);
+    for (unsigned i = 0; i < result->columns; i++) {
+        if (i)
+            out_text(result->out, format->between);
+        format->text(result->out, result->names[i], strlen(result->names[i]));
+    }
+    out_text(result->out, format->end_row);
+}
+
+static void separated_begin(struct format_result *result)
+{
+    keep_lines(result);
+    separator_prefixes(result);
+    if (result->header)
+        header_row(result);
+}
+
+/* Markdown knows no table without a header. */
+static void markdown_begin(struct format_result *result)
+{
+    separator_prefixes(result);
+    header_row(result);
+    for (unsigned i = 0; i < result->columns; i++)
+        out_text(result->out,
+                 result->types[i] == VDBQ_TEXT ? "|---" : "|--:");
+    out_text(result->out, "|\n");
+}
+
+static void line_begin(struct format_result *result)
+{
+    size_t widest = 0;
+    for (unsigned i = 0; i < result->columns; i++)
+        if (strlen(result->names[i]) > widest)
+            widest = strlen(result->names[i]);
+    for (unsigned i = 0; i < result->columns; i++) {
+        struct out *prefixes = &result->prefixes;
+        out_text(prefixes, i ? result->format->between : "");
+        out_repeat(prefixes, " ", widest - strlen(result->names[i]));
+        out_text(prefixes, result->names[i]);
+        out_text(prefixes, " = ");
+        result->prefix_ends[i] = prefixes->length;
+    }
+}
+
+static void jsonlines_begin(struct format_result *result)
+{
+    struct out *prefixes = &result->prefixes;
+    for (unsigned i = 0; i < result->columns; i++) {
+        out_text(prefixes, i ? "," : "{");
+        json_text(prefixes, result->names[i], strlen(result->names[i]));
+        out_char(prefixes, ':');
+        result->prefix_ends[i] = prefixes->length;
+    }
+}
+
+static void json_begin(struct format_result *result)
+{
+    jsonlines_begin(result);
+    out_char(result->out, '[');
+}
+
+/* --------------------------------------------------------------- texts -- */
+
+static void plain_text(struct out *out, const char *bytes, size_t length)
+{
+    out_bytes(out, bytes, length);
+}
+
+/* Text between `quote`s, with the quotes inside doubled. */
+static void doubled(struct out *out, const char *bytes, size_t length,
+                    char quote)
+{
+    out_char(out, quote);
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == quote)
+            out_char(out, quote);
+        out_char(out, bytes[i]);
+    }
+    out_char(out, quote);
+}
+
+static void csv_text(struct out *out, const char *bytes, size_t length)
+{
+    bool plain = length > 0;
+    for (size_t i = 0; i < length && plain; i++)
+        plain = bytes[i] != ',' && bytes[i] != '"' && bytes[i] != '\n'
+             && bytes[i] != '\r';
+    if (plain)
+        out_bytes(out, bytes, length);
+    else
+        doubled(out, bytes, length, '"');
+}
+
+static void quote_text(struct out *out, const char *bytes, size_t length)
+{
+    doubled(out, bytes, length, '\'');
+}
+
+static void tabs_text(struct out *out, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '\t')
+            out_text(out, "\\t");
+        else if (bytes[i] == '\n')
+            out_text(out, "\\n");
+        else
+            out_char(out, bytes[i]);
+    }
+}
+
+static void markdown_text(struct out *out, const char *bytes, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] == '|')
+            out_char(out, '\\');
+        out_char(out, bytes[i] == '\n' ? ' ' : bytes[i]);
+    }
+}
+
+static void json_character(struct out *out, char c)
+{
+    static const char names[][3] = {
+        ['\b'] = "\\b", ['\t'] = "\\t", ['\n'] = "\\n",
+        ['\f'] = "\\f", ['\r'] = "\\r",
+    };
+    if (c == '"' || c == '\\') {
+        out_char(out, '\\');
+        out_char(out, c);
+    } else if ((unsigned char)c >= 0x20) {
+        out_char(out, c);
+    } else if (c <= '\r' && *names[(unsigned char)c]) {
+        out_text(out, names[(unsigned char)c]);
+    } else {
+        out_print(out, "\\u%04x", (unsigned)c);
+    }
+}
+
+static void json_text(struct out *out, const char *bytes, size_t length)
+{
+    out_char(out, '"');
+    for (size_t i = 0; i < length; i++)
+        json_character(out, bytes[i]);
+    out_char(out, '"');
+}

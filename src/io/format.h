@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Results as text: one table of formats, each of which writes the columns of
+ * a query, its batches as they come, and an end.
+ *
+ *     format_begin(&result, format, &style, out, query);
+ *     while (... vdbq_query_batch(query, &batch) ... batch.rows)
+ *         format_batch(&result, &batch);
+ *     format_end(&result);
+ */
+#ifndef VDBQ_IO_FORMAT_H
+#define VDBQ_IO_FORMAT_H
+
+#include "api/vdbq.h"
+#include "io/out.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What the reader of the results chose. */
+struct format_style {
+    int header;            /* names above the rows: 1, 0; -1 the format's way */
+    const char *null_text; /* for NULL; NULL: the format's own                */
+    uint64_t rows_max;     /* box: rows to show, the rest is counted; 0: all  */
+};
+
+struct format_result {
+    const struct format *format;
+    struct out *out;         /* the caller's                               */
+    struct out prefixes;     /* what stands before each column's value     */
+    size_t *prefix_ends;     /* in `prefixes`, one a column                */
+    const char *null_text;   /* for NULL                                   */
+    bool header;             /* names are wanted                           */
+    uint64_t rows;           /* seen so far                                */
+    uint64_t rows_max;       /* as in the style                            */
+    unsigned columns;
+    char **names;            /* copies, one a column                       */
+    enum vdbq_type *types;   /* one a column                               */
+    struct out cells;        /* box: texts of the rows that will be shown  */
+    size_t *cell_ends;       /* box: in `cells`, one a cell                */
+    size_t cells_capacity;   /* box: room in cell_ends                     */
+    bool failed;             /* there was no memory; the result is short   */
+};
+
+struct format {
+    const char *name;
+    const char *meaning;   /* one phrase, for --help and .help           */
+    bool header;           /* names are written unless told otherwise    */
+    const char *null_text; /* for NULL unless told otherwise             */
+    const char *names[3];  /* for nan, inf, -inf                         */
+    const char *begin_row; /* before a row's first value                 */
+    const char *between;   /* between values                             */
+    const char *end_row;   /* after its last value                       */
+    const char *between_rows; /* also after end_row, where a row follows */
+    bool fixed_null;       /* null_text is part of the format's grammar  */
+    void (*text)(struct out *out, const char *bytes, size_t length);
+    void (*begin)(struct format_result *result);
+    void (*batch)(struct format_result *result,
+                  const struct vdbq_batch *batch);
+    void (*end)(struct format_result *result);
+};
+
+/* The format of that name, or NULL. */
+const struct format *format_find(const char *name);
+/* The formats one by one; NULL after the last. */
+const struct format *format_at(unsigned index);
+
+/* Starts a result: takes the query's column names and types, writes what
+ * stands above the rows. False without memory. `out` must outlive it. */
+bool format_begin(struct format_result *result, const struct format *format,
+                  const struct format_style *style, struct out *out,
+                  const vdbq_query *query);
+void format_batch(struct format_result *result,
+                  const struct vdbq_batch *batch);
+/* Writes what stands below the rows and frees the result; false where memory
+ * has run out on the way. */
+bool format_end(struct format_result *result);
+
+/* Writes one value; how the formats share it. */
+void format_value(struct format_result *result, struct out *out,
+                  const struct vdbq_vector *vector, uint64_t row);
+
+/* The box, in format_box.c. */
+void format_box_begin(struct format_result *result);
+void format_box_batch(struct format_result *result,
+                      const struct vdbq_batch *batch);
+void format_box_end(struct format_result *result);
+
+#endif

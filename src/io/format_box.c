@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The box: the one format that must see its rows before it writes any, for
+ * the widths. It keeps the text of the rows that will be shown and only
+ * counts the others.
+ */
+#include "io/format.h"
+#include "io/utf8.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rule {
+    const char *left, *middle, *right;
+};
+
+void format_box_begin(struct format_result *result)
+{
+    if (!out_open(&result->cells, -1))
+        result->failed = true;
+}
+
+/* Line ends and other control characters would break the lines. */
+static void blank_controls(struct out *cells, size_t from)
+{
+    for (size_t i = from; i < cells->length; i++)
+        if ((unsigned char)cells->bytes[i] < 0x20)
+            cells->bytes[i] = ' ';
+}
+
+static bool reserve(struct format_result *result, size_t cells)
+{
+    if (cells <= result->cells_capacity)
+        return true;
+    size_t capacity = cells * 2;
+    size_t *ends = realloc(result->cell_ends, capacity * sizeof *ends);
+    if (!ends)
+        return false;
+    result->cell_ends = ends;
+    result->cells_capacity = capacity;
+    return true;
+}
+
+static void keep_row(struct format_result *result,
+                     const struct vdbq_batch *batch, uint64_t row)
+{
+    size_t cell = (size_t)result->rows * result->columns;
+    if (result->failed || !reserve(result, cell + result->columns)) {
+        result->failed = true;
+        return;
+    }
+    for (unsigned i = 0; i < result->columns; i++) {
+        size_t start = result->cells.length;
+        format_value(result, &result->cells, &batch->column[i], row);
+        blank_controls(&result->cells, start);
+        result->cell_ends[cell + i] = result->cells.length;
+    }
+    result->failed |= result->cells.error != 0;
+}
+
+void format_box_batch(struct format_result *result,
+                      const struct vdbq_batch *batch)
+{
+    uint64_t rows = batch->rows, row = 0;
+    for (; row < rows; row++) {
+        if (result->rows_max && result->rows >= result->rows_max)
+            break;
+        keep_row(result, batch, row);
+        result->rows++;
+    }
+    result->rows += rows - row;
+}
+
+static uint64_t rows_shown(const struct format_result *result)
+{
+    return result->rows_max && result->rows > result->rows_max
+         ? result->rows_max : result->rows;
+}
+
+static const char *cell_text(const struct format_result *result, size_t cell,
+                             size_t *length)
+{
+    size_t start = cell ? result->cell_ends[cell - 1] : 0;
+    *length = result->cell_ends[cell] - start;
+    return result->cells.bytes + start;
+}
+
+static void widen(size_t *width, const char *text, size_t length)
+{
+    size_t own = utf8_width(text, length);
+    if (own > *width)
+        *width = own;
+}
+
+static void measure(const struct format_result *result, size_t *widths)
+{
+    for (unsigned i = 0; i < result->columns && result->header; i++) {
+        const char *type = vdbq_type_name(result->types[i]);
+        widen(&widths[i], result->names[i], strlen(result->names[i]));
+        widen(&widths[i], type, strlen(type));
+    }
+    size_t cells = (size_t)rows_shown(result) * result->columns;
+    for (size_t i = 0; i < cells; i++) {
+        size_t length;
+        const char *text = cell_text(result, i, &length);
+        widen(&widths[i % result->columns], text, length);
+    }
+}
+
+static void draw_rule(struct format_result *result, const size_t *widths,
+                      struct rule rule)
+{
+    out_text(result->out, rule.left);
+    for (unsigned i = 0; i < result->columns; i++) {
+        if (i)
+            out_text(result->out, rule.middle);
+        out_repeat(result->out, "─", widths[i] + 2);
+    }
+    out_text(result->out, rule.right);
+    out_char(result->out, '\n');
+}
+
+static void draw_cell(struct out *out, const char *text, size_t length,
+                      size_t width, bool right)
+{
+    size_t blanks = width - utf8_width(text, length);
+    out_text(out, "│ ");
+    out_repeat(out, " ", right ? blanks : 0);
+    out_bytes(out, text, length);
+    out_repeat(out, " ", (right ? 0 : blanks) + 1);
+}
+
+static void draw_header(struct format_result *result, const size_t *widths)
+{
+    struct out *out = result->out;
+    for (unsigned i = 0; i < result->columns; i++)
+        draw_cell(out, result->names[i], strlen(result->names[i]), widths[i],
+                  result->types[i] != VDBQ_TEXT);
+    out_text(out, "│\n");
+    for (unsigned i = 0; i < result->columns; i++) {
+        const char *type = vdbq_type_name(result->types[i]);
+        draw_cell(out, type, strlen(type), widths[i],
+                  result->types[i] != VDBQ_TEXT);
+    }
+    out_text(out, "│\n");
+    draw_rule(result, widths, (struct rule){ "├", "┼", "┤" });
+}
+
+static void draw_rows(struct format_result *result, const size_t *widths)
+{
+    size_t cell = 0;
+    for (uint64_t row = 0; row < rows_shown(result); row++) {
+        for (unsigned i = 0; i < result->columns; i++) {
+            size_t length;
+            const char *text = cell_text(result, cell++, &length);
+            draw_cell(result->out, text, length, widths[i],
+                      result->types[i] != VDBQ_TEXT);
+        }
+        out_text(result->out, "│\n");
+    }
+}
+
+/* 1234567 as 1,234,567 */
+static void write_count(struct out *out, uint64_t count)
+{
+    if (count >= 1000) {
+        write_count(out, count / 1000);
+        out_print(out, ",%03u", (unsigned)(count % 1000));
+    } else {
+        out_print(out, "%u", (unsigned)count);
+    }
+}
+
+static void draw_footer(struct format_result *result)
+{
+    uint64_t shown = rows_shown(result);
+    if (shown == result->rows)
+        return;
+    write_count(result->out, result->rows);
+    out_text(result->out, " rows, ");
+    write_count(result->out, result->rows - shown);
+    out_text(result->out, " hidden (.maxrows 0 shows all)\n");
+}
+
+void format_box_end(struct format_result *result)
+{
+    size_t *widths = calloc(result->columns + 1, sizeof *widths);
+    if (!widths || result->failed) {
+        result->failed = true;
+        free(widths);
+        return;
+    }
+    measure(result, widths);
+    draw_rule(result, widths, (struct rule){ "┌", "┬", "┐" });
+    if (result->header)
+        draw_header(result, widths);
+    draw_rows(result, widths);
+    draw_rule(result, widths, (struct rule){ "└", "┴", "┘" });
+    draw_footer(result);
+    free(widths);
+}

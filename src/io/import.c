@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The import's course, and the words for what can go wrong. Types are found
+ * before the table is made, so that a file that does not fit changes nothing;
+ * a table that was made for rows that then fail is dropped again.
+ */
+#include "io/import_inner.h"
+#include "io/out.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_BYTES = 1 << 20, VALUE_SHOWN = 40 };
+
+/* Cuts the text after the header into chunks of whole records. */
+static enum vdbq_status cut(struct import *import)
+{
+    size_t size = (size_t)(import->end - import->body);
+    import->chunk = calloc(size / CHUNK_BYTES + 1, sizeof *import->chunk);
+    if (!import->chunk)
+        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    struct csv_reader reader = { import->body, import->end,
+                                 import->delimiter };
+    while (reader.at < reader.end) {
+        struct import_chunk *chunk = &import->chunk[import->chunks++];
+        chunk->start = reader.at;
+        reader.at = csv_split(&reader, CHUNK_BYTES);
+        chunk->end = reader.at;
+    }
+    return VDBQ_OK;
+}
+
+/* A new table without types asked for needs to see the values. */
+static bool must_infer(const struct import *import)
+{
+    const struct import_params *params = import->params;
+    return !params->types && import_table_find(params->db, params->table)
+                             == vdbq_tables(params->db);
+}
+
+static enum vdbq_status infer(struct import *import)
+{
+    if (!import->chunks)
+        return import_fail(import, VDBQ_TYPE,
+                           "name the types: --types INTEGER,FLOAT,...",
+                           "the file has no rows to take types from");
+    return import_infer(import);
+}
+
+static enum vdbq_status run(struct import *import)
+{
+    enum vdbq_status status = import_file_open(import);
+    if (status == VDBQ_OK)
+        status = import_head(import);
+    if (status == VDBQ_OK)
+        status = cut(import);
+    if (status == VDBQ_OK && must_infer(import))
+        status = infer(import);
+    if (status == VDBQ_OK)
+        status = import_table(import);
+    if (status == VDBQ_OK && import->chunks)
+        status = import_rows(import);
+    return status;
+}
+
+static void drop(struct import *import)
+{
+    struct out sql;
+    if (!out_open(&sql, -1))
+        return;
+    out_text(&sql, "DROP TABLE \"");
+    for (const char *at = import->params->table; *at; at++) {
+        if (*at == '"')
+            out_char(&sql, '"');
+        out_char(&sql, *at);
+    }
+    out_bytes(&sql, "\"", 2);
+    vdbq_execute(import->params->db, sql.bytes);
+    out_close(&sql);
+    import->report->created = false;
+}
+
+enum vdbq_status import_csv(const struct import_params *params,
+                            struct import_report *report)
+{
+    struct import import = { .params = params, .report = report };
+    *report = (struct import_report){ .status = VDBQ_OK };
+    import.delimiter = params->delimiter ? params->delimiter : ',';
+    report->status = run(&import);
+    if (report->status != VDBQ_OK) {
+        report->rows = 0;
+        if (report->created)
+            drop(&import);
+    }
+    for (unsigned i = 0; i < import.columns; i++)
+        free(import.column[i].name);
+    free(import.column);
+    free(import.chunk);
+    import_file_close(&import);
+    return report->status;
+}
+
+/* -------------------------------------------------------------- faults -- */
+
+enum vdbq_status import_fail(struct import *import, enum vdbq_status status,
+                             const char *hint, const char *format, ...)
+{
+    struct import_report *report = import->report;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(report->message, sizeof report->message, format, arguments);
+    va_end(arguments);
+    snprintf(report->hint, sizeof report->hint, "%s", hint);
+    return status;
+}
+
+enum vdbq_status import_fail_db(struct import *import)
+{
+    const struct vdbq_error *error = vdbq_error(import->params->db);
+    return import_fail(import, error->status, error->hint, "%s",
+                       error->message);
+}
+
+/* The value as it can be shown: not too long, no control characters. */
+static void show_value(const struct csv_field *field, char *room)
+{
+    csv_copy(field, room, VALUE_SHOWN + 1);
+    for (char *at = room; *at; at++)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    if (field->length > VALUE_SHOWN)
+        strcat(room, "...");
+}
+
+static enum vdbq_status fail_value(struct import *import,
+                                   const struct import_fault *fault)
+{
+    const struct import_column *column = &import->column[fault->column];
+    const char *type = vdbq_type_name(column->type);
+    bool whole = column->type == VDBQ_INTEGER || column->type == VDBQ_BIGINT;
+    char value[VALUE_SHOWN + 8];
+    show_value(&fault->field, value);
+    if (fault->kind == FAULT_TEXT)
+        return import_fail(import, VDBQ_TYPE,
+            "correct the value, empty the field for a NULL, or leave the "
+            "column out of the file",
+            "value '%s' in column %s is text, and text columns cannot be "
+            "stored by this version", value, column->name);
+    if (fault->kind == FAULT_RANGE)
+        return import_fail(import, VDBQ_RANGE,
+            column->type == VDBQ_INTEGER ? "make the column BIGINT"
+            : whole || column->type == VDBQ_FLOAT ? "make the column DOUBLE"
+                                                  : "",
+            "value '%s' in column %s does not fit %s", value, column->name,
+            type);
+    return import_fail(import, VDBQ_TYPE,
+        whole && number_kind(fault->field.bytes, fault->field.length)
+                 == NUMBER_DOUBLE
+            ? "make the column DOUBLE, or round the value"
+            : "correct the value, or empty the field for a NULL",
+        "value '%s' in column %s is not %s %s", value, column->name,
+        column->type == VDBQ_INTEGER ? "an" : "a", type);
+}
+
+static enum vdbq_status fail_count(struct import *import,
+                                   const struct import_fault *fault)
+{
+    return import_fail(import, VDBQ_TYPE,
+                       fault->kind == FAULT_FEWER
+                           ? "add the missing delimiters; an empty field is "
+                             "a NULL"
+                           : "put a value that holds the delimiter in "
+                             "quotes, or name another one with --delimiter",
+                       "the record has %u field%s where %u are expected",
+                       fault->column, fault->column == 1 ? "" : "s",
+                       import->columns);
+}
+
+static enum vdbq_status fail_quote(struct import *import,
+                                   const struct import_fault *fault)
+{
+    if (fault->kind == FAULT_OPEN)
+        return import_fail(import, VDBQ_TYPE,
+                           "close it; a quote inside is written twice",
+                           "a quoted field starts here and never ends");
+    return import_fail(import, VDBQ_TYPE,
+                       "a quote inside a quoted field is written twice",
+                       "text follows the quote that closes a field");
+}
+
+enum vdbq_status import_fail_at(struct import *import,
+                                const struct import_fault *fault)
+{
+    struct import_report *report = import->report;
+    if (fault->kind == FAULT_MEMORY)
+        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    csv_position(import->text, fault->place, &report->line, &report->column);
+    switch (fault->kind) {
+    case FAULT_MORE:
+    case FAULT_FEWER:
+        return fail_count(import, fault);
+    case FAULT_STRAY:
+    case FAULT_OPEN:
+        return fail_quote(import, fault);
+    default:
+        return fail_value(import, fault);
+    }
+}

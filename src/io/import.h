@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CSV into a table, as one transaction: the table is made with types that
+ * hold every value of the file, or is appended to. Built on vdbq.h alone.
+ */
+#ifndef VDBQ_IO_IMPORT_H
+#define VDBQ_IO_IMPORT_H
+
+#include "api/vdbq.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct import_params {
+    vdbq *db;
+    const char *file;  /* its path; "-": standard input                  */
+    const char *table; /* made where there is none of that name          */
+    char delimiter;    /* 0: a comma                                     */
+    int header;        /* the first record holds names: 1, 0; -1: look   */
+    const char *key;   /* column that a new table's key is, or NULL      */
+    const char *types; /* a new table's types, "INTEGER,FLOAT", or NULL  */
+    unsigned threads;  /* that read and parse; 0: as many as there are cores */
+    vdbq_progress progress; /* bytes done and in all; false stops; or NULL */
+    void *context;          /* for it                                      */
+};
+
+struct import_report {
+    enum vdbq_status status;
+    uint64_t rows;      /* appended                                     */
+    bool created;       /* the table was made                           */
+    uint64_t line;      /* in the file, from 1; 0: no position          */
+    uint64_t column;    /* in bytes, from 1; 0: the line as a whole     */
+    char message[600];  /* of the failure, or ""                        */
+    char hint[400];     /* what to do about it, or ""                   */
+};
+
+/* Imports the file; returns report->status. After a failure the database is
+ * as it was. Fails with IO, TYPE, RANGE, UNKNOWN (a column), CANCELLED, and
+ * with what the table and its constraints refuse. */
+enum vdbq_status import_csv(const struct import_params *params,
+                            struct import_report *report);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second look at the file: each chunk becomes vectors of the table's
+ * types, which are appended in order. Everything is one transaction.
+ */
+#include "io/import_inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One chunk as columns. */
+struct slot {
+    void **values;        /* one a column of the file     */
+    uint8_t **nulls;      /* likewise                     */
+    bool *has_nulls;      /* likewise                     */
+    struct csv_field *fields;
+    uint64_t rows;
+    uint64_t capacity;    /* rows that values have room for */
+    struct import_fault fault;
+};
+
+struct append {
+    struct import *import;
+    vdbq_append *append;
+    struct slot slot[IMPORT_SLOTS_MAX];
+    struct vdbq_vector *vectors; /* one a column of the table            */
+    void *zeros;                 /* values of columns the file has not   */
+    uint8_t *ones;               /* their NULLs                          */
+    uint64_t spare;              /* rows that these two have room for    */
+    enum vdbq_status status;
+};
+
+static size_t type_size(enum vdbq_type type)
+{
+    return type == VDBQ_INTEGER || type == VDBQ_FLOAT ? 4 : 8;
+}
+
+static enum number_status parse(enum vdbq_type type,
+                                const struct csv_field *field, void *values,
+                                uint64_t row)
+{
+    const char *bytes = field->bytes;
+    size_t length = field->length;
+    switch (type) {
+    case VDBQ_INTEGER:
+        return number_to_int32(bytes, length, (int32_t *)values + row);
+    case VDBQ_BIGINT:
+        return number_to_int64(bytes, length, (int64_t *)values + row);
+    case VDBQ_FLOAT:
+        return number_to_float(bytes, length, (float *)values + row);
+    case VDBQ_DOUBLE:
+        return number_to_double(bytes, length, (double *)values + row);
+    default:
+        return NUMBER_WRONG;
+    }
+}
+
+static void fault_value(struct slot *slot, unsigned column,
+                        enum number_status status)
+{
+    const struct csv_field *field = &slot->fields[column];
+    slot->fault = (struct import_fault){
+        .kind = status == NUMBER_RANGE ? FAULT_RANGE : FAULT_TYPE,
+        .place = field->bytes, .column = column, .field = *field };
+}
+
+/* Where no value is: all bits zero, of the type's width. */
+static void set_null(struct slot *slot, unsigned column, size_t size)
+{
+    memset((char *)slot->values[column] + slot->rows * size, 0, size);
+    slot->nulls[column][slot->rows] = 1;
+    slot->has_nulls[column] = true;
+}
+
+static bool parse_record(const struct import *import, struct slot *slot)
+{
+    for (unsigned i = 0; i < import->columns; i++) {
+        enum vdbq_type type = import->column[i].type;
+        enum number_status status =
+            parse(type, &slot->fields[i], slot->values[i], slot->rows);
+        if (status == NUMBER_OK) {
+            slot->nulls[i][slot->rows] = 0;
+        } else if (status == NUMBER_NULL) {
+            set_null(slot, i, type_size(type));
+        } else {
+            fault_value(slot, i, status);
+            return false;
+        }
+    }
+    slot->rows++;
+    return true;
+}
+
+/* Room for `rows` rows; what was in it may go. */
+static bool reserve(const struct import *import, struct slot *slot,
+                    uint64_t rows)
+{
+    if (rows <= slot->capacity)
+        return true;
+    slot->capacity = 0;
+    for (unsigned i = 0; i < import->columns; i++) {
+        free(slot->values[i]);
+        free(slot->nulls[i]);
+        slot->values[i] = malloc(rows * type_size(import->column[i].type));
+        slot->nulls[i] = malloc(rows);
+        if (!slot->values[i] || !slot->nulls[i])
+            return false;
+    }
+    slot->capacity = rows;
+    return true;
+}
+
+/* A record takes a byte a column at least: a delimiter or the line end. */
+static void look(void *context, unsigned chunk, unsigned number)
+{
+    struct append *append = context;
+    const struct import *import = append->import;
+    const struct import_chunk *text = &import->chunk[chunk];
+    struct slot *slot = &append->slot[number];
+    struct csv_reader reader = { text->start, text->end, import->delimiter };
+    slot->rows = 0;
+    slot->fault.kind = FAULT_NONE;
+    memset(slot->has_nulls, 0, import->columns * sizeof *slot->has_nulls);
+    if (!reserve(import, slot, (uint64_t)(text->end - text->start)
+                               / import->columns + 1)) {
+        slot->fault.kind = FAULT_MEMORY;
+        return;
+    }
+    while (csv_record(&reader)
+           && import_record(import, &reader, slot->fields, &slot->fault)
+           && parse_record(import, slot))
+        ;
+}
+
+/* Vectors of NULLs for the table's columns that the file does not have. */
+static bool reserve_spare(struct append *append, uint64_t rows)
+{
+    if (append->import->targets == append->import->columns
+        || rows <= append->spare)
+        return true;
+    free(append->zeros);
+    free(append->ones);
+    append->zeros = calloc(rows, sizeof(int64_t));
+    append->ones = malloc(rows);
+    append->spare = append->zeros && append->ones ? rows : 0;
+    if (append->spare)
+        memset(append->ones, 1, rows);
+    return append->spare != 0;
+}
+
+static enum vdbq_status append_slot(struct append *append,
+                                    const struct slot *slot)
+{
+    struct import *import = append->import;
+    if (!slot->rows)
+        return VDBQ_OK;
+    if (!reserve_spare(append, slot->rows))
+        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    for (unsigned i = 0; i < import->targets; i++) {
+        append->vectors[i].values = append->zeros;
+        append->vectors[i].nulls = append->ones;
+    }
+    for (unsigned i = 0; i < import->columns; i++) {
+        struct vdbq_vector *vector =
+            &append->vectors[import->column[i].target];
+        vector->values = slot->values[i];
+        vector->nulls = slot->has_nulls[i] ? slot->nulls[i] : NULL;
+    }
+    if (vdbq_append_rows(append->append, slot->rows, append->vectors)
+        != VDBQ_OK)
+        return import_fail_db(import);
+    import->report->rows += slot->rows;
+    return VDBQ_OK;
+}
+
+/* Inferring, where it was done, was the first half of the work. */
+static bool keep_on(struct import *import, unsigned chunk)
+{
+    const struct import_params *params = import->params;
+    uint64_t all = (uint64_t)(import->end - import->text);
+    uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
+    bool inferred = import->report->created && !params->types;
+    return !params->progress
+        || params->progress(params->context,
+                            inferred ? (all + done) / 2 : done, all);
+}
+
+static bool take(void *context, unsigned chunk, unsigned number)
+{
+    struct append *append = context;
+    struct import *import = append->import;
+    struct slot *slot = &append->slot[number];
+    if (slot->fault.kind)
+        append->status = import_fail_at(import, &slot->fault);
+    else if (!keep_on(import, chunk))
+        append->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
+    else
+        append->status = append_slot(append, slot);
+    return append->status == VDBQ_OK;
+}
+
+static bool slot_open(const struct import *import, struct slot *slot)
+{
+    size_t columns = import->columns;
+    slot->values = calloc(columns, sizeof *slot->values);
+    slot->nulls = calloc(columns, sizeof *slot->nulls);
+    slot->has_nulls = calloc(columns, sizeof *slot->has_nulls);
+    slot->fields = calloc(columns, sizeof *slot->fields);
+    return slot->values && slot->nulls && slot->has_nulls && slot->fields;
+}
+
+static void slot_close(const struct import *import, struct slot *slot)
+{
+    for (unsigned i = 0; i < import->columns; i++) {
+        if (slot->values)
+            free(slot->values[i]);
+        if (slot->nulls)
+            free(slot->nulls[i]);
+    }
+    free(slot->values);
+    free(slot->nulls);
+    free(slot->has_nulls);
+    free(slot->fields);
+}
+
+static bool append_open(struct append *append, unsigned slots)
+{
+    struct import *import = append->import;
+    append->vectors = calloc(import->targets, sizeof *append->vectors);
+    if (!append->vectors)
+        return false;
+    unsigned table = import_table_find(import->params->db,
+                                       import->params->table);
+    for (unsigned i = 0; i < import->targets; i++)
+        append->vectors[i].type =
+            vdbq_table_column_type(import->params->db, table, i);
+    for (unsigned i = 0; i < slots; i++)
+        if (!slot_open(import, &append->slot[i]))
+            return false;
+    return true;
+}
+
+static void append_close(struct append *append, unsigned slots)
+{
+    for (unsigned i = 0; i < slots; i++)
+        slot_close(append->import, &append->slot[i]);
+    free(append->vectors);
+    free(append->zeros);
+    free(append->ones);
+}
+
+static void run(struct append *append, unsigned threads)
+{
+    struct import *import = append->import;
+    if (vdbq_append_open(import->params->db, import->params->table,
+                         &append->append) != VDBQ_OK) {
+        append->status = import_fail_db(import);
+        return;
+    }
+    import_work(&(struct import_work){
+        .threads = threads, .slots = threads + 1, .chunks = import->chunks,
+        .look = look, .take = take, .context = append });
+    if (append->status == VDBQ_OK
+        && vdbq_append_commit(append->append) != VDBQ_OK)
+        append->status = import_fail_db(import);
+    vdbq_append_close(append->append);
+}
+
+enum vdbq_status import_rows(struct import *import)
+{
+    struct append append = { .import = import };
+    unsigned threads = import_threads(import);
+    if (append_open(&append, threads + 1))
+        run(&append, threads);
+    else
+        append.status = import_fail(import, VDBQ_NO_MEMORY, "",
+                                    "out of memory");
+    append_close(&append, threads + 1);
+    return append.status;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first look at all of the file: each column's kind is the widest of its
+ * values'. Text ends the look, since it can't be stored.
+ */
+#include "io/import_inner.h"
+
+#include <stdlib.h>
+
+/* What was found in one chunk. */
+struct slot {
+    enum number_kind *kinds;  /* one a column */
+    struct csv_field *fields; /* of a record  */
+    struct import_fault fault;
+};
+
+struct scan {
+    struct import *import;
+    struct slot slot[IMPORT_SLOTS_MAX];
+    enum vdbq_status status;
+};
+
+/* Says that the record, whose last field is at hand, has the wrong size. */
+static bool miscounted(const struct import *import,
+                       const struct csv_reader *at, const char *place,
+                       unsigned count, struct import_fault *fault)
+{
+    struct csv_reader reader = *at;
+    struct csv_field field;
+    if (count > import->columns)
+        while (csv_next(&reader, &field) == CSV_MORE)
+            count++;
+    fault->kind = count > import->columns ? FAULT_MORE : FAULT_FEWER;
+    fault->place = place;
+    fault->column = count;
+    return false;
+}
+
+bool import_record(const struct import *import, struct csv_reader *reader,
+                   struct csv_field *fields, struct import_fault *fault)
+{
+    const char *place = reader->at;
+    unsigned count = 0;
+    enum csv_next next = CSV_MORE;
+    while (next == CSV_MORE && count < import->columns)
+        next = csv_next(reader, &fields[count++]);
+    if (next == CSV_LAST && count == import->columns)
+        return true;
+    if (next == CSV_STRAY || next == CSV_OPEN) {
+        fault->kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY;
+        fault->place = fields[count - 1].bytes;
+        return false;
+    }
+    return miscounted(import, reader, place,
+                      next == CSV_MORE ? count + 1 : count, fault);
+}
+
+static bool see_record(const struct import *import, struct slot *slot)
+{
+    for (unsigned i = 0; i < import->columns; i++) {
+        const struct csv_field *field = &slot->fields[i];
+        enum number_kind kind = number_kind(field->bytes, field->length);
+        if (kind > slot->kinds[i])
+            slot->kinds[i] = kind;
+        if (kind == NUMBER_TEXT) {
+            slot->fault = (struct import_fault){
+                .kind = FAULT_TEXT, .place = field->bytes, .column = i,
+                .field = *field };
+            return false;
+        }
+    }
+    return true;
+}
+
+static void look(void *context, unsigned chunk, unsigned number)
+{
+    struct scan *scan = context;
+    const struct import *import = scan->import;
+    struct slot *slot = &scan->slot[number];
+    struct csv_reader reader = { import->chunk[chunk].start,
+                                 import->chunk[chunk].end,
+                                 import->delimiter };
+    slot->fault.kind = FAULT_NONE;
+    for (unsigned i = 0; i < import->columns; i++)
+        slot->kinds[i] = NUMBER_NOTHING;
+    while (csv_record(&reader)
+           && import_record(import, &reader, slot->fields, &slot->fault)
+           && see_record(import, slot))
+        ;
+}
+
+static bool keep_on(struct import *import, unsigned chunk)
+{
+    const struct import_params *params = import->params;
+    uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
+    return !params->progress
+        || params->progress(params->context, done / 2,
+                            (uint64_t)(import->end - import->text));
+}
+
+static bool take(void *context, unsigned chunk, unsigned number)
+{
+    struct scan *scan = context;
+    struct import *import = scan->import;
+    struct slot *slot = &scan->slot[number];
+    if (slot->fault.kind)
+        scan->status = import_fail_at(import, &slot->fault);
+    else if (!keep_on(import, chunk))
+        scan->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
+    for (unsigned i = 0; i < import->columns; i++)
+        if (slot->kinds[i] > import->column[i].kind)
+            import->column[i].kind = slot->kinds[i];
+    return scan->status == VDBQ_OK;
+}
+
+static bool slots_open(struct scan *scan, unsigned slots)
+{
+    size_t columns = scan->import->columns;
+    for (unsigned i = 0; i < slots; i++) {
+        struct slot *slot = &scan->slot[i];
+        slot->kinds = calloc(columns, sizeof *slot->kinds);
+        slot->fields = calloc(columns, sizeof *slot->fields);
+        if (!slot->kinds || !slot->fields)
+            return false;
+    }
+    return true;
+}
+
+static void slots_close(struct scan *scan, unsigned slots)
+{
+    for (unsigned i = 0; i < slots; i++) {
+        free(scan->slot[i].kinds);
+        free(scan->slot[i].fields);
+    }
+}
+
+enum vdbq_status import_infer(struct import *import)
+{
+    struct scan scan = { .import = import };
+    unsigned threads = import_threads(import);
+    if (slots_open(&scan, threads + 1))
+        import_work(&(struct import_work){
+            .threads = threads, .slots = threads + 1,
+            .chunks = import->chunks, .look = look, .take = take,
+            .context = &scan });
+    else
+        scan.status = import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    slots_close(&scan, threads + 1);
+    return scan.status;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table that the rows go to: made after the file's columns, or there
+ * already, with its columns paired by name (a header) or by position.
+ */
+#include "io/import_inner.h"
+#include "io/out.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+unsigned import_table_find(vdbq *db, const char *name)
+{
+    unsigned tables = vdbq_tables(db);
+    for (unsigned i = 0; i < tables; i++)
+        if (strcasecmp(vdbq_table_name(db, i), name) == 0)
+            return i;
+    return tables;
+}
+
+/* The narrowest type that holds every value of a kind. */
+static enum vdbq_type kind_type(enum number_kind kind)
+{
+    return kind == NUMBER_DOUBLE ? VDBQ_DOUBLE
+         : kind == NUMBER_INT64 ? VDBQ_BIGINT : VDBQ_INTEGER;
+}
+
+static void add_name(struct out *sql, const char *name)
+{
+    out_char(sql, '"');
+    for (; *name; name++) {
+        if (*name == '"')
+            out_char(sql, '"');
+        out_char(sql, *name);
+    }
+    out_char(sql, '"');
+}
+
+/* The next of the types asked for; false where it can't be one. */
+static bool add_type(struct out *sql, const char **types)
+{
+    const char *at = *types + strspn(*types, " ");
+    size_t length = strcspn(at, ",");
+    for (size_t i = 0; i < length; i++)
+        if (!isalpha((unsigned char)at[i]) && at[i] != ' ')
+            return false;
+    out_bytes(sql, at, length);
+    *types = at[length] ? at + length + 1 : at + length;
+    return length > 0;
+}
+
+static bool is_key(const struct import *import, unsigned column)
+{
+    const char *key = import->params->key;
+    return key && strcasecmp(key, import->column[column].name) == 0;
+}
+
+static bool key_exists(const struct import *import)
+{
+    for (unsigned i = 0; i < import->columns; i++)
+        if (is_key(import, i))
+            return true;
+    return !import->params->key;
+}
+
+static unsigned types_count(const char *types)
+{
+    unsigned count = 1;
+    for (; *types; types++)
+        count += *types == ',';
+    return count;
+}
+
+static enum vdbq_status check_options(struct import *import)
+{
+    const struct import_params *params = import->params;
+    if (!key_exists(import))
+        return import_fail(import, VDBQ_UNKNOWN,
+                           "the first line of the file names the columns; "
+                           "without one they are c1, c2, ...",
+                           "no column %s in the file for --key", params->key);
+    if (params->types && types_count(params->types) != import->columns)
+        return import_fail(import, VDBQ_TYPE, "",
+                           "--types has %u types where the file has %u "
+                           "columns", types_count(params->types),
+                           import->columns);
+    return VDBQ_OK;
+}
+
+/* CREATE TABLE "t" ("a" INTEGER PRIMARY KEY, "b" FLOAT) */
+static enum vdbq_status write_create(struct import *import, struct out *sql)
+{
+    const char *types = import->params->types;
+    out_text(sql, "CREATE TABLE ");
+    add_name(sql, import->params->table);
+    for (unsigned i = 0; i < import->columns; i++) {
+        struct import_column *column = &import->column[i];
+        out_text(sql, i ? ", " : " (");
+        add_name(sql, column->name);
+        out_char(sql, ' ');
+        if (!types)
+            out_text(sql, vdbq_type_name(kind_type(column->kind)));
+        else if (!add_type(sql, &types))
+            return import_fail(import, VDBQ_TYPE,
+                               "INTEGER, BIGINT, FLOAT and DOUBLE are types",
+                               "--types: type %u is none", i + 1);
+        out_text(sql, is_key(import, i) ? " PRIMARY KEY" : "");
+    }
+    out_text(sql, ")");
+    out_char(sql, 0);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status create(struct import *import)
+{
+    struct out sql;
+    enum vdbq_status status = check_options(import);
+    if (status != VDBQ_OK)
+        return status;
+    if (!out_open(&sql, -1))
+        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    status = write_create(import, &sql);
+    if (status == VDBQ_OK
+        && vdbq_execute(import->params->db, sql.bytes) != VDBQ_OK)
+        status = import_fail_db(import);
+    import->report->created = status == VDBQ_OK;
+    out_close(&sql);
+    return status;
+}
+
+static unsigned find_column(vdbq *db, unsigned table, const char *name)
+{
+    unsigned columns = vdbq_table_columns(db, table);
+    for (unsigned i = 0; i < columns; i++)
+        if (strcasecmp(vdbq_table_column_name(db, table, i), name) == 0)
+            return i;
+    return columns;
+}
+
+static enum vdbq_status pair_by_name(struct import *import, unsigned table)
+{
+    vdbq *db = import->params->db;
+    for (unsigned i = 0; i < import->columns; i++) {
+        struct import_column *column = &import->column[i];
+        column->target = find_column(db, table, column->name);
+        if (column->target == import->targets)
+            return import_fail(import, VDBQ_UNKNOWN,
+                               "--no-header takes the first line as values, "
+                               ".schema shows the table's columns",
+                               "table %s has no column %s, which the file's "
+                               "header names", import->params->table,
+                               column->name);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status pair_by_position(struct import *import)
+{
+    if (import->columns != import->targets)
+        return import_fail(import, VDBQ_TYPE,
+                           "a first line with column names lets the file "
+                           "have fewer columns than the table",
+                           "the file has %u columns where table %s has %u",
+                           import->columns, import->params->table,
+                           import->targets);
+    for (unsigned i = 0; i < import->columns; i++)
+        import->column[i].target = i;
+    return VDBQ_OK;
+}
+
+enum vdbq_status import_table(struct import *import)
+{
+    vdbq *db = import->params->db;
+    enum vdbq_status status = VDBQ_OK;
+    unsigned table = import_table_find(db, import->params->table);
+    bool exists = table < vdbq_tables(db);
+    if (exists && (import->params->key || import->params->types))
+        return import_fail(import, VDBQ_EXISTS, "",
+                           "table %s exists: --key and --types are for a "
+                           "new one", import->params->table);
+    if (!exists)
+        status = create(import);
+    if (status != VDBQ_OK)
+        return status;
+    table = import_table_find(db, import->params->table);
+    import->targets = vdbq_table_columns(db, table);
+    status = exists && import->header ? pair_by_name(import, table)
+                                      : pair_by_position(import);
+    for (unsigned i = 0; status == VDBQ_OK && i < import->columns; i++)
+        import->column[i].type =
+            vdbq_table_column_type(db, table, import->column[i].target);
+    return status;
+}

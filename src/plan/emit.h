@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Instructions of the rows' part while they are made: registers have
+ * provisional numbers and jumps go to labels, until emit_finish() gives both
+ * their places. A failure sticks in `status`: whoever emits goes on, and the
+ * end fails.
+ *
+ * Emit rule 1. Every register is written by one instruction (machine rule 1).
+ * Emit rule 2. An instruction that would do what an earlier one did is not
+ *   emitted where the earlier one ran on every path to here; its register is
+ *   used. Placing a label ends the use of what was emitted behind the first
+ *   jump to it.
+ */
+#ifndef VDBQ_PLAN_EMIT_H
+#define VDBQ_PLAN_EMIT_H
+
+#include "program/program.h"
+
+enum { EMIT_BUCKETS = 256 };
+
+struct generator {
+    struct program *program;
+    const char *sql;          /* the statement's text, for comments      */
+    struct error *error;
+    enum vdbq_status status;  /* the first failure                       */
+    struct vector code;       /* of struct instruction                   */
+    struct vector labels;     /* of struct label, in emit.c              */
+    struct vector registers;  /* of struct made_register, in emit.c      */
+    struct vector values;     /* of struct made_value: what may be used
+                                 again, in order                         */
+    int buckets[EMIT_BUCKETS];  /* the latest value of a hash; -1: none  */
+};
+
+void generator_init(struct generator *generator, struct program *program,
+                    const char *sql, struct error *error);
+void generator_finish(struct generator *generator);
+
+/* The opcode of a family for a type: emit_typed(OP_ADD_I32, TYPE_F64). */
+enum opcode emit_typed(enum opcode op, int type);
+
+/* The register that an instruction writes; its own operand for that is not
+ * looked at. Emitted only where no earlier one did the same. */
+int emit_value(struct generator *generator,
+               const struct instruction *instruction);
+/* A register for a result column with the value of register `r`: itself, or
+ * where it is one already, another that the same instruction writes. */
+int emit_result_register(struct generator *generator, int r);
+
+/* A place that jumps may lead to. A row that jumps there keeps its validity
+ * (1) or loses it (0). */
+int emit_label(struct generator *generator, int validity);
+void emit_place(struct generator *generator, int label);
+/* A comparison, or AND_I32, OR_I32, NOT_I32 (which has no use for b). */
+void emit_jump(struct generator *generator, enum opcode op, int a, int b,
+               int label, struct position at);
+void emit_invalid(struct generator *generator);
+
+/* Where result columns are: provisional registers. */
+struct emit_result {
+    const char *name; /* in the program's arena */
+    int type;
+    int value;
+    int null;         /* -1: never NULL         */
+};
+
+/* Emits Result and writes the program: head, rows' part, end. */
+enum vdbq_status emit_finish(struct generator *generator,
+                             const struct emit_result *results,
+                             unsigned result_count);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Constant folding. An expression of constants is made a program of its own
+ * and run by the machine, so that its value is what the machine would give
+ * for a row: every operator has one meaning.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+#include "device/host_machine.h"
+
+/* The control block of a launch over one row, and all it points to. */
+struct control {
+    struct launch launch;
+    struct output output;
+    /* the code and the constants follow */
+};
+
+/* Where the machine writes. */
+struct outcome {
+    union {
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+    } value;
+    uint8_t null[8];
+    struct descriptor descriptor;
+    u32 counters[COUNTERS];
+};
+
+static enum vdbq_status run(struct binder *binder, struct program *program,
+                            struct outcome *outcome);
+static struct control *control_block(const struct program *program,
+                                     const struct program_pack *pack,
+                                     struct arena *arena);
+static enum vdbq_status refuse(const struct binder *binder,
+                               const struct instruction *failed);
+static void become(struct expression *expression,
+                   const struct outcome *outcome);
+
+enum vdbq_status fold(struct binder *binder, struct expression *expression)
+{
+    struct bound_result result = { .name = "", .expression = expression };
+    struct bound_select select = { .results = VECTOR(struct bound_result) };
+    struct outcome outcome;
+    struct program program;
+    enum vdbq_status status = error_no_memory(binder->error);
+
+    program_init(&program);
+    if (vector_append(&select.results, &result, 1))
+        status = codegen_select(&select, &program, binder->error);
+    if (status == VDBQ_OK)
+        status = program_check(&program, binder->error);
+    if (status == VDBQ_OK)
+        status = run(binder, &program, &outcome);
+    if (status == VDBQ_OK)
+        become(expression, &outcome);
+    program_finish(&program);
+    vector_finish(&select.results);
+    return status;
+}
+
+void fold_finish(struct binder *binder)
+{
+    if (binder->machine != NULL)
+        host_machine_destroy(binder->machine);
+    binder->machine = NULL;
+}
+
+static enum vdbq_status run(struct binder *binder, struct program *program,
+                            struct outcome *outcome)
+{
+    struct program_pack pack;
+    struct control *control;
+
+    if (binder->machine == NULL)
+        binder->machine = host_machine_create();
+    if (binder->machine == NULL)
+        return error_no_memory(binder->error);
+    if (program_pack(program, &program->arena, &pack, binder->error)
+        != VDBQ_OK)
+        return binder->error->status;
+    control = control_block(program, &pack, &program->arena);
+    if (control == NULL)
+        return error_no_memory(binder->error);
+    *outcome = (struct outcome){ .counters[COUNTER_FAULT] = NO_FAULT };
+    host_machine_run(binder->machine, (const u8 *)control, NULL,
+                     (u8 *)outcome, &outcome->descriptor, outcome->counters,
+                     1);
+    if (outcome->counters[COUNTER_FAULT] != NO_FAULT)
+        return refuse(binder, program_at(program,
+                                (int)outcome->counters[COUNTER_FAULT]));
+    return VDBQ_OK;
+}
+
+static struct control *control_block(const struct program *program,
+                                     const struct program_pack *pack,
+                                     struct arena *arena)
+{
+    struct program_part part = program_part(program);
+    struct program_result result = program_result(program, 0);
+    size_t code_size = program->code.count * sizeof *pack->code;
+    size_t constants_size = pack->constant_count * sizeof *pack->constants;
+    struct control *control =
+        arena_alloc(arena, sizeof *control + code_size + constants_size);
+
+    if (control == NULL)
+        return NULL;
+    control->launch = (struct launch){
+        .row_end = 1,
+        .code = sizeof *control,
+        .constants = sizeof *control + code_size,
+        .outputs = offsetof(struct control, output),
+        .code_first = (u32)part.first,
+        .code_end = (u32)part.converge,
+        .output_count = 1,
+        .steps_per_item = 1
+    };
+    control->output = (struct output){
+        .values = offsetof(struct outcome, value),
+        .nulls = offsetof(struct outcome, null),
+        .register_ = result.register_,
+        .null_register = result.null_register,
+        .width = type_width(result.type)
+    };
+    memcpy(control + 1, pack->code, code_size);
+    memcpy((char *)(control + 1) + code_size, pack->constants,
+           constants_size);
+    return control;
+}
+
+static enum vdbq_status refuse(const struct binder *binder,
+                               const struct instruction *failed)
+{
+    const struct op_facts *facts = op_facts(failed->op);
+
+    if (facts->form == FORM_CAST)
+        return error_at(binder->error, VDBQ_RANGE, failed->at,
+                        "the value does not fit %s",
+                        vdbq_type_name((enum vdbq_type)facts->writes));
+    return error_at(binder->error, VDBQ_RANGE, failed->at,
+                    "integer overflow: the result does not fit 64 bits");
+}
+
+/* Makes the expression the constant that was computed. */
+static void become(struct expression *expression,
+                   const struct outcome *outcome)
+{
+    expression->kind = EXPRESSION_CONSTANT;
+    expression->null = outcome->null[0] != 0;
+    expression->left = expression->right = NULL;
+    expression->null_at_zero = expression->null_at_nan = false;
+    expression->checked = expression->faults = false;
+    memset(&expression->range, 0, sizeof expression->range);
+    switch (expression->type) {
+    case TYPE_I32:
+        expression->integer = outcome->value.i32;
+        break;
+    case TYPE_F32:
+        expression->real = (double)outcome->value.f32;
+        break;
+    case TYPE_F64:
+        expression->real = outcome->value.f64;
+        break;
+    default:
+        expression->integer = outcome->value.i64;
+        break;
+    }
+    range_constant(expression);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner's door: which kind of statement goes which way.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
+                                     struct binder *binder,
+                                     struct plan *plan);
+static enum vdbq_status plan_select(const struct ast_select *select,
+                                    struct binder *binder,
+                                    struct plan *plan);
+
+enum vdbq_status plan_statement(const struct ast_statement *statement,
+                                const char *sql, size_t sql_length,
+                                const struct catalogue *catalogue,
+                                struct arena *arena, struct plan *plan,
+                                struct error *error)
+{
+    struct binder binder = {
+        .sql = sql,
+        .sql_length = sql_length,
+        .catalogue = catalogue,
+        .arena = arena,
+        .error = error
+    };
+    enum vdbq_status status;
+
+    memset(plan, 0, sizeof *plan);
+    plan->explain = statement->explain;
+    status = plan_kind_of(statement, &binder, plan);
+    fold_finish(&binder);
+    if (status != VDBQ_OK)
+        memset(plan, 0, sizeof *plan);
+    return status;
+}
+
+void plan_finish(struct plan *plan)
+{
+    if (plan == NULL)
+        return;
+    if (plan->kind == PLAN_SELECT)
+        program_finish(&plan->program);
+    memset(plan, 0, sizeof *plan);
+}
+
+static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
+                                     struct binder *binder,
+                                     struct plan *plan)
+{
+    switch (statement->kind) {
+    case AST_EMPTY:
+        break;
+    case AST_SELECT:
+        return plan_select(&statement->select, binder, plan);
+    case AST_CREATE_TABLE:
+        plan->kind = PLAN_CREATE_TABLE;
+        return plan_create_table(&statement->create, binder, &plan->create);
+    case AST_DROP_TABLE:
+        plan->kind = PLAN_DROP_TABLE;
+        return plan_drop_table(&statement->drop, binder, &plan->drop);
+    case AST_INSERT:
+        plan->kind = PLAN_INSERT;
+        return plan_insert_rows(&statement->insert, binder, &plan->insert);
+    }
+    plan->kind = PLAN_EMPTY;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status plan_select(const struct ast_select *select,
+                                    struct binder *binder, struct plan *plan)
+{
+    struct bound_select bound = {
+        .sql = binder->sql,
+        .results = VECTOR(struct bound_result)
+    };
+    enum vdbq_status status = bind_select(binder, select, &bound);
+
+    if (status == VDBQ_OK) {
+        plan->kind = PLAN_SELECT;
+        program_init(&plan->program);
+        status = codegen_select(&bound, &plan->program, binder->error);
+        if (status != VDBQ_OK)
+            program_finish(&plan->program);
+    }
+    vector_finish(&bound.results);
+    return status;
+}

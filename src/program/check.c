@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proves programs well formed before anything runs them. The machine relies
+ * on what is checked here and checks nothing itself.
+ */
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "program/program.h"
+
+/* What is known of a register. */
+struct writer {
+    int pc;      /* of the instruction that writes it; -1: none does        */
+    int type;
+    int skipped; /* the first later instruction that a row may reach without
+                    having run the writer                                   */
+    int skipped_valid; /* ... and valid: a row that lost its validity never
+                    gets it back                                            */
+};
+
+/* The first jumps that lead to an instruction, or INT_MAX. */
+struct arrival {
+    int any;
+    int valid; /* of those that leave the row valid */
+};
+
+struct checking {
+    const struct program *program;
+    int count;    /* of instructions */
+    int parallel; /* program counters of these two */
+    int converge;
+    int results;  /* Result instructions met */
+    struct arrival *arrivals; /* for each program counter */
+    struct writer writers[VDBQ_REGISTERS_MAX];
+    struct error *error;
+};
+
+static enum vdbq_status refuse(const struct checking *check, int pc,
+                               const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static enum vdbq_status refuse(const struct checking *check, int pc,
+                               const char *format, ...)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    char fact[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fact, sizeof fact, format, arguments);
+    va_end(arguments);
+    return error_at(check->error, VDBQ_PROGRAM, in->at,
+                    "instruction %d (%s): %s", pc, op_facts(in->op)->mnemonic,
+                    fact);
+}
+
+/* ---------------------------------------------------------- the frame -- */
+
+static enum vdbq_status check_table(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    if (in->c != pc)
+        return refuse(check, pc, "its cursor is %d, but must be %d", in->c, pc);
+    if ((size_t)pc >= check->program->tables.count)
+        return refuse(check, pc, "there is no such table");
+    if (in->name == NULL)
+        return refuse(check, pc, "it has no name");
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_result_column(const struct checking *check,
+                                            int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    if (in->a < TYPE_I32 || in->a > TYPE_F64)
+        return refuse(check, pc, "there is no type %d", in->a);
+    if (in->b != 0 && in->b != 1)
+        return refuse(check, pc, "whether it can be NULL must be 0 or 1");
+    if (in->b == 0 && in->c != 0)
+        return refuse(check, pc, "it names NULL flags, but cannot be NULL");
+    if (in->name == NULL)
+        return refuse(check, pc, "it has no name");
+    return VDBQ_OK;
+}
+
+/* The number of instructions of one kind from `pc` on. */
+static int run_of(const struct checking *check, int pc, enum opcode op)
+{
+    int end = pc;
+    while (end < check->count && program_at(check->program, end)->op == op)
+        end++;
+    return end - pc;
+}
+
+/* Checks what surrounds the rows' part. */
+static enum vdbq_status check_frame(struct checking *check)
+{
+    int tables = run_of(check, 0, OP_TABLE);
+    int columns = run_of(check, tables, OP_RESULT_COLUMN);
+    enum vdbq_status status = VDBQ_OK;
+    check->parallel = tables + columns;
+    check->converge = check->count - 2;
+    if (check->parallel >= check->converge ||
+        program_at(check->program, check->parallel)->op != OP_PARALLEL ||
+        program_at(check->program, check->count - 1)->op != OP_FINISH)
+        return error_set(check->error, VDBQ_PROGRAM,
+                         "a program is Table, ResultColumn, Parallel, the "
+                         "rows' part, Converge and Finish");
+    if (program_at(check->program, check->parallel)->c != check->count - 1)
+        return refuse(check, check->parallel, "it must lead to Finish");
+    if (columns == 0)
+        return refuse(check, check->parallel, "there is no result column");
+    if (tables > VDBQ_CURSORS_MAX)
+        return error_set(check->error, VDBQ_LIMIT,
+                         "%d tables in one program; this version runs over %d",
+                         tables, VDBQ_CURSORS_MAX);
+    if ((size_t)tables != check->program->tables.count)
+        return error_set(check->error, VDBQ_PROGRAM, "%d tables, %zu described",
+                         tables, check->program->tables.count);
+    for (int pc = 0; pc < tables && status == VDBQ_OK; pc++)
+        status = check_table(check, pc);
+    for (int pc = tables; pc < check->parallel && status == VDBQ_OK; pc++)
+        status = check_result_column(check, pc);
+    return status;
+}
+
+/* ----------------------------------------------------- the rows' part -- */
+
+static enum vdbq_status check_register(const struct checking *check, int pc,
+                                       int r)
+{
+    if (r < 0 || r >= VDBQ_REGISTERS_MAX)
+        return refuse(check, pc, "there is no register %d (limit %d)", r,
+                      VDBQ_REGISTERS_MAX);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_jump(const struct checking *check, int pc,
+                                   int target)
+{
+    if (target <= pc || target > check->converge)
+        return refuse(check, pc, "a jump to %d; jumps go forward, up to %d",
+                      target, check->converge);
+    struct arrival *arrival = &check->arrivals[target];
+    if (arrival->any > pc)
+        arrival->any = pc;
+    if (arrival->valid > pc && program_at(check->program, pc)->d != 0)
+        arrival->valid = pc;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_cursor(const struct checking *check, int pc,
+                                     int cursor)
+{
+    if (cursor < 0 || (size_t)cursor >= check->program->tables.count)
+        return refuse(check, pc, "there is no cursor %d", cursor);
+    return VDBQ_OK;
+}
+
+/* Checks a column, or with ROWID the key, of a cursor that exists. */
+static enum vdbq_status check_column(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    const struct op_facts *op = op_facts(in->op);
+    const struct program_table *table =
+        &VECTOR_ITEMS(&check->program->tables, struct program_table)[in->c];
+    int type = table->key_type;
+    if (op->form == FORM_COLUMN) {
+        if (in->b < 0 || (unsigned)in->b >= table->column_count)
+            return refuse(check, pc, "table %s has no column %d", table->name,
+                          in->b);
+        type = table->column_types[in->b];
+    }
+    if (in->op != OP_COLUMN_NULL && op->writes != type)
+        return refuse(check, pc, "the column is of type %s", type_text(type));
+    return VDBQ_OK;
+}
+
+/* Notes that the instruction writes register r. */
+static enum vdbq_status check_written(struct checking *check, int pc, int r)
+{
+    enum vdbq_status status = check_register(check, pc, r);
+    if (status != VDBQ_OK)
+        return status;
+    if (check->writers[r].pc >= 0)
+        return refuse(check, pc, "instruction %d writes register %d, too",
+                      check->writers[r].pc, r);
+    check->writers[r].pc = pc;
+    check->writers[r].type = op_facts(program_at(check->program, pc)->op)->writes;
+    return VDBQ_OK;
+}
+
+/* Checks that a constant fits its register. */
+static enum vdbq_status check_constant(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    if (in->op == OP_INTEGER_I32 &&
+        (in->integer < INT32_MIN || in->integer > INT32_MAX))
+        return refuse(check, pc, "%lld does not fit type I32",
+                      (long long)in->integer);
+    return VDBQ_OK;
+}
+
+/* Checks one operand, whose letter is of VDBQ_FORMS; reads come later. */
+static enum vdbq_status check_operand(struct checking *check, int pc,
+                                      char letter, int operand)
+{
+    switch (letter) {
+    case 'w':
+        return check_written(check, pc, operand);
+    case 'r':
+    case 'x':
+    case 's':
+        return check_register(check, pc, operand);
+    case 'j':
+        return check_jump(check, pc, operand);
+    case 'k':
+        return check_cursor(check, pc, operand);
+    case 'y':
+        if (operand != 0 && operand != 1)
+            return refuse(check, pc, "validity %d; it is 0 or 1", operand);
+        return VDBQ_OK;
+    case 'v':
+        return check_constant(check, pc);
+    case 't':
+        if (operand != op_facts(program_at(check->program, pc)->op)->writes)
+            return refuse(check, pc, "type %d is not the opcode's", operand);
+        return VDBQ_OK;
+    case '-':
+        if (operand != 0)
+            return refuse(check, pc, "an operand without a use is %d, not 0",
+                          operand);
+        return VDBQ_OK;
+    default:
+        return VDBQ_OK;
+    }
+}
+
+static enum vdbq_status check_row_instruction(struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    const char *letters = op_operands(in->op);
+    const int operands[4] = { in->a, in->b, in->c, in->d };
+    enum vdbq_status status = VDBQ_OK;
+    if (op_facts(in->op)->effect == EFFECT_HOST)
+        return refuse(check, pc, "it is not allowed in the rows' part");
+    if ((in->op == OP_CONVERGE) != (pc == check->converge))
+        return refuse(check, pc, "Converge must end the rows' part");
+    check->results += in->op == OP_RESULT;
+    for (int i = 0; i < 4 && status == VDBQ_OK; i++)
+        status = check_operand(check, pc, letters[i], operands[i]);
+    enum op_form form = op_facts(in->op)->form;
+    if (status == VDBQ_OK && (form == FORM_COLUMN || form == FORM_ROWID))
+        status = check_column(check, pc);
+    return status;
+}
+
+/* -------------------------------------------------------------- reads -- */
+
+/* Finds, for each writer, the first instruction that may be reached past it:
+ * every jump is conditional, so that is the least target behind the writer
+ * of a jump that stands before it. Result reads registers of valid rows
+ * only, so that a jump that takes the validity may lead there. */
+static void find_skipped(struct checking *check)
+{
+    for (int r = 0; r < VDBQ_REGISTERS_MAX; r++) {
+        struct writer *writer = &check->writers[r];
+        int pc = writer->pc + 1, valid = pc;
+        while (writer->pc >= 0 && pc < check->count &&
+               check->arrivals[pc].any >= writer->pc)
+            pc++;
+        while (writer->pc >= 0 && valid < check->count &&
+               check->arrivals[valid].valid >= writer->pc)
+            valid++;
+        writer->skipped = pc;
+        writer->skipped_valid = valid;
+    }
+}
+
+static enum vdbq_status check_read(const struct checking *check, int pc, int r,
+                                   int type)
+{
+    enum vdbq_status status = check_register(check, pc, r);
+    if (status != VDBQ_OK)
+        return status;
+    const struct writer *writer = &check->writers[r];
+    if (writer->pc < 0 || writer->pc >= pc)
+        return refuse(check, pc, "register %d is read before it is written", r);
+    bool valid_only = program_at(check->program, pc)->op == OP_RESULT;
+    if ((valid_only ? writer->skipped_valid : writer->skipped) <= pc)
+        return refuse(check, pc,
+                      "register %d is not written on every path to here", r);
+    if (writer->type != type)
+        return refuse(check, pc, "register %d is of type %s, not %s", r,
+                      type_text(writer->type), type_text(type));
+    return VDBQ_OK;
+}
+
+/* Checks what Result reads: a register for each result column. */
+static enum vdbq_status check_result(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    int first = (int)check->program->tables.count;
+    int columns = check->parallel - first;
+    enum vdbq_status status = VDBQ_OK;
+    if (in->b != columns)
+        return refuse(check, pc, "it outputs %d columns, but there are %d",
+                      in->b, columns);
+    for (int i = 0; i < columns && status == VDBQ_OK; i++) {
+        const struct instruction *column = program_at(check->program, first + i);
+        status = check_read(check, pc, in->a + i, column->a);
+        if (status == VDBQ_OK && column->b)
+            status = check_read(check, pc, column->c, TYPE_I32);
+    }
+    return status;
+}
+
+static enum vdbq_status check_reads(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    const char *letters = op_operands(in->op);
+    const int operands[4] = { in->a, in->b, in->c, in->d };
+    enum vdbq_status status = VDBQ_OK;
+    if (in->op == OP_RESULT)
+        return check_result(check, pc);
+    for (int i = 0; i < 4 && status == VDBQ_OK; i++) {
+        if (letters[i] == 'r')
+            status = check_read(check, pc, operands[i],
+                                op_facts(in->op)->reads);
+        if (letters[i] == 'x')
+            status = check_read(check, pc, operands[i], TYPE_I32);
+    }
+    return status;
+}
+
+static enum vdbq_status check_rows_part(struct checking *check)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (int pc = check->parallel + 1;
+         pc <= check->converge && status == VDBQ_OK; pc++)
+        status = check_row_instruction(check, pc);
+    if (status != VDBQ_OK)
+        return status;
+    if (check->results != 1)
+        return refuse(check, check->parallel,
+                      "%d Result instructions; there must be one",
+                      check->results);
+    find_skipped(check);
+    for (int pc = check->parallel + 1;
+         pc < check->converge && status == VDBQ_OK; pc++)
+        status = check_reads(check, pc);
+    return status;
+}
+
+static unsigned registers_in_use(const struct checking *check)
+{
+    unsigned used = 0;
+    for (unsigned r = 0; r < VDBQ_REGISTERS_MAX; r++)
+        if (check->writers[r].pc >= 0)
+            used = r + 1;
+    return used;
+}
+
+enum vdbq_status program_check(struct program *program, struct error *error)
+{
+    if (program->code.count > VDBQ_CODE_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "the program has %zu instructions; the limit is %d",
+                         program->code.count, VDBQ_CODE_MAX);
+    struct checking *check = memory_zeroed(1, sizeof *check);
+    struct arrival *arrivals =
+        memory_zeroed(program->code.count + 1, sizeof *arrivals);
+    enum vdbq_status status = error_no_memory(error);
+    if (check != NULL && arrivals != NULL) {
+        *check = (struct checking){ .program = program,
+                                    .count = (int)program->code.count,
+                                    .arrivals = arrivals,
+                                    .error = error };
+        for (int i = 0; i <= check->count; i++)
+            arrivals[i] = (struct arrival){ INT_MAX, INT_MAX };
+        for (int r = 0; r < VDBQ_REGISTERS_MAX; r++)
+            check->writers[r].pc = -1;
+        error_clear(error);
+        status = check_frame(check);
+        if (status == VDBQ_OK)
+            status = check_rows_part(check);
+        program->registers = registers_in_use(check);
+    }
+    memory_release(arrivals);
+    memory_release(check);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs as the machine reads them: numbers only. Constants get places of
+ * their own, columns become feeds, and for the specialised machine the code
+ * becomes calls.
+ */
+#include <string.h>
+
+#include "program/program.h"
+
+/* The bits by which a device knows a constant. */
+static int64_t constant_bits(const struct instruction *in)
+{
+    int64_t bits = in->integer;
+    if (in->op == OP_FLOAT_F32 || in->op == OP_FLOAT_F64)
+        memcpy(&bits, &in->real, sizeof bits);
+    return bits;
+}
+
+/* The number of the feed that gives a column; added where it is new. */
+static int feed_of(struct program_pack *pack, int cursor, int column)
+{
+    unsigned i = 0;
+    while (i < pack->feed_count && (pack->feeds[i].cursor != cursor ||
+                                    pack->feeds[i].column != column))
+        i++;
+    if (i == pack->feed_count)
+        pack->feeds[pack->feed_count++] =
+            (struct program_feed){ .cursor = cursor, .column = column };
+    return (int)i;
+}
+
+static void pack_instruction(const struct instruction *in,
+                             struct program_pack *pack, struct code *code)
+{
+    *code = (struct code){
+        .op = (i32)in->op, .a = in->a, .b = in->b, .c = in->c, .d = in->d
+    };
+    switch (op_facts(in->op)->form) {
+    case FORM_CONSTANT:
+        code->b = (i32)pack->constant_count;
+        pack->constants[pack->constant_count++] = constant_bits(in);
+        break;
+    case FORM_COLUMN:
+        code->b = feed_of(pack, in->c, in->b);
+        break;
+    case FORM_ROWID:
+        code->b = feed_of(pack, in->c, -1);
+        break;
+    default:
+        break;
+    }
+}
+
+enum vdbq_status program_pack(const struct program *program,
+                              struct arena *arena, struct program_pack *pack,
+                              struct error *error)
+{
+    size_t count = program->code.count;
+    *pack = (struct program_pack){
+        .code = arena_alloc(arena, count * sizeof *pack->code),
+        .constants = arena_alloc(arena, count * sizeof *pack->constants),
+        .feeds = arena_alloc(arena, count * sizeof *pack->feeds),
+    };
+    if (!pack->code || !pack->constants || !pack->feeds)
+        return error_no_memory(error);
+    for (size_t pc = 0; pc < count; pc++)
+        pack_instruction(program_at(program, (int)pc), pack, &pack->code[pc]);
+    return VDBQ_OK;
+}
+
+/* ---------------------------------------------------- specialised text -- */
+
+/* Result, column by column, so that every register's number is known. */
+static void specialise_result(const struct program *program, int pc,
+                              struct text *text)
+{
+    text_print(text, "    result_begin(m, %d);\n", pc);
+    for (unsigned i = 0; i < program_results(program); i++) {
+        struct program_result column = program_result(program, i);
+        text_print(text, "    result_values(m, %d, %d, m->outputs + %u);\n",
+                   pc, column.register_, i);
+        if (column.null_register >= 0)
+            text_print(text, "    result_nulls(m, %d, %d, m->outputs + %u);\n",
+                       pc, column.null_register, i);
+    }
+    text_print(text, "    result_end(m);\n");
+}
+
+static void specialise_call(const struct code *code, int pc,
+                            struct text *text)
+{
+    text_print(text, "    op_%s(m, %d, %d, %d, %d, %d);\n",
+               op_facts((enum opcode)code->op)->enum_name, pc, code->a,
+               code->b, code->c, code->d);
+}
+
+/* A function that runs the constants, or everything else. */
+static void specialise_part(const struct program *program,
+                            const struct program_pack *pack, bool constants,
+                            struct text *text)
+{
+    struct program_part part = program_part(program);
+    text_print(text, "static void %s(struct machine *m, i32 first, i32 end)\n"
+                     "{\n    UNUSED(m);\n    UNUSED(first);\n    UNUSED(end);\n",
+               constants ? "run_constants" : "run_step");
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum opcode op = program_at(program, pc)->op;
+        if ((op_facts(op)->effect == EFFECT_CONSTANT) != constants)
+            continue;
+        if (op == OP_RESULT)
+            specialise_result(program, pc, text);
+        else
+            specialise_call(&pack->code[pc], pc, text);
+    }
+    text_print(text, "}\n");
+}
+
+void program_specialise(const struct program *program,
+                        const struct program_pack *pack, struct text *text)
+{
+    specialise_part(program, pack, true, text);
+    specialise_part(program, pack, false, text);
+}

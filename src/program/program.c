@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs: their making and what can be asked of them.
+ */
+#include "program/program.h"
+
+void program_init(struct program *program)
+{
+    *program = (struct program){ .code = VECTOR(struct instruction),
+                                 .tables = VECTOR(struct program_table) };
+}
+
+void program_finish(struct program *program)
+{
+    vector_finish(&program->code);
+    vector_finish(&program->tables);
+    arena_finish(&program->arena);
+    *program = (struct program){ 0 };
+}
+
+int program_add(struct program *program, const struct instruction *added)
+{
+    struct instruction *room = vector_add(&program->code);
+    if (room == NULL)
+        return -1;
+    *room = *added;
+    return (int)program->code.count - 1;
+}
+
+struct instruction *program_at(const struct program *program, int pc)
+{
+    return &VECTOR_ITEMS(&program->code, struct instruction)[pc];
+}
+
+struct program_part program_part(const struct program *program)
+{
+    int pc = 0;
+    while (program_at(program, pc)->op != OP_PARALLEL)
+        pc++;
+    return (struct program_part){ .first = pc + 1,
+                                  .converge = program_at(program, pc)->c - 1 };
+}
+
+unsigned program_results(const struct program *program)
+{
+    unsigned count = 0;
+    for (int pc = 0; program_at(program, pc)->op != OP_PARALLEL; pc++)
+        count += program_at(program, pc)->op == OP_RESULT_COLUMN;
+    return count;
+}
+
+/* The first register that Result outputs. */
+static int first_result_register(const struct program *program)
+{
+    int pc = program_part(program).first;
+    while (program_at(program, pc)->op != OP_RESULT)
+        pc++;
+    return program_at(program, pc)->a;
+}
+
+struct program_result program_result(const struct program *program,
+                                     unsigned column)
+{
+    const struct instruction *at =
+        program_at(program, (int)(program->tables.count + column));
+    return (struct program_result){
+        .name = at->name,
+        .type = at->a,
+        .register_ = first_result_register(program) + (int)column,
+        .null_register = at->b ? at->c : -1,
+    };
+}
+
+unsigned program_cost(const struct program *program)
+{
+    struct program_part part = program_part(program);
+    unsigned cost = 1;
+    for (int pc = part.first; pc < part.converge; pc++)
+        cost += op_facts(program_at(program, pc)->op)->cost;
+    return cost;
+}

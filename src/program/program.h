@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program: what the planner makes of a SELECT and the machine runs. Its
+ * instructions are those of cl/opcodes.h, in the order
+ *
+ *     Table            one a cursor
+ *     ResultColumn     one a result column
+ *     Parallel         the rows' part starts
+ *     ...              what is done for each row, Result among it
+ *     Converge
+ *     Finish
+ *
+ * Without a table the rows' part runs for one row. The program is whole: it
+ * can be printed, read back, checked and run without the tree it came from.
+ */
+#ifndef VDBQ_PROGRAM_PROGRAM_H
+#define VDBQ_PROGRAM_PROGRAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "cl/launch.h"
+#include "cl/opcodes.h"
+
+/* ----------------------------------------------------- the op table -- */
+
+enum op_form {
+#define OP_FORM(name, operands) FORM_##name,
+    VDBQ_FORMS(OP_FORM)
+#undef OP_FORM
+    OP_FORMS
+};
+enum op_effect {
+#define OP_EFFECT(name) EFFECT_##name,
+    VDBQ_EFFECTS(OP_EFFECT)
+#undef OP_EFFECT
+    OP_EFFECTS
+};
+
+/* A row of the table in cl/opcodes.h. */
+struct op_facts {
+    const char *enum_name; /* "LE_I32": the machine's op_LE_I32           */
+    const char *mnemonic;  /* "Le"                                        */
+    const char *type;      /* "I32", "F64_I32", or "-"                    */
+    enum op_form form;
+    int writes;            /* TYPE_... of the register written, or NONE   */
+    int reads;             /* TYPE_... of the registers read, or NONE     */
+    enum op_effect effect;
+    unsigned cost;
+    const char *meaning;
+};
+const struct op_facts *op_facts(enum opcode op);
+/* The letters of its form, one for each of a, b, c, d. */
+const char *op_operands(enum opcode op);
+/* The opcode "Le.I32", "Parallel" of that name (without case), or -1. */
+int op_find(const char *name, size_t length);
+/* "I32" for TYPE_I32 ...; bytes of a value of the type, 0 for any other. */
+const char *type_text(int type);
+unsigned type_width(int type);
+
+/* --------------------------------------------------------- programs -- */
+
+struct instruction {
+    enum opcode op;
+    int a, b, c, d;
+    int64_t integer;      /* of INTEGER_...                              */
+    double real;          /* of FLOAT_...                                */
+    const char *name;     /* of TABLE and RESULT_COLUMN                  */
+    const char *comment;  /* may be NULL; printed behind the meaning     */
+    struct position at;   /* in the SQL text, for errors while it runs   */
+};
+
+struct program_table {
+    const char *name;
+    uint32_t id;              /* in the catalogue                         */
+    unsigned column_count;    /* columns without the primary key          */
+    const int *column_types;  /* TYPE_... of these                        */
+    int key_type;             /* TYPE_... that Rowid gives; TYPE_I64 is
+                                 the row number where there is no key     */
+};
+
+struct program {
+    struct vector code;   /* of struct instruction                       */
+    struct vector tables; /* of struct program_table; one a cursor       */
+    unsigned registers;   /* 1 + the highest in use                      */
+    struct arena arena;   /* of names and types                          */
+};
+
+void program_init(struct program *program);
+void program_finish(struct program *program);
+
+/* Adds an instruction; its number, or -1: no memory. Strings must live in
+ * the program's arena. */
+int program_add(struct program *program, const struct instruction *added);
+struct instruction *program_at(const struct program *program, int pc);
+
+/* Program counters of the rows' part: after Parallel, up to Converge. Only
+ * of a checked program. */
+struct program_part {
+    int first;    /* of the first instruction for the rows */
+    int converge; /* of Converge                           */
+};
+struct program_part program_part(const struct program *program);
+
+/* Result columns of a checked program. */
+struct program_result {
+    const char *name;
+    int type;          /* TYPE_...                            */
+    int register_;     /* that holds the value                */
+    int null_register; /* that is 1 where it is NULL, or -1   */
+};
+unsigned program_results(const struct program *program);
+struct program_result program_result(const struct program *program,
+                                     unsigned column);
+
+/*
+ * Proves that a program is well formed, and sets `registers`: known opcodes,
+ * operands in bounds, the order of parts, one Result and as many result
+ * columns as it outputs, forward jumps that stay inside the rows' part,
+ * columns that exist with the type the opcode says, every register written
+ * by one instruction only, and written before it is read on every path (for
+ * Result: on every path that leaves the row valid).
+ * Nothing may run before this returned VDBQ_OK. Fails with PROGRAM (the
+ * position is the instruction's `at`, or its line where it has none), LIMIT,
+ * NO_MEMORY.
+ */
+enum vdbq_status program_check(struct program *program, struct error *error);
+
+/* The sum of the prices of one row, for bounding launches. */
+unsigned program_cost(const struct program *program);
+
+/* -------------------------------------------------------------- text -- */
+
+/* One line an instruction: number, name, operands, and behind `;` what it
+ * means. This is EXPLAIN's text and the .prog form. */
+void program_print(const struct program *program, struct text *text);
+/* The columns of that line, for EXPLAIN's rows. */
+void instruction_print(const struct program *program, int pc,
+                       struct text *name, struct text operands[4],
+                       struct text *meaning);
+
+/* Reads the text form into an empty program: numbers in front and comments
+ * behind `;` are skipped. Tables have their names only; the caller looks
+ * them up and fills program_table before the check. Fails with PROGRAM and
+ * the position in the text. */
+enum vdbq_status program_read(const char *text, struct program *program,
+                              struct error *error);
+
+/* ------------------------------------------------------------ device -- */
+
+/* What the code of a checked program needs on a device, packed: cl/launch.h.
+ * Feed i is the i-th column that the program reads. */
+struct program_feed {
+    int cursor;
+    int column; /* -1: the primary key */
+};
+struct program_pack {
+    struct code *code;           /* one an instruction of the program   */
+    int64_t *constants;
+    unsigned constant_count;
+    struct program_feed *feeds;
+    unsigned feed_count;
+};
+/* Packs into memory of `arena`. */
+enum vdbq_status program_pack(const struct program *program,
+                              struct arena *arena, struct program_pack *pack,
+                              struct error *error);
+
+/* The text of run_constants() and run_step() for the specialised machine:
+ * calls with numbers only; no name and no constant of the program is in it. */
+void program_specialise(const struct program *program,
+                        const struct program_pack *pack, struct text *text);
+
+#endif

@@ -1,0 +1,713 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of the shell as a person or a script uses it.
+
+    test_shell.py VDBQ [CASE...]
+
+Each function called case_... is a case; it gets a folder of its own. Queries
+run on the host device unless VDBQ_DEVICE says otherwise.
+"""
+import csv
+import io
+import json
+import os
+import pty
+import re
+import select
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
+
+
+class Result:
+    """What a run of the shell left."""
+
+    def __init__(self, done):
+        self.code = done.returncode
+        self.out = done.stdout.decode()
+        self.err = done.stderr.decode()
+
+    def __repr__(self):
+        return f'code {self.code}\nstdout: {self.out!r}\nstderr: {self.err!r}'
+
+
+def environment(folder, extra):
+    """No history, no configuration of the person who runs the tests."""
+    env = dict(os.environ, HOME=folder, LC_ALL='C.UTF-8')
+    env.setdefault('VDBQ_DEVICE', 'host')
+    env.setdefault('XDG_CACHE_HOME', os.path.join(folder, 'cache'))
+    for name in ('VDBQ_HISTORY', 'XDG_STATE_HOME', 'NO_COLOR'):
+        env.pop(name, None)
+    env.update(extra)
+    return env
+
+
+def run(folder, *arguments, text='', **extra):
+    """Runs the shell on some input."""
+    done = subprocess.run([VDBQ, *arguments], input=text.encode(), cwd=folder, timeout=60,
+                          capture_output=True, env=environment(folder, extra), check=False)
+    return Result(done)
+
+
+def write(folder, name, text):
+    """Makes a file and returns its name."""
+    with open(os.path.join(folder, name), 'wb') as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return name
+
+
+def expect(result, code=0, out=None, err=None):
+    """Compares; `err` is a pattern, None: nothing."""
+    assert result.code == code, f'expected code {code}: {result}'
+    if out is not None:
+        assert result.out == out, f'expected stdout {out!r}: {result}'
+    if err is None:
+        assert result.err == '', f'expected no errors: {result}'
+    else:
+        assert re.search(err, result.err), f'expected stderr {err!r}: {result}'
+
+
+TABLE = '''create table t (id integer primary key, x float, y double, b bigint);
+insert into t values (1, 0.5, 1e300, 9007199254740993), (2, 0.1, null, -1), (3, null, -2.0, 0);
+'''
+
+
+# ------------------------------------------------------------ the command line --
+
+def case_version_and_help(folder):
+    result = run(folder, '--version')
+    expect(result)
+    assert re.fullmatch(r'vdbq \d+\.\d+\.\d+\n', result.out), result
+    result = run(folder, '--help')
+    expect(result)
+    for word in ('--device', '--batch', 'quote', 'Exit status'):
+        assert word in result.out, word
+
+
+def case_usage_errors(folder):
+    expect(run(folder, '--nonsense'), 2, '', r'^error: unknown option --nonsense\nhint: ')
+    expect(run(folder, '--reedonly'), 2, '', 'did you mean readonly')
+    expect(run(folder, '--mode'), 2, '', 'needs a value')
+    expect(run(folder, '--mode', 'jsn'), 2, '', r'unknown format jsn\nhint: did you mean json')
+    expect(run(folder, 'a', 'b', 'c'), 2, '', 'unexpected argument c')
+    expect(run(folder, '--exec-mode', 'sideways', '-c', 'select 1'), 2, '', '^error: ')
+    assert not os.path.exists(os.path.join(folder, 'a'))
+
+
+def case_positional_sql(folder):
+    expect(run(folder, 'one.vdb', TABLE), 0, '')
+    expect(run(folder, 'one.vdb', 'select id, x from t'), 0, 'id,x\n1,0.5\n2,0.1\n3,\n')
+    expect(run(folder, '-readonly', 'one.vdb', 'select id from t where id > 2'), 0, 'id\n3\n')
+
+
+def case_commands_in_order(folder):
+    write(folder, 'more.sql', 'insert into t values (5);\nselect id from t')
+    result = run(folder, '--no-header', '-c', 'create table t (id integer)',
+                 '-c', 'insert into t values (4)', '-f', 'more.sql',
+                 '-c', 'select id + 1 from t where id = 5')
+    expect(result, 0, '4\n5\n6\n')
+
+
+def case_stdin_script(folder):
+    script = TABLE + '-- a comment; with a semicolon\nselect id /* ; */ from t;\nselect 7 as n'
+    expect(run(folder, text=script), 0, 'id\n1\n2\n3\nn\n7\n')
+    expect(run(folder, '-f', '-', text='select 1 as a;'), 0, 'a\n1\n')
+
+
+def case_many_statements_on_a_line(folder):
+    expect(run(folder, '-quote', text='select 1; select 2; select 3 ; ;'), 0, '1\n2\n3\n')
+    expect(run(folder, '-quote', text='select\n1\n;select 2\n+ 3'), 0, '1\n5\n')
+    expect(run(folder, '-quote', text='select 1;\r\nselect 2;\r\n'), 0, '1\n2\n')
+
+
+def case_empty_input(folder):
+    expect(run(folder), 0, '')
+    expect(run(folder, text='\n\n;;\n-- nothing\n'), 0, '')
+    expect(run(folder, '-c', ''), 0, '')
+
+
+def case_file_is_missing(folder):
+    expect(run(folder, '-f', 'none.sql'), 3, '', r'cannot open none\.sql: No such file')
+    expect(run(folder, '-f', '.'), 3, '', 'cannot read')
+
+
+# --------------------------------------------------------------- the results --
+
+def case_quote(folder):
+    result = run(folder, '--mode', 'quote', text=TABLE + 'select id, x, y, b from t;')
+    expect(result, 0, '1,0.5,1e+300,9007199254740993\n2,0.1,NULL,-1\n3,NULL,-2.0,0\n')
+    result = run(folder, '-quote', '-c', TABLE, '-c', 'select id from t where id > 7')
+    expect(result, 0, '')
+
+
+def case_json(folder):
+    result = run(folder, '-json', '-c', TABLE, '-c', 'select * from t')
+    expect(result)
+    rows = json.loads(result.out)
+    assert rows[0] == {'id': 1, 'x': 0.5, 'y': 1e300, 'b': 9007199254740993}, rows
+    assert rows[1]['y'] is None and len(rows) == 3, rows
+    result = run(folder, '-json', '-c', TABLE, '-c', 'select id from t where id > 7')
+    assert json.loads(result.out) == [], result
+    result = run(folder, '-jsonlines', '-c', TABLE, '-c', 'select id, b from t')
+    assert [json.loads(line)['b'] for line in result.out.splitlines()] == [
+        9007199254740993, -1, 0], result
+
+
+def case_csv(folder):
+    result = run(folder, '-c', TABLE, '-c', 'select * from t')
+    expect(result)
+    rows = list(csv.reader(io.StringIO(result.out)))
+    assert rows[0] == ['id', 'x', 'y', 'b'] and rows[2] == ['2', '0.1', '', '-1'], rows
+    result = run(folder, '--no-header', '-c', TABLE, '-c', 'select x from t')
+    expect(result, 0, '0.5\n0.1\n""\n')
+
+
+def case_other_formats(folder):
+    sql = TABLE + 'select id, x from t;'
+    expect(run(folder, '-list', '-c', sql), 0, 'id|x\n1|0.5\n2|0.1\n3|\n')
+    expect(run(folder, '-tabs', '-c', sql), 0, 'id\tx\n1\t0.5\n2\t0.1\n3\t\n')
+    expect(run(folder, '-markdown', '-c', sql), 0,
+           '| id | x |\n|--:|--:|\n| 1 | 0.5 |\n| 2 | 0.1 |\n| 3 | NULL |\n')
+    expect(run(folder, '-line', '-c', sql), 0,
+           'id = 1\n x = 0.5\n\nid = 2\n x = 0.1\n\nid = 3\n x = NULL\n')
+
+
+def case_box(folder):
+    result = run(folder, '-box', '-c', TABLE, '-c', 'select id, x from t')
+    expect(result, 0, '┌─────────┬───────┐\n'
+                      '│      id │     x │\n'
+                      '│ INTEGER │ FLOAT │\n'
+                      '├─────────┼───────┤\n'
+                      '│       1 │   0.5 │\n'
+                      '│       2 │   0.1 │\n'
+                      '│       3 │  NULL │\n'
+                      '└─────────┴───────┘\n')
+
+
+def case_box_hides_rows(folder):
+    rows = ', '.join(f'({i})' for i in range(1234))
+    result = run(folder, '-box', '-c', 'create table t (a integer)',
+                 '-c', f'insert into t values {rows}', '-c', '.maxrows 3', '-c', 'select * from t')
+    expect(result)
+    assert '│       2 │\n└' in result.out and '1,234 rows, 1,231 hidden' in result.out, result
+
+
+def case_floats_are_shortest(folder):
+    values = [0.1, 1 / 3, 1e-7, 123456.789, 1e22, 5e-324, 1.7976931348623157e308, 2.0 ** 60, 0.3]
+    singles = [struct.unpack('f', struct.pack('f', v))[0] for v in (0.1, 1 / 3, 1e-7, 16777216.0)]
+    sql = 'create table f (x double); insert into f values ' \
+        + ', '.join(f'({v!r})' for v in values) + '; select x from f;'
+    result = run(folder, '-quote', '-c', sql)
+    assert [float(v) for v in result.out.split()] == values, result
+    sql = 'create table g (x float); insert into g values (0.1), (0.333333343), (1e-7), ' \
+        '(16777216); select x from g;'
+    result = run(folder, '-quote', '-c', sql)
+    got = [struct.unpack('f', struct.pack('f', float(v)))[0] for v in result.out.split()]
+    assert got == singles, result
+    assert result.out.split()[0] == '0.1' and result.out.split()[3] == '16777216.0', result
+
+
+def case_options_of_results(folder):
+    sql = 'create table t (a integer, b integer); insert into t values (1, null); '
+    result = run(folder, '-list', '--header', '-c', sql, '-c', '.nullvalue -', '-c',
+                 'select * from t', '-c', '.headers off', '-c', 'select * from t',
+                 '-c', '.mode', '-c', '.headers')
+    expect(result, 0, 'a|b\n1|-\n1|-\nlist\noff\n')
+    expect(run(folder, '-quote', '--header', '-c', sql, '-c', 'select a from t'), 0, "'a'\n1\n")
+
+
+def case_output_to_a_file(folder):
+    result = run(folder, '-c', '.output rows.csv', '-c', 'select 1 as a', '-c', '.output',
+                 '-c', '.print back')
+    expect(result, 0, 'back\n')
+    with open(os.path.join(folder, 'rows.csv'), encoding='utf-8') as file:
+        assert file.read() == 'a\n1\n'
+    expect(run(folder, '-c', '.output none/rows.csv'), 3, '', 'cannot write none/rows.csv')
+
+
+def case_closed_stdout_is_quiet(folder):
+    rows = ', '.join(f'({i})' for i in range(5000))
+    sql = f'create table t (a integer); insert into t values {rows};' + 'select a from t;' * 40
+    write(folder, 'many.sql', sql)
+    script = f'"{VDBQ}" -f many.sql | head -n 1'
+    done = subprocess.run(['sh', '-c', script], cwd=folder, capture_output=True, timeout=60,
+                          env=environment(folder, {}), check=False)
+    assert done.stdout == b'a\n' and done.stderr == b'', done
+
+
+# ---------------------------------------------------------------- the errors --
+
+def case_error_shows_the_place(folder):
+    result = run(folder, '-c', TABLE, '-c', 'select id,\n  nope from t')
+    expect(result, 1, '', r'^error: line 2, column 3: .*\n    nope from t\n    \^\n')
+
+
+def case_error_after_tab_and_utf8(folder):
+    result = run(folder, '-c', TABLE, '-c', '\t/* é日 */ select nope from t')
+    expect(result, 1, '', r'^error: line 1, column 20: ')
+    lines = result.err.splitlines()
+    assert lines[1].endswith('select nope from t'), lines
+    caret = lines[2]
+    assert caret.endswith('^') and caret.count('\t') == lines[1].count('\t'), lines
+    before = lines[1][:lines[1].index('nope')]
+    wide = len(before) + before.count('日')
+    assert len(caret) - 1 == wide, (lines, wide)
+
+
+def case_error_in_a_file(folder):
+    write(folder, 'bad.sql', 'select 1 as a;\n\nselect 2 as b; selec 3;\nselect 4;\n')
+    result = run(folder, '-f', 'bad.sql')
+    expect(result, 1, 'a\n1\nb\n2\n', r'^error: bad\.sql:3:16: .*\n  selec 3;?\n  \^\n')
+
+
+def case_error_in_a_file_read(folder):
+    write(folder, 'bad.sql', '\nselect nope;\n')
+    write(folder, 'outer.sql', 'select 1 as a;\n.read bad.sql\nselect 2 as b;\n')
+    expect(run(folder, '-f', 'outer.sql'), 1, 'a\n1\n', r'^error: bad\.sql:2:8: ')
+    write(folder, 'loop.sql', '.read loop.sql\n')
+    expect(run(folder, '-f', 'loop.sql'), 1, '', 'loop.sql')
+
+
+def case_hint_did_you_mean(folder):
+    result = run(folder, '-c', 'create table people (weight integer)',
+                 '-c', 'select wieght from people')
+    expect(result, 1, '', r'hint: .*weight')
+
+
+def case_long_line_is_cut(folder):
+    sql = 'select ' + ' + '.join(['1'] * 500) + ' + nope, ' + ', '.join(['2'] * 500)
+    result = run(folder, '-c', sql)
+    expect(result, 1, '', '^error: line 1, column ')
+    lines = result.err.splitlines()
+    assert len(lines[1]) < 200 and lines[1][lines[2].index('^'):].startswith('nope'), lines
+
+
+def case_script_stops_at_an_error(folder):
+    expect(run(folder, text='select 1 as a;\nselec;\nselect 2 as b;\n'), 1, 'a\n1\n',
+           '^error: line 2, column 1: ')
+    expect(run(folder, '-c', 'selec', '-c', 'select 1'), 1, '', '^error: ')
+
+
+def case_syntax_errors_of_all_kinds(folder):
+    for sql in ('select', 'select 1 +', 'select (1', "select 'abc", 'create table', ')', 'drop',
+                'select 1 from', 'insert into t values'):
+        expect(run(folder, '-c', sql), 1, '', '^error: ')
+
+
+def case_overflow_is_an_error(folder):
+    result = run(folder, '-quote', '-c', 'create table t (b bigint)',
+                 '-c', 'insert into t values (9223372036854775807)',
+                 '-c', 'select b + 1 from t')
+    expect(result, 1, '', '^error: ')
+
+
+# ----------------------------------------------------------------- --batch --
+
+def case_batch_goes_on(folder):
+    script = 'select 1;\nselec 2;\n.print TOKEN\nselect 3; select nope; select 4;\n'
+    result = run(folder, '--batch', '--mode', 'quote', text=script)
+    expect(result, 1, '1\nTOKEN\n3\n4\n', r'^error: line 2, column 1: (.|\n)*\nerror: line 4, ')
+
+
+def case_batch_answers_at_once(folder):
+    shell = subprocess.Popen([VDBQ, '--batch', '--mode', 'quote', 'slt.vdb'], cwd=folder,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, env=environment(folder, {}))
+
+    def ask(sql, token):
+        shell.stdin.write(f'{sql};\n.print {token}\n'.encode())
+        shell.stdin.flush()
+        got = b''
+        while not got.endswith(token.encode() + b'\n'):
+            assert select.select([shell.stdout], [], [], 30)[0], got
+            part = os.read(shell.stdout.fileno(), 65536)
+            assert part, got
+            got += part
+        return got.decode()[:-len(token) - 1]
+
+    assert ask('create table t (a integer, b integer)', '@@1@@') == ''
+    assert ask('insert into t values (1, 2), (3, null)', '@@2@@') == ''
+    assert ask('select a, b from t', '@@3@@') == '1,2\n3,NULL\n'
+    assert ask('select c from t', '@@4@@') == ''
+    error = os.read(shell.stderr.fileno(), 65536).decode()
+    assert error.startswith('error: '), error
+    assert ask('select a + 1 from t where b = 2', '@@5@@') == '2\n'
+    shell.stdin.close()
+    assert shell.wait(30) == 1
+    shell.stdout.close()
+    shell.stderr.close()
+
+
+# ------------------------------------------------------------- dot commands --
+
+def case_tables_and_schema(folder):
+    script = 'create table one (a integer primary key, b float);\n' \
+        'create table "two words" (c bigint);\n'
+    expect(run(folder, 's.vdb', script), 0, '')
+    expect(run(folder, 's.vdb', '.tables'), 0, 'one\ntwo words\n')
+    result = run(folder, 's.vdb', '.schema one')
+    expect(result)
+    assert re.match(r'create table "?one"? \(', result.out, re.I), result
+    assert result.out.endswith(';\n'), result
+    schema = run(folder, 's.vdb', '.schema').out
+    expect(run(folder, 'again.vdb', text=schema), 0, '')
+    assert run(folder, 'again.vdb', '.schema').out == schema
+    expect(run(folder, 's.vdb', '.schema ones'), 1, '', r'no table ones\nhint: did you mean one')
+
+
+def case_unknown_command(folder):
+    expect(run(folder, '-c', '.tabels'), 1, '',
+           r'^error: unknown command \.tabels\nhint: did you mean \.tables\?\n')
+    expect(run(folder, '-c', '.mode jsn'), 1, '', 'did you mean json')
+    expect(run(folder, '-c', '.read'), 1, '', r'usage: \.read FILE')
+    expect(run(folder, text='select 1;\n.nonsense'), 1, '1\n1\n', '^error: line 2: unknown')
+
+
+def case_help_of_commands(folder):
+    result = run(folder, '-c', '.help')
+    expect(result)
+    for command in ('.import', '.tables', '.schema', '.mode', '.timer', '.device', '.devices',
+                    '.print', '.read', '.help', '.quit', '.exit', '.headers', '.nullvalue'):
+        assert re.search(rf'^{re.escape(command)} ', result.out, re.M), command
+    assert 'quote' in run(folder, '-c', '.help mode').out
+
+
+def case_print_and_quit(folder):
+    expect(run(folder, text=".print a  'b  c' \"d\"\n.quit\n.print no\n"), 0, 'a b  c d\n')
+    expect(run(folder, text='  .print indented\n'), 0, 'indented\n')
+    expect(run(folder, text='select 2 *\n.5 as x;\n'), 0, 'x\n1.0\n')
+
+
+def case_timer(folder):
+    result = run(folder, '-c', TABLE, '-c', '.timer on', '-c', 'select id from t')
+    expect(result, 0, 'id\n1\n2\n3\n', r'^timer: total \d+\.\d+ ms.* on .*\n$')
+    expect(run(folder, '-c', '.timer maybe'), 1, '', 'usage')
+
+
+def case_options_of_the_database(folder):
+    result = run(folder, '-device', 'host', '-c', '.device', '-c', '.execution serial',
+                 '-c', '.execution', '-c', '.build interpreted', '-c', '.build')
+    expect(result, 0, 'host\nserial\ninterpreted\n')
+    expect(run(folder, '-c', '.execution sideways'), 1, '', '^error: ')
+
+
+# ------------------------------------------------------ files and devices --
+
+def case_database_file_errors(folder):
+    expect(run(folder, 'none/x.vdb', 'select 1'), 3, '', '^error: ')
+    expect(run(folder, '--readonly', 'none.vdb', 'select 1'), 3, '', '^error: ')
+    write(folder, 'text.vdb', 'this is no database, and it is long enough ' * 400)
+    expect(run(folder, 'text.vdb', '.tables'), 3, '', '^error: ')
+
+
+def case_read_only(folder):
+    expect(run(folder, 'r.vdb', TABLE), 0)
+    with open(os.path.join(folder, 'r.vdb'), 'rb') as file:
+        before = file.read()
+    expect(run(folder, '--readonly', 'r.vdb', 'drop table t'), 1, '', '^error: ')
+    expect(run(folder, 'r.vdb', 'select id from t where id = 1'), 0, 'id\n1\n')
+    with open(os.path.join(folder, 'r.vdb'), 'rb') as file:
+        assert file.read() == before
+
+
+def case_no_device(folder):
+    empty = os.path.join(folder, 'vendors')
+    os.mkdir(empty)
+    result = run(folder, '--devices', OCL_ICD_VENDORS=empty)
+    assert result.code == 4, result
+    for word in ('OpenCL', 'pocl-opencl-icd', 'install'):
+        assert word in result.out + result.err, result
+
+
+def case_unknown_device(folder):
+    result = run(folder, '--device', 'no such device', '-c', TABLE, '-c',
+                 'select id + 1 from t where x > 0.2')
+    assert result.code == 4 and result.err.startswith('error: '), result
+
+
+def case_no_device_is_needed(folder):
+    empty = os.path.join(folder, 'vendors')
+    os.mkdir(empty)
+    extra = {'OCL_ICD_VENDORS': empty, 'VDBQ_DEVICE': 'cpu'}
+    expect(run(folder, 'n.vdb', TABLE, **extra), 0)
+    expect(run(folder, 'n.vdb', '.tables', **extra), 0, 't\n')
+
+
+def case_program(folder):
+    write(folder, 'bad.prog', 'this is no program\n')
+    result = run(folder, '--program', 'bad.prog')
+    assert result.code == 1 and result.err.startswith('error: bad.prog'), result
+    expect(run(folder, '--program', 'none.prog'), 3, '', 'cannot read none.prog')
+
+
+# ------------------------------------------------------------------ import --
+
+def case_import_creates(folder):
+    write(folder, 'a.csv', 'id,Big one,x,"a ""q"""\n1,3000000000,0.5,1\n2,,1e3,\n-3,7,nan,2\n')
+    result = run(folder, 'i.vdb', '.import --key id a.csv t')
+    expect(result, 0, '')
+    schema = run(folder, 'i.vdb', '.schema t').out
+    for part in ('INTEGER PRIMARY KEY', 'Big one', 'BIGINT', 'DOUBLE', 'a ""q""'):
+        assert part in schema, schema
+    expect(run(folder, '-quote', 'i.vdb', 'select * from t'), 0,
+           '1,3000000000,0.5,1\n2,NULL,1000.0,NULL\n-3,7,NULL,2\n')
+
+
+def case_import_without_header(folder):
+    write(folder, 'a.csv', '1,2.5\n3,4')
+    expect(run(folder, '-c', '.import a.csv t', '-c', 'select * from t'), 0,
+           'c1,c2\n1,2.5\n3,4.0\n')
+    expect(run(folder, '-c', '.import --header a.csv t', '-c', 'select * from t'), 0,
+           '1,2.5\n3,4\n')
+
+
+def case_import_line_ends(folder):
+    body = b'a,b\r\n1,2\r\n\r\n3,4'
+    for text in (body, body + b'\r\n', b'\xef\xbb\xbf' + body, body.replace(b'\r', b''),
+                 b'"a","b"\r\n"1","2"\r\n3,"4"'):
+        write(folder, 'a.csv', text)
+        expect(run(folder, '-quote', '-c', '.import a.csv t', '-c', 'select a, b from t'), 0,
+               '1,2\n3,4\n')
+
+
+def case_import_delimiter_and_stdin(folder):
+    write(folder, 'a.csv', 'a;b\n1;2\n')
+    expect(run(folder, '-c', ".import --delimiter ';' a.csv t", '-c', 'select b from t'), 0,
+           'b\n2\n')
+    expect(run(folder, '-c', '.import --delimiter \\t - t', '-c', 'select b from t',
+               text='a\tb\n1\t2\n'), 0, 'b\n2\n')
+
+
+def case_import_appends(folder):
+    write(folder, 'byname.csv', 'X,id\n1.5,10\n,11\n')
+    write(folder, 'byplace.csv', '12,2.5,3,4\n')
+    expect(run(folder, 'i.vdb', TABLE), 0)
+    expect(run(folder, 'i.vdb', '.import byname.csv t'), 0, '')
+    expect(run(folder, 'i.vdb', '.import byplace.csv T'), 0, '')
+    expect(run(folder, '-quote', 'i.vdb', 'select * from t where id > 9'), 0,
+           '10,1.5,NULL,NULL\n11,NULL,NULL,NULL\n12,2.5,3.0,4\n')
+
+
+def case_import_types(folder):
+    write(folder, 'a.csv', 'a,b,c\n1,2,0.1\n')
+    result = run(folder, '-quote', '-c', '.import --types BIGINT,DOUBLE,float a.csv t',
+                 '-c', 'select a, b, c from t')
+    expect(result, 0, '1,2.0,0.1\n')
+    expect(run(folder, '-c', '.import --types BIGINT a.csv t'), 1, '', '--types has 1 type')
+
+
+def case_import_bad_values(folder):
+    cases = [
+        ('a,b\n1,2\n3,abc\n', 'a.csv:3:3', "value 'abc' in column b is text"),
+        ('a,b\n1,2\n3\n', 'a.csv:3:1', '1 field where 2 are expected'),
+        ('a,b\n1,2\n3,4,5\n', 'a.csv:3:1', '3 fields where 2 are expected'),
+        ('a,b\n1,"2\n3,4\n', 'a.csv:2:4', 'never ends'),
+        ('a,b\n1,"2"x\n3,4\n', 'a.csv:2:5', 'follows the quote'),
+        ('a,b\n', 'a.csv', 'no rows to take types from'),
+        ('', 'a.csv', 'the file is empty'),
+    ]
+    for text, place, message in cases:
+        write(folder, 'a.csv', text)
+        result = run(folder, '-c', '.import a.csv t')
+        expect(result, 1, '', f'^error: {re.escape(place)}: .*{re.escape(message)}')
+    result = run(folder, '-c', '.import none.csv t')
+    expect(result, 3, '', 'cannot open none.csv: No such file')
+
+
+def case_import_wrong_type(folder):
+    cases = [
+        ('9,x,1,1', 1, "value 'x' in column x is not a FLOAT"),
+        ('9,1,1,1.5', 1, "value '1.5' in column b is not a BIGINT"),
+        ('inf,1,1,1', 1, "value 'inf' in column id is not an INTEGER"),
+        ('3000000000,1,1,1', 1, "value '3000000000' in column id does not fit INTEGER"),
+        ('9,1e39,1,1', 1, "value '1e39' in column x does not fit FLOAT"),
+    ]
+    expect(run(folder, 'i.vdb', TABLE), 0)
+    for row, code, message in cases:
+        write(folder, 'a.csv', f'7,1,1,1\n8,1,1,1\n{row}\n')
+        result = run(folder, 'i.vdb', '.import --no-header a.csv t')
+        expect(result, code, '', rf'^error: a\.csv:3:\d+: {re.escape(message)}\nhint: ')
+        expect(run(folder, '-quote', 'i.vdb', 'select id from t'), 0, '1\n2\n3\n')
+    write(folder, 'a.csv', 'id,nope\n7,1\n')
+    expect(run(folder, 'i.vdb', '.import a.csv t'), 1, '', 'no column nope')
+
+
+def case_import_rolls_back(folder):
+    rows = ''.join(f'{i},{i * 2}\n' for i in range(300000))
+    write(folder, 'a.csv', 'a,b\n' + rows + '300000,bad\n')
+    result = run(folder, 'i.vdb', '.import --types INTEGER,INTEGER a.csv t')
+    expect(result, 1, '', r"^error: a\.csv:300002:8: value 'bad'")
+    expect(run(folder, 'i.vdb', '.tables'), 0, '')
+    write(folder, 'a.csv', 'a,b\n1,1\n1,2\n')
+    result = run(folder, 'i.vdb', '.import --key a a.csv t')
+    expect(result, 1, '', '^error: ')
+    expect(run(folder, 'i.vdb', '.tables'), 0, '')
+
+
+def case_import_many_rows(folder):
+    count = 400000
+    rows = [f'{i},{(i * 7919) % 201 - 100},{i / 8}\n' for i in range(count)]
+    write(folder, 'a.csv', 'id,u,f\n' + ''.join(rows))
+    expect(run(folder, 'i.vdb', '.import a.csv t'), 0, '')
+    result = run(folder, '-quote', 'i.vdb', 'select * from t')
+    expect(result)
+    lines = result.out.splitlines()
+    assert len(lines) == count, len(lines)
+    for i in (0, 1, 99999, 262143, 262144, count - 1):
+        got = lines[i].split(',')
+        assert (int(got[0]), int(got[1]), float(got[2])) == (
+            i, (i * 7919) % 201 - 100, i / 8), lines[i]
+
+
+def case_import_round_trip(folder):
+    expect(run(folder, 'i.vdb', TABLE), 0)
+    expect(run(folder, 'i.vdb', text='.output t.csv\nselect * from t;\n'), 0, '')
+    expect(run(folder, 'j.vdb', TABLE.split(';')[0] + ';'), 0)
+    expect(run(folder, 'j.vdb', '.import t.csv t'), 0)
+    rows = [run(folder, '-quote', db, 'select * from t').out for db in ('i.vdb', 'j.vdb')]
+    assert rows[0] == rows[1] and rows[0], rows
+
+
+def case_import_usage(folder):
+    expect(run(folder, '-c', '.import a.csv'), 1, '', r'a file and a table(.|\n)*usage: \.import')
+    expect(run(folder, '-c', '.import --nonsense a.csv t'), 1, '', '--nonsense')
+
+
+# ------------------------------------------------------------- a terminal --
+
+class Terminal:
+    """The shell on a terminal of its own."""
+
+    def __init__(self, folder, *arguments, **extra):
+        self.seen = ''
+        env = environment(folder, dict(extra, TERM='xterm'))
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execve(VDBQ, [VDBQ, *arguments], env)
+
+    def wait_for(self, text, seconds=20):
+        """Reads on until `text` comes; returns what came before it."""
+        end = time.monotonic() + seconds
+        while text not in self.seen:
+            left = end - time.monotonic()
+            assert left > 0 and select.select([self.fd], [], [], left)[0], \
+                f'{text!r} not in {self.seen!r}'
+            try:
+                part = os.read(self.fd, 65536)
+            except OSError:
+                part = b''
+            assert part, f'ended before {text!r}: {self.seen!r}'
+            self.seen += part.decode(errors='replace')
+        before, self.seen = self.seen.split(text, 1)
+        return before
+
+    def type(self, text):
+        """Types on its keyboard."""
+        os.write(self.fd, text.encode())
+
+    def end(self):
+        """Waits for its end; returns the exit code."""
+        code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        os.close(self.fd)
+        return code
+
+
+def case_terminal_session(folder):
+    shell = Terminal(folder)
+    banner = shell.wait_for('vdbq> ')
+    assert 'in memory' in banner and 'device' in banner and '.help' in banner, banner
+    shell.type('select 1 as one,\r')
+    shell.wait_for('...> ')
+    shell.type('2 as two;\r')
+    shell.wait_for('┘')
+    shell.type('.quit\r')
+    assert shell.end() == 0
+    history = os.path.join(folder, '.local/state/vdbq/history')
+    assert stat.S_IMODE(os.stat(history).st_mode) == 0o600
+    with open(history, encoding='utf-8') as file:
+        assert 'one' in file.read()
+
+
+def case_terminal_completion(folder):
+    shell = Terminal(folder, '-list', VDBQ_HISTORY='')
+    shell.wait_for('vdbq> ')
+    shell.type('create table elephants (trunk integer);\r')
+    shell.wait_for('vdbq> ')
+    shell.type('sel\ttru\t')
+    shell.wait_for('select trunk')
+    shell.type('fro\teleph\t')
+    shell.wait_for('elephants')
+    shell.type(';\r')
+    shell.wait_for('vdbq> ')
+    shell.type('\x04')
+    assert shell.end() == 0
+
+
+def case_terminal_interrupt_clears_the_line(folder):
+    shell = Terminal(folder, '-list', VDBQ_HISTORY='')
+    shell.wait_for('vdbq> ')
+    shell.type('select nonsense')
+    shell.wait_for('nonsense')
+    shell.type('\x03')
+    shell.wait_for('vdbq> ')
+    shell.type('select 40 + 2 as sum;\r')
+    shell.wait_for('\n42\r\n')
+    time.sleep(1.1)
+    shell.type('\x03')
+    shell.wait_for('vdbq> ')
+    shell.type('\x03')
+    assert shell.end() == 130
+
+
+def case_terminal_error_has_colour(folder):
+    shell = Terminal(folder, '-c', 'selec')
+    shell.wait_for('\x1b[1;31merror:\x1b[0m')
+    assert shell.end() == 1
+    shell = Terminal(folder, '-c', 'selec', NO_COLOR='1')
+    assert '\x1b' not in shell.wait_for('error: ')
+    shell.end()
+
+
+def case_interrupt_ends_a_script(folder):
+    shell = subprocess.Popen([VDBQ, '--batch'], cwd=folder, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                             env=environment(folder, {}))
+    shell.stdin.write(b'.print ready\n')
+    shell.stdin.flush()
+    assert shell.stdout.readline() == b'ready\n'
+    shell.send_signal(signal.SIGINT)
+    assert shell.wait(20) == 130
+    for pipe in (shell.stdin, shell.stdout, shell.stderr):
+        pipe.close()
+
+
+def main():
+    """Runs the cases."""
+    passed = failed = 0
+    wanted = sys.argv[2:]
+    for name, case in list(globals().items()):
+        if not name.startswith('case_') or (wanted and name[5:] not in wanted):
+            continue
+        try:
+            with tempfile.TemporaryDirectory(prefix='vdbq-shell-') as folder:
+                case(folder)
+            passed += 1
+            print(f'ok      {name[5:]}', flush=True)
+        except Exception:  # a case that breaks is a case that fails
+            failed += 1
+            print(f'FAILED  {name[5:]}', flush=True)
+            traceback.print_exc(limit=-2, file=sys.stdout)
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The public interface, as vdbq.h promises it, on the host device.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/vdbq.h"
+
+static vdbq *open_memory(void)
+{
+    vdbq *db;
+    assert_int_equal(vdbq_open(NULL, 0, &db), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    return db;
+}
+
+/* Runs SQL that must work. */
+static void run(vdbq *db, const char *sql)
+{
+    enum vdbq_status status = vdbq_execute(db, sql);
+    if (status != VDBQ_OK)
+        print_error("%s: %s\n", sql, vdbq_error(db)->message);
+    assert_int_equal(status, VDBQ_OK);
+}
+
+static vdbq_query *prepare(vdbq *db, const char *sql)
+{
+    vdbq_query *query;
+    enum vdbq_status status = vdbq_prepare(db, sql, -1, &query, NULL);
+    if (status != VDBQ_OK)
+        print_error("%s: %s\n", sql, vdbq_error(db)->message);
+    assert_int_equal(status, VDBQ_OK);
+    return query;
+}
+
+/* Every row comes, the last one too, and an answer without rows has none. */
+static void test_rows(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (id integer primary key, x float);"
+            "insert into t values (1, 0.5), (2, 1.5), (3, null)");
+    vdbq_query *query = prepare(db, "select id, x from t");
+    assert_int_equal(vdbq_query_columns(query), 2);
+    assert_string_equal(vdbq_query_column_name(query, 1), "x");
+    assert_int_equal(vdbq_query_column_type(query, 1), VDBQ_FLOAT);
+    for (int id = 1; id <= 3; id++) {
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), id);
+    }
+    assert_true(vdbq_query_is_null(query, 1));
+    assert_string_equal(vdbq_query_text(query, 1), "");
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    query = prepare(db, "select id from t where id > 99");
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+static void test_batches(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    struct vdbq_batch batch;
+    run(db, "create table t (a bigint, b double);"
+            "insert into t values (1, 0.5), (2, null), (9000000000, -1.0)");
+    vdbq_query *query = prepare(db, "select a, b from t");
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 3);
+    assert_int_equal(batch.columns, 2);
+    assert_int_equal(((const int64_t *)batch.column[0].values)[2], 9000000000);
+    assert_true(((const double *)batch.column[1].values)[0] == 0.5);
+    assert_non_null(batch.column[1].nulls);
+    assert_int_equal(batch.column[1].nulls[1], 1);
+    assert_int_equal(batch.column[1].nulls[2], 0);
+    assert_int_equal(vdbq_query_row(query), VDBQ_MISUSE);
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 0);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* A failure tells where in the text it is. */
+static void test_positions(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    vdbq_query *query;
+    const char *tail;
+    run(db, "create table t (a integer)");
+    const char *sql = "select a\nfrom t\nwhere  b > 1; select a from t";
+    assert_int_equal(vdbq_prepare(db, sql, -1, &query, &tail), VDBQ_UNKNOWN);
+    assert_null(query);
+    assert_int_equal(vdbq_error(db)->line, 3);
+    assert_int_equal(vdbq_error(db)->column, 8);
+    assert_string_equal(vdbq_error(db)->source, "where  b > 1;");
+    assert_string_equal(tail, " select a from t");
+    assert_int_equal(vdbq_execute(db, "select 1;\n select 2; selekt 3"),
+                     VDBQ_SYNTAX);
+    assert_int_equal(vdbq_error(db)->line, 2);
+    assert_int_equal(vdbq_error(db)->column, 12);
+    assert_int_equal(vdbq_prepare(db, " -- nothing\n ;", -1, &query, &tail),
+                     VDBQ_OK);
+    assert_null(query);
+    assert_int_equal(vdbq_error(db)->status, VDBQ_OK);
+    vdbq_close(db);
+}
+
+/* What fails while it runs has its place, too. */
+static void test_run_failure(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (a bigint);"
+            "insert into t values (1), (9223372036854775807)");
+    vdbq_query *query = prepare(db, "select a + 1 from t");
+    struct vdbq_batch batch;
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_RANGE);
+    assert_int_equal(batch.rows, 0);
+    assert_int_equal(vdbq_error(db)->line, 1);
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 0);
+    vdbq_query_close(query);
+    query = prepare(db, "select a + 1 from t where a < 5");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 2);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* A prepared query follows the table: values that no longer fit 32 bits,
+ * and a table that was made anew. */
+static void test_plan_again(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer); insert into t values (1)");
+    vdbq_query *query = prepare(db, "select a + a from t");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 2);
+    run(db, "insert into t values (2000000000)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 4000000000);
+    run(db, "drop table t");
+    assert_int_equal(vdbq_query_run(query), VDBQ_UNKNOWN);
+    run(db, "create table t (a double); insert into t values (0.25)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_true(vdbq_query_double(query, 0) == 0.5);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* An open query keeps the state it started with. */
+static void test_snapshot(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer); insert into t values (1), (2)");
+    vdbq_query *query = prepare(db, "select a from t");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    run(db, "insert into t values (3); drop table t;"
+            "create table t (a integer); insert into t values (7)");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 1);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+static void test_append(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    vdbq_append *append, *second;
+    int32_t ids[] = { 1, 2, 3 };
+    double values[] = { 0.5, 1.5, 2.5 };
+    uint8_t nulls[] = { 0, 1, 0 };
+    struct vdbq_vector vectors[] = { { VDBQ_INTEGER, ids, NULL },
+                                     { VDBQ_DOUBLE, values, nulls } };
+    run(db, "create table t (id integer primary key, x double)");
+    assert_int_equal(vdbq_append_open(db, "u", &append), VDBQ_UNKNOWN);
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    assert_int_equal(vdbq_append_open(db, "t", &second), VDBQ_MISUSE);
+    assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_OK);
+    vdbq_tables(db);
+    assert_int_equal(vdbq_table_rows(db, 0), 0);
+    assert_int_equal(vdbq_append_commit(append), VDBQ_OK);
+    assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_MISUSE);
+    vdbq_append_close(append);
+    vdbq_tables(db);
+    assert_int_equal(vdbq_table_rows(db, 0), 3);
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    vectors[0].type = VDBQ_BIGINT;
+    assert_int_equal(vdbq_append_rows(append, 3, vectors), VDBQ_TYPE);
+    vdbq_append_close(append);
+    vectors[0].type = VDBQ_INTEGER;
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    enum vdbq_status status = vdbq_append_rows(append, 3, vectors);
+    if (status == VDBQ_OK)
+        status = vdbq_append_commit(append);
+    assert_int_equal(status, VDBQ_CONSTRAINT);
+    vdbq_append_close(append);
+    vdbq_tables(db);
+    assert_int_equal(vdbq_table_rows(db, 0), 3);
+    vdbq_close(db);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    assert_int_equal(vdbq_set(db, "mode", "sideways"), VDBQ_RANGE);
+    assert_non_null(strstr(vdbq_error(db)->hint, "serial"));
+    assert_string_equal(vdbq_get(db, "mode"), "auto");
+    assert_int_equal(vdbq_set(db, "nonsense", "1"), VDBQ_UNKNOWN);
+    assert_null(vdbq_get(db, "nonsense"));
+    assert_int_equal(vdbq_set(db, "memory", "64M"), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", "no such device"), VDBQ_OK);
+    assert_int_equal(vdbq_device_open(db), VDBQ_DEVICE);
+    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "build", "specialised"), VDBQ_OK);
+    assert_int_equal(vdbq_execute(db, "select 1"), VDBQ_DEVICE);
+    vdbq_close(db);
+}
+
+static bool stop(void *context, uint64_t done, uint64_t all)
+{
+    (void)done;
+    (void)all;
+    ++*(int *)context;
+    return false;
+}
+
+static void test_cancel(void **state)
+{
+    (void)state;
+    int calls = 0;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer); insert into t values (1)");
+    vdbq_on_progress(db, stop, &calls);
+    assert_int_equal(vdbq_execute(db, "select a from t"), VDBQ_CANCELLED);
+    assert_int_equal(calls, 1);
+    vdbq_on_progress(db, NULL, NULL);
+    vdbq_query *query = prepare(db, "select a from t");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_cancel(db);
+    assert_int_equal(vdbq_query_row(query), VDBQ_CANCELLED);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* EXPLAIN's text is a program that gives the same rows. */
+static void test_explain_and_back(void **state)
+{
+    (void)state;
+    char text[8192] = "";
+    vdbq *db = open_memory();
+    run(db, "create table t (id integer primary key, a integer, b double);"
+            "insert into t values (1, 5, 0.5), (2, -5, null), (3, 6, 2.5)");
+    vdbq_query *query =
+        prepare(db, "explain select id, b * 2 as \"a \"\"b\"\"\" from t "
+                    "where a > 0 or b is null");
+    assert_string_equal(vdbq_query_column_name(query, 0), "program");
+    while (vdbq_query_row(query) == VDBQ_ROW) {
+        strcat(text, vdbq_query_text(query, 0));
+        strcat(text, "\n");
+    }
+    vdbq_query_close(query);
+    if (vdbq_prepare_program(db, text, &query) != VDBQ_OK)
+        print_error("%s\n%s", vdbq_error(db)->message, text);
+    assert_non_null(query);
+    assert_string_equal(vdbq_query_column_name(query, 1), "a \"b\"");
+    for (int id = 1; id <= 3; id++) {
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), id);
+        assert_int_equal(vdbq_query_is_null(query, 1), id == 2);
+    }
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    vdbq_query_close(query);
+    assert_int_equal(vdbq_prepare_program(db, "Table 0 0 0 0 \"t\"\nJump 1",
+                                          &query),
+                     VDBQ_PROGRAM);
+    assert_int_equal(vdbq_error(db)->line, 2);
+    vdbq_close(db);
+}
+
+static void count_line(void *context, const char *line)
+{
+    assert_non_null(strstr(line, "ok"));
+    ++*(int *)context;
+}
+
+static void test_selftest_of_host(void **state)
+{
+    (void)state;
+    int lines = 0;
+    vdbq *db = open_memory();
+    assert_int_equal(vdbq_selftest(db, count_line, &lines), VDBQ_OK);
+    assert_int_equal(lines, 4);
+    vdbq_close(db);
+}
+
+static void test_stats(void **state)
+{
+    (void)state;
+    struct vdbq_stats stats;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer); insert into t values (1), (2), (3)");
+    vdbq_query *query = prepare(db, "select a from t where a > 1");
+    while (vdbq_query_row(query) == VDBQ_ROW)
+        continue;
+    vdbq_query_stats(query, &stats);
+    assert_string_equal(stats.device, "host");
+    assert_int_equal(stats.rows_read, 3);
+    assert_int_equal(stats.rows_returned, 2);
+    assert_int_equal(stats.launches, 1);
+    assert_true(stats.total_ns >= stats.kernel_ns);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* A database that could not be opened says why and can only be closed. */
+static void test_open_failure(void **state)
+{
+    (void)state;
+    vdbq *db;
+    assert_int_equal(vdbq_open("/nonexistent/folder/x.vdb", VDBQ_OPEN_CREATE,
+                               &db),
+                     VDBQ_IO);
+    assert_non_null(strstr(vdbq_error(db)->message, "/nonexistent"));
+    assert_int_equal(vdbq_execute(db, "select 1"), VDBQ_MISUSE);
+    assert_int_equal(vdbq_tables(db), 0);
+    vdbq_close(db);
+    vdbq_close(NULL);
+    assert_int_equal(vdbq_error(NULL)->status, VDBQ_NO_MEMORY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_batches),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_run_failure),
+        cmocka_unit_test(test_plan_again),
+        cmocka_unit_test(test_snapshot),
+        cmocka_unit_test(test_append),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_explain_and_back),
+        cmocka_unit_test(test_selftest_of_host),
+        cmocka_unit_test(test_stats),
+        cmocka_unit_test(test_open_failure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

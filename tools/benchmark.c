@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Measures queries: each one is run once to warm up and then N times, on one
+ * device, in one mode and build. A line of JSON for each query gives the run
+ * of median time and what its rows sum up to, so that two runs can be
+ * compared for equal answers. The clock runs inside the library's calls only:
+ * from vdbq_query_run() to the batch that says that no rows are left, without
+ * the time that this program takes to look at the rows.
+ * Relies on vdbq.h alone.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <vdbq.h>
+
+#define RUNS_MAX 1000
+
+/* Exit codes are those of the shell. */
+enum exit_code { GOOD = 0, BAD_SQL = 1, BAD_USAGE = 2, BAD_FILE = 3,
+                 BAD_DEVICE = 4 };
+
+/* Options of vdbq_set() that the command line may give. */
+static const char *const settings[] = {"device", "mode", "build", "cores",
+                                       "memory"};
+#define SETTINGS (sizeof settings / sizeof settings[0])
+
+struct options {
+    const char *db;
+    const char *queries;           /* file with one SELECT a line         */
+    const char *setting[SETTINGS]; /* NULL: not given                     */
+    unsigned runs;                 /* measured, after one that is not     */
+};
+
+/* What one run gave and cost. */
+struct run {
+    uint64_t rows;
+    uint64_t ordered;   /* checksum of the rows in their order */
+    uint64_t unordered; /* checksum of the rows in any order   */
+    uint64_t total_ns;
+    struct vdbq_stats stats;
+};
+
+static int parse(int argc, char **argv, struct options *options);
+static int configure(const struct options *options, vdbq *db);
+static int measure_file(const struct options *options, vdbq *db);
+static int complain(const vdbq *db);
+
+int main(int argc, char **argv)
+{
+    struct options options = {.runs = 5};
+    vdbq *db;
+    int code = parse(argc, argv, &options);
+    if (code != GOOD)
+        return code;
+    if (vdbq_open(options.db, VDBQ_OPEN_READ_ONLY, &db) != VDBQ_OK)
+        code = complain(db);
+    if (code == GOOD)
+        code = configure(&options, db);
+    if (code == GOOD)
+        code = measure_file(&options, db);
+    vdbq_close(db);
+    return code;
+}
+
+static int complain(const vdbq *db)
+{
+    const struct vdbq_error *error = vdbq_error(db);
+    fprintf(stderr, "error: %s\n", error->message);
+    if (error->hint && *error->hint)
+        fprintf(stderr, "hint: %s\n", error->hint);
+    switch (error->status) {
+    case VDBQ_DEVICE:
+        return BAD_DEVICE;
+    case VDBQ_IO:
+    case VDBQ_CORRUPT:
+        return BAD_FILE;
+    default:
+        return BAD_SQL;
+    }
+}
+
+/* ------------------------------------------------------- command line -- */
+
+static int usage(void)
+{
+    fputs("usage: benchmark [options] --queries FILE DB\n"
+          "  --queries FILE  one SELECT a line\n"
+          "  --runs N        measured runs of each, the median counts (5)\n"
+          "  --device, --mode, --build, --cores, --memory VALUE\n"
+          "                  as the options of vdbq_set()\n", stderr);
+    return BAD_USAGE;
+}
+
+static bool parse_option(const char *name, const char *value,
+                         struct options *options)
+{
+    if (strcmp(name, "queries") == 0)
+        return options->queries = value, true;
+    if (strcmp(name, "runs") == 0) {
+        options->runs = (unsigned)strtoul(value, NULL, 10);
+        return options->runs >= 1 && options->runs <= RUNS_MAX;
+    }
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (strcmp(name, settings[i]) == 0)
+            return options->setting[i] = value, true;
+    return false;
+}
+
+static int parse(int argc, char **argv, struct options *options)
+{
+    for (int i = 1; i < argc; i++) {
+        bool is_option = strncmp(argv[i], "--", 2) == 0;
+        if (is_option && i + 1 < argc) {
+            if (!parse_option(argv[i] + 2, argv[i + 1], options))
+                return usage();
+            i++;
+        } else if (is_option || options->db) {
+            return usage();
+        } else {
+            options->db = argv[i];
+        }
+    }
+    return options->db && options->queries ? GOOD : usage();
+}
+
+static int configure(const struct options *options, vdbq *db)
+{
+    for (size_t i = 0; i < SETTINGS; i++)
+        if (options->setting[i] &&
+            vdbq_set(db, settings[i], options->setting[i]) != VDBQ_OK)
+            return complain(db), BAD_USAGE;
+    return vdbq_device_open(db) == VDBQ_OK ? GOOD : complain(db);
+}
+
+/* ------------------------------------------------------------ checksum -- */
+
+/* Spreads every bit of x over all bits (a xor-shift-multiply finaliser). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+    x = (x ^ (x >> 32)) * 0xd6e8feb86659fd93u;
+    return x ^ (x >> 32);
+}
+
+static uint64_t value_bits(const struct vdbq_vector *vector, uint64_t row)
+{
+    const unsigned char *bytes = vector->values;
+    bool wide = vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+    uint64_t bits = 0;
+    if (vector->nulls && vector->nulls[row])
+        return UINT64_MAX;
+    memcpy(&bits, bytes + row * (wide ? 8 : 4), wide ? 8 : 4);
+    return bits;
+}
+
+static void add_batch(const struct vdbq_batch *batch, struct run *run)
+{
+    for (uint64_t row = 0; row < batch->rows; row++) {
+        uint64_t sum = batch->columns;
+        for (unsigned column = 0; column < batch->columns; column++)
+            sum = mix(sum + value_bits(&batch->column[column], row));
+        run->unordered += sum;
+        run->ordered = mix(run->ordered + sum);
+    }
+    run->rows += batch->rows;
+}
+
+/* ------------------------------------------------------------- measure -- */
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static enum vdbq_status run_once(vdbq_query *query, struct run *run)
+{
+    struct vdbq_batch batch = {0};
+    *run = (struct run){0};
+    uint64_t start = now_ns();
+    enum vdbq_status status = vdbq_query_run(query);
+    while (status == VDBQ_OK) {
+        status = vdbq_query_batch(query, &batch);
+        run->total_ns += now_ns() - start;
+        if (status != VDBQ_OK || batch.rows == 0)
+            break;
+        add_batch(&batch, run);
+        start = now_ns();
+    }
+    vdbq_query_stats(query, &run->stats);
+    return status;
+}
+
+static int compare_time(const void *left, const void *right)
+{
+    const struct run *a = left, *b = right;
+    return (a->total_ns > b->total_ns) - (a->total_ns < b->total_ns);
+}
+
+static bool equal_answers(const struct run *a, const struct run *b)
+{
+    return a->rows == b->rows && a->ordered == b->ordered &&
+           a->unordered == b->unordered;
+}
+
+static void print_text(const char *name, const char *text)
+{
+    printf("\"%s\": \"", name);
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        putchar((unsigned char)*text < ' ' ? ' ' : *text);
+    }
+    printf("\", ");
+}
+
+static void print_ms(const char *name, uint64_t ns, const char *end)
+{
+    printf("\"%s\": %.3f%s", name, (double)ns / 1e6, end);
+}
+
+/* `where` has the names: text lives until the query's next call only. */
+static void print_run(unsigned number, const struct vdbq_stats *where,
+                      const struct run *first, const struct run *median)
+{
+    printf("{\"query\": %u, ", number);
+    print_text("device", where->device);
+    print_text("mode", where->mode);
+    print_text("build", where->build);
+    printf("\"rows\": %" PRIu64 ", \"checksum\": \"%016" PRIx64 "\", "
+           "\"set_checksum\": \"%016" PRIx64 "\", ",
+           median->rows, median->ordered, median->unordered);
+    printf("\"rows_read\": %" PRIu64 ", \"bytes_in\": %" PRIu64
+           ", \"bytes_out\": %" PRIu64 ", \"launches\": %u, ",
+           median->stats.rows_read, median->stats.bytes_in,
+           median->stats.bytes_out, median->stats.launches);
+    print_ms("kernel_ms", median->stats.kernel_ns, ", ");
+    print_ms("transfer_ms", median->stats.transfer_ns, ", ");
+    print_ms("compile_ms", first->stats.compile_ns, ", ");
+    print_ms("first_ms", first->total_ns, ", ");
+    print_ms("total_ms", median->total_ns, "}\n");
+    fflush(stdout);
+}
+
+static int measure(const struct options *options, unsigned number, vdbq *db,
+                   vdbq_query *query)
+{
+    struct run first, run[RUNS_MAX];
+    struct vdbq_stats where;
+    if (run_once(query, &first) != VDBQ_OK)
+        return complain(db);
+    for (unsigned i = 0; i < options->runs; i++) {
+        if (run_once(query, &run[i]) != VDBQ_OK)
+            return complain(db);
+        if (!equal_answers(&first, &run[i])) {
+            fprintf(stderr, "error: query %u: two runs differ\n", number);
+            return BAD_SQL;
+        }
+    }
+    qsort(run, options->runs, sizeof run[0], compare_time);
+    vdbq_query_stats(query, &where);
+    print_run(number, &where, &first, &run[options->runs / 2]);
+    return GOOD;
+}
+
+static int measure_file(const struct options *options, vdbq *db)
+{
+    FILE *file = fopen(options->queries, "r");
+    char *line = NULL;
+    size_t size = 0;
+    int code = GOOD;
+    if (!file)
+        return perror(options->queries), BAD_FILE;
+    for (unsigned number = 0; code == GOOD && getline(&line, &size, file) > 0;
+         number++) {
+        vdbq_query *query;
+        if (vdbq_prepare(db, line, -1, &query, NULL) != VDBQ_OK)
+            code = complain(db);
+        else if (query)
+            code = measure(options, number, db, query);
+        vdbq_query_close(query);
+    }
+    free(line);
+    fclose(file);
+    return code;
+}

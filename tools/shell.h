@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the shell share: its state, and where a piece of SQL came
+ * from. The shell knows vdbq.h and src/io, nothing else of the project.
+ */
+#ifndef VDBQ_TOOLS_SHELL_H
+#define VDBQ_TOOLS_SHELL_H
+
+#include "api/vdbq.h"
+#include "io/format.h"
+#include "io/out.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum shell_exit {
+    EXIT_OK = 0,
+    EXIT_SQL = 1,
+    EXIT_USAGE = 2,
+    EXIT_FILE = 3,
+    EXIT_DEVICE = 4,
+    EXIT_INTERRUPTED = 130
+};
+
+struct shell {
+    vdbq *db;
+    const char *path;           /* of the database; NULL: in memory         */
+    struct out out;             /* results                                  */
+    struct out err;             /* errors, timer, progress                  */
+    const struct format *format;
+    struct format_style style;
+    char *null_text;            /* behind style.null_text, where it was set */
+    bool batch;                 /* go on after an error                     */
+    bool interactive;           /* a person types                           */
+    bool color;                 /* errors may be coloured                   */
+    bool bar;                   /* a progress bar may be drawn              */
+    bool timer;                 /* tell what each statement cost            */
+    bool quit;                  /* .quit was given                          */
+    unsigned depth;             /* of .read inside .read                    */
+    int status;                 /* enum shell_exit: the worst so far        */
+    int64_t bar_start_ns;       /* when the work at hand began              */
+    int64_t bar_next_ns;        /* when the bar is due again                */
+    bool bar_drawn;             /* it stands on the terminal                */
+    const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
+};
+
+/* Where text came from, for messages. */
+struct place {
+    const char *name; /* of the file; NULL: SQL from -c or a pipe   */
+    bool line_known;  /* the line is worth telling without a column */
+    uint64_t line;    /* of its first character, from 1             */
+    uint64_t column;  /* likewise, in bytes                         */
+};
+
+/* shell_error.c: errors on stderr. Both return false, for callers to pass
+ * up; they raise shell->status. */
+bool shell_fail(struct shell *shell, const struct place *place,
+                enum vdbq_status status, const char *hint,
+                const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+/* The last failure of the database, for text that began at `place`. */
+bool shell_fail_db(struct shell *shell, const struct place *place);
+/* "error: " and what stands where, to be followed by the message. */
+void shell_error_head(struct shell *shell, const char *name, uint64_t line,
+                      uint64_t column);
+void shell_error_hint(struct shell *shell, const char *hint);
+void shell_raise(struct shell *shell, enum shell_exit code);
+enum shell_exit shell_exit_code(enum vdbq_status status);
+/* Writes "did you mean ...?" to `hint`, of SHELL_HINT_ROOM bytes, or
+ * `otherwise` where no candidate is near; candidates come from `next`, called
+ * with 0, 1, ... until it returns NULL. */
+enum { SHELL_HINT_ROOM = 256 };
+void shell_closest(const char *name,
+                   const char *(*next)(void *context, unsigned index),
+                   void *context, const char *otherwise, char *hint);
+
+/* shell_query.c: SQL and programs, run and printed. */
+bool shell_sql(struct shell *shell, const struct place *place,
+               const char *sql, size_t length);
+bool shell_program(struct shell *shell, const char *path);
+
+/* shell_script.c: lines of SQL and dot commands, from anywhere. */
+bool shell_run_text(struct shell *shell, const char *text);
+bool shell_run_file(struct shell *shell, const struct place *place,
+                    const char *path);
+bool shell_run_stdin(struct shell *shell);
+void shell_run_interactive(struct shell *shell);
+/* All of a file, ended by a NUL; NULL (and errno) where it can't be read. */
+char *shell_read_file(const char *path, size_t *length);
+
+/* shell_command.c: one line that starts with a dot. */
+bool shell_command(struct shell *shell, const struct place *place,
+                   const char *line, size_t length);
+/* Names of the commands, one by one; NULL after the last. */
+const char *shell_command_name(void *context, unsigned index);
+/* Names of the tables likewise. */
+const char *shell_table_name(void *context, unsigned index);
+/* `arguments` counts the words after the command. */
+bool shell_import(struct shell *shell, const struct place *place,
+                  unsigned arguments, char **argument);
+
+/* shell_progress.c */
+int64_t shell_now_ns(void);
+void shell_bar_start(struct shell *shell, const char *unit);
+bool shell_bar_step(void *context, uint64_t done, uint64_t all);
+void shell_bar_clear(struct shell *shell);
+
+/* shell_signal.c: Ctrl-C. */
+void shell_signals_install(void);
+/* What it cancels; NULL: nothing runs. */
+void shell_signals_running(vdbq *db);
+/* Whether it was pressed since the last shell_interrupt_clear(), and whether
+ * twice within a second. */
+bool shell_interrupted(void);
+bool shell_interrupted_twice(void);
+void shell_interrupt_clear(void);
+
+#endif

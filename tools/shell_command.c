@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands that start with a dot, from one table: what they are called,
+ * what they take, what they do.
+ */
+#include "shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { ARGUMENTS_MAX = 32 };
+
+/* A command as it was typed. */
+struct call {
+    const struct command *command;
+    const struct place *place;
+    unsigned count;  /* of arguments     */
+    char **argument; /* without the name */
+};
+
+struct command {
+    const char *name;
+    const char *arguments;
+    const char *help;
+    bool (*run)(struct shell *shell, const struct call *call);
+    unsigned least, most; /* arguments                           */
+    const char *option;   /* of the database that it is about    */
+};
+
+static bool run_device(struct shell *shell, const struct call *call);
+static bool run_devices(struct shell *shell, const struct call *call);
+static bool run_headers(struct shell *shell, const struct call *call);
+static bool run_help(struct shell *shell, const struct call *call);
+static bool run_import(struct shell *shell, const struct call *call);
+static bool run_maxrows(struct shell *shell, const struct call *call);
+static bool run_mode(struct shell *shell, const struct call *call);
+static bool run_nullvalue(struct shell *shell, const struct call *call);
+static bool run_option(struct shell *shell, const struct call *call);
+static bool run_output(struct shell *shell, const struct call *call);
+static bool run_print(struct shell *shell, const struct call *call);
+static bool run_quit(struct shell *shell, const struct call *call);
+static bool run_read(struct shell *shell, const struct call *call);
+static bool run_schema(struct shell *shell, const struct call *call);
+static bool run_tables(struct shell *shell, const struct call *call);
+static bool run_timer(struct shell *shell, const struct call *call);
+
+static const struct command commands[] = {
+    { ".build", "[BUILD]", "auto, interpreted or specialised programs",
+      run_option, 0, 1, "build" },
+    { ".cores", "[N]", "compute units of the device to use; 0: all",
+      run_option, 0, 1, "cores" },
+    { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
+      run_device, 0, 1, "device" },
+    { ".devices", "", "lists the devices of this machine",
+      run_devices, 0, 0, NULL },
+    { ".execution", "[MODE]", "auto, serial or mapped",
+      run_option, 0, 1, "mode" },
+    { ".exit", "", "ends the shell", run_quit, 0, 0, NULL },
+    { ".headers", "[on|off]", "names above the rows", run_headers,
+      0, 1, NULL },
+    { ".help", "[COMMAND]", "lists the commands", run_help, 0, 1, NULL },
+    { ".import", "[OPTIONS] FILE TABLE",
+      "CSV into a table, which is made where it is not there;\n"
+      "--header, --no-header, --delimiter C, --key COLUMN,\n"
+      "--types TYPE,TYPE,...; the file - is standard input",
+      run_import, 0, ARGUMENTS_MAX, NULL },
+    { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows,
+      0, 1, NULL },
+    { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
+      run_option, 0, 1, "memory" },
+    { ".mode", "[FORMAT]", "how results are written", run_mode, 0, 1, NULL },
+    { ".nullvalue", "[TEXT]", "what is written for a NULL", run_nullvalue,
+      0, 1, NULL },
+    { ".output", "[FILE]", "results to a file, or back", run_output,
+      0, 1, NULL },
+    { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
+    { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
+    { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
+      1, 1, NULL },
+    { ".schema", "[TABLE]", "CREATE TABLE statements", run_schema,
+      0, 1, NULL },
+    { ".tables", "", "names of the tables", run_tables, 0, 0, NULL },
+    { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
+      0, 1, NULL },
+};
+
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+const char *shell_command_name(void *context, unsigned index)
+{
+    (void)context;
+    return index < COMMANDS ? commands[index].name : NULL;
+}
+
+const char *shell_table_name(void *context, unsigned index)
+{
+    struct shell *shell = context;
+    return index < vdbq_tables(shell->db) ? vdbq_table_name(shell->db, index)
+                                          : NULL;
+}
+
+/* ---------------------------------------------------------- the line -- */
+
+/* Takes the next word of the line in place; quotes keep blanks together, and
+ * are written twice inside. NULL where there is none. */
+static char *take_word(char **line)
+{
+    char *at = *line + strspn(*line, " \t\r\n");
+    char *word = at, *to = at;
+    char quote = *at == '"' || *at == '\'' ? *at++ : 0;
+    if (!quote && !*at)
+        return NULL;
+    while (*at && (quote || !strchr(" \t\r\n", *at))) {
+        if (quote && *at == quote && *++at != quote)
+            break;
+        *to++ = *at++;
+    }
+    *line = *at ? at + !quote : at;
+    *to = 0;
+    return word;
+}
+
+static const struct command *find(const char *name)
+{
+    for (unsigned i = 0; i < COMMANDS; i++)
+        if (strcasecmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static bool fail_unknown(struct shell *shell, const struct place *place,
+                         const char *name)
+{
+    char hint[SHELL_HINT_ROOM];
+    shell_closest(name, shell_command_name, NULL, ".help lists the commands",
+                  hint);
+    return shell_fail(shell, place, VDBQ_UNKNOWN, hint, "unknown command %s",
+                      name);
+}
+
+static bool run_words(struct shell *shell, const struct place *place,
+                      char *line)
+{
+    char *argument[ARGUMENTS_MAX];
+    struct call call = { .place = place, .argument = argument };
+    const char *name = take_word(&line);
+    call.command = find(name);
+    if (!call.command)
+        return fail_unknown(shell, place, name);
+    while (call.count < ARGUMENTS_MAX
+           && (argument[call.count] = take_word(&line)))
+        call.count++;
+    if (call.count < call.command->least || call.count > call.command->most)
+        return shell_fail(shell, place, VDBQ_MISUSE, "", "usage: %s %s",
+                          call.command->name, call.command->arguments);
+    return call.command->run(shell, &call);
+}
+
+bool shell_command(struct shell *shell, const struct place *place,
+                   const char *line, size_t length)
+{
+    char *copy = malloc(length + 1);
+    if (!copy)
+        return shell_fail(shell, place, VDBQ_NO_MEMORY, "", "out of memory");
+    memcpy(copy, line, length);
+    copy[length] = 0;
+    bool good = run_words(shell, place, copy);
+    free(copy);
+    out_flush(&shell->out);
+    return good;
+}
+
+/* ------------------------------------------------------- the commands -- */
+
+static bool write_line(struct shell *shell, const char *text)
+{
+    out_text(&shell->out, text);
+    out_char(&shell->out, '\n');
+    return true;
+}
+
+/* Sets an option of the database, or tells its value. */
+static bool run_option(struct shell *shell, const struct call *call)
+{
+    const char *option = call->command->option;
+    if (!call->count) {
+        const char *value = vdbq_get(shell->db, option);
+        return write_line(shell, value ? value : "");
+    }
+    if (vdbq_set(shell->db, option, call->argument[0]) != VDBQ_OK)
+        return shell_fail_db(shell, call->place);
+    return true;
+}
+
+/* The device is opened at once, so that a wrong name is told here; then the
+ * one before stays. */
+static bool run_device(struct shell *shell, const struct call *call)
+{
+    const char *value = vdbq_get(shell->db, "device");
+    char *before = strdup(value ? value : "");
+    bool good = run_option(shell, call);
+    if (good && call->count && vdbq_device_open(shell->db) != VDBQ_OK) {
+        good = shell_fail_db(shell, call->place);
+        if (before && *before)
+            vdbq_set(shell->db, "device", before);
+    }
+    free(before);
+    return good;
+}
+
+static bool run_devices(struct shell *shell, const struct call *call)
+{
+    unsigned devices;
+    (void)call;
+    char *text = vdbq_devices(&devices);
+    if (!text)
+        return shell_fail(shell, call->place, VDBQ_NO_MEMORY, "",
+                          "out of memory");
+    out_text(&shell->out, text);
+    vdbq_free(text);
+    return true;
+}
+
+/* "on" or "off" of an argument; false, and an error, for others. */
+static bool take_switch(struct shell *shell, const struct call *call,
+                        bool *on)
+{
+    static const char *const names[] = { "off", "no", "0", "on", "yes", "1" };
+    for (unsigned i = 0; i < 6; i++) {
+        if (strcasecmp(call->argument[0], names[i]) == 0) {
+            *on = i >= 3;
+            return true;
+        }
+    }
+    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
+                      call->command->name, call->command->arguments);
+}
+
+static bool run_headers(struct shell *shell, const struct call *call)
+{
+    bool on = shell->style.header < 0 ? shell->format->header
+                                      : shell->style.header > 0;
+    if (!call->count)
+        return write_line(shell, on ? "on" : "off");
+    if (!take_switch(shell, call, &on))
+        return false;
+    shell->style.header = on;
+    return true;
+}
+
+static bool run_timer(struct shell *shell, const struct call *call)
+{
+    if (!call->count)
+        return write_line(shell, shell->timer ? "on" : "off");
+    return take_switch(shell, call, &shell->timer);
+}
+
+/* One command: its name and arguments, and beside them what it does. */
+static void write_help(struct out *out, const struct command *command)
+{
+    size_t used = strlen(command->name) + strlen(command->arguments) + 1;
+    const char *help = command->help;
+    out_print(out, "%s %s", command->name, command->arguments);
+    out_repeat(out, " ", used < 30 ? 30 - used : 2);
+    for (;;) {
+        size_t length = strcspn(help, "\n");
+        out_bytes(out, help, length);
+        out_char(out, '\n');
+        if (!help[length])
+            break;
+        out_repeat(out, " ", 30);
+        help += length + 1;
+    }
+}
+
+static void write_formats(struct out *out)
+{
+    const struct format *format;
+    for (unsigned i = 0; (format = format_at(i)); i++)
+        out_print(out, "  %-12s%s\n", format->name, format->meaning);
+}
+
+static bool run_help(struct shell *shell, const struct call *call)
+{
+    struct out *out = &shell->out;
+    if (!call->count) {
+        for (unsigned i = 0; i < COMMANDS; i++)
+            write_help(out, &commands[i]);
+        return write_line(shell, "SQL statements end with a semicolon.");
+    }
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", *call->argument[0] == '.' ? "" : ".",
+             call->argument[0]);
+    const struct command *command = find(name);
+    if (!command)
+        return fail_unknown(shell, call->place, name);
+    write_help(out, command);
+    if (command->run == run_mode)
+        write_formats(out);
+    return true;
+}
+
+static bool run_import(struct shell *shell, const struct call *call)
+{
+    return shell_import(shell, call->place, call->count, call->argument);
+}
+
+static bool run_maxrows(struct shell *shell, const struct call *call)
+{
+    if (!call->count) {
+        out_print(&shell->out, "%llu\n",
+                  (unsigned long long)shell->style.rows_max);
+        return true;
+    }
+    char *end;
+    errno = 0;
+    unsigned long long rows = strtoull(call->argument[0], &end, 10);
+    if (*end || errno || *call->argument[0] == '-')
+        return shell_fail(shell, call->place, VDBQ_RANGE, "",
+                          "%s is not a number of rows", call->argument[0]);
+    shell->style.rows_max = rows;
+    return true;
+}
+
+static const char *format_name(void *context, unsigned index)
+{
+    (void)context;
+    const struct format *format = format_at(index);
+    return format ? format->name : NULL;
+}
+
+static bool run_mode(struct shell *shell, const struct call *call)
+{
+    if (!call->count)
+        return write_line(shell, shell->format->name);
+    const struct format *format = format_find(call->argument[0]);
+    if (format) {
+        shell->format = format;
+        return true;
+    }
+    char hint[SHELL_HINT_ROOM];
+    shell_closest(call->argument[0], format_name, NULL,
+                  ".help .mode lists the formats", hint);
+    return shell_fail(shell, call->place, VDBQ_UNKNOWN, hint,
+                      "unknown format %s", call->argument[0]);
+}
+
+static bool run_nullvalue(struct shell *shell, const struct call *call)
+{
+    free(shell->null_text);
+    shell->null_text = call->count ? strdup(call->argument[0]) : NULL;
+    shell->style.null_text = shell->null_text;
+    return true;
+}
+
+static bool run_output(struct shell *shell, const struct call *call)
+{
+    int fd = STDOUT_FILENO;
+    if (call->count)
+        fd = open(call->argument[0],
+                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return shell_fail(shell, call->place, VDBQ_IO, "",
+                          "cannot write %s: %s", call->argument[0],
+                          strerror(errno));
+    out_flush(&shell->out);
+    if (shell->out.fd != STDOUT_FILENO)
+        close(shell->out.fd);
+    shell->out.fd = fd;
+    return true;
+}
+
+static bool run_print(struct shell *shell, const struct call *call)
+{
+    for (unsigned i = 0; i < call->count; i++) {
+        out_text(&shell->out, i ? " " : "");
+        out_text(&shell->out, call->argument[i]);
+    }
+    return write_line(shell, "");
+}
+
+static bool run_quit(struct shell *shell, const struct call *call)
+{
+    (void)call;
+    shell->quit = true;
+    return true;
+}
+
+static bool run_read(struct shell *shell, const struct call *call)
+{
+    return shell_run_file(shell, call->place, call->argument[0]);
+}
+
+static bool fail_table(struct shell *shell, const struct call *call)
+{
+    char hint[SHELL_HINT_ROOM];
+    const char *name = call->argument[0];
+    shell_closest(name, shell_table_name, shell, ".tables lists the tables",
+                  hint);
+    return shell_fail(shell, call->place, VDBQ_UNKNOWN, hint, "no table %s",
+                      name);
+}
+
+static bool run_schema(struct shell *shell, const struct call *call)
+{
+    unsigned tables = vdbq_tables(shell->db), written = 0;
+    for (unsigned i = 0; i < tables; i++) {
+        if (call->count && strcasecmp(vdbq_table_name(shell->db, i),
+                                      call->argument[0]) != 0)
+            continue;
+        const char *sql = vdbq_table_sql(shell->db, i);
+        size_t length = strlen(sql);
+        out_text(&shell->out, sql);
+        write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
+        written++;
+    }
+    return written || !call->count || fail_table(shell, call);
+}
+
+static bool run_tables(struct shell *shell, const struct call *call)
+{
+    const char *name;
+    (void)call;
+    for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
+        write_line(shell, name);
+    return true;
+}

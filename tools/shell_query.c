@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statements and programs: prepared, run, printed batch by batch, and what
+ * they cost told where .timer is on.
+ */
+#include "shell.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Prints every row; the first batch is asked for before anything is written,
+ * so that a query that fails at once leaves nothing on stdout. */
+static enum vdbq_status print_rows(struct shell *shell, vdbq_query *query)
+{
+    struct vdbq_batch batch = { 0 };
+    struct format_result result;
+    enum vdbq_status status = vdbq_query_batch(query, &batch);
+    if (status != VDBQ_OK)
+        return status;
+    if (!format_begin(&result, shell->format, &shell->style, &shell->out,
+                      query))
+        return VDBQ_NO_MEMORY;
+    while (status == VDBQ_OK && batch.rows && !shell->out.error) {
+        shell_bar_clear(shell);
+        format_batch(&result, &batch);
+        status = vdbq_query_batch(query, &batch);
+    }
+    shell_bar_clear(shell);
+    return format_end(&result) || status != VDBQ_OK ? status : VDBQ_NO_MEMORY;
+}
+
+static double milliseconds(uint64_t nanoseconds)
+{
+    return (double)nanoseconds * 1e-6;
+}
+
+static void tell_stats(struct shell *shell, const struct vdbq_stats *stats)
+{
+    struct out *err = &shell->err;
+    bool mode = stats->mode && *stats->mode;
+    out_print(err, ", kernel %.3f ms, transfer %.3f ms, compile %.3f ms, "
+                   "load %.3f ms", milliseconds(stats->kernel_ns),
+              milliseconds(stats->transfer_ns),
+              milliseconds(stats->compile_ns), milliseconds(stats->load_ns));
+    out_print(err, "; %llu rows read, %llu returned",
+              (unsigned long long)stats->rows_read,
+              (unsigned long long)stats->rows_returned);
+    out_print(err, "; on %s (%s%s%s)", stats->device, mode ? stats->mode : "",
+              mode ? ", " : "", stats->build ? stats->build : "");
+}
+
+static void tell_time(struct shell *shell, const vdbq_query *query,
+                      int64_t start_ns)
+{
+    struct vdbq_stats stats;
+    memset(&stats, 0, sizeof stats);
+    vdbq_query_stats(query, &stats);
+    out_flush(&shell->out);
+    out_print(&shell->err, "timer: total %.3f ms",
+              milliseconds((uint64_t)(shell_now_ns() - start_ns)));
+    if (stats.device && *stats.device)
+        tell_stats(shell, &stats);
+    out_char(&shell->err, '\n');
+    out_flush(&shell->err);
+}
+
+static bool finish(struct shell *shell, const struct place *place,
+                   vdbq_query *query, enum vdbq_status status,
+                   int64_t start_ns)
+{
+    shell_bar_clear(shell);
+    out_flush(&shell->out);
+    if (status == VDBQ_NO_MEMORY)
+        shell_fail(shell, place, status, "", "out of memory");
+    else if (status != VDBQ_OK)
+        shell_fail_db(shell, place);
+    else if (query && shell->timer)
+        tell_time(shell, query, start_ns);
+    vdbq_query_close(query);
+    return status == VDBQ_OK;
+}
+
+static enum vdbq_status run(struct shell *shell, vdbq_query *query)
+{
+    return vdbq_query_columns(query) ? print_rows(shell, query)
+                                     : vdbq_query_run(query);
+}
+
+/* Runs the first statement of the text, and moves past it. */
+static bool run_first(struct shell *shell, const struct place *place,
+                      const char **sql, const char *end)
+{
+    vdbq_query *query = NULL;
+    const char *tail = end;
+    int64_t start_ns = shell_now_ns();
+    shell_bar_start(shell, "rows");
+    shell_signals_running(shell->db);
+    enum vdbq_status status = vdbq_prepare(shell->db, *sql, end - *sql,
+                                           &query, &tail);
+    if (status == VDBQ_OK && query)
+        status = run(shell, query);
+    shell_signals_running(NULL);
+    *sql = tail > *sql && tail <= end ? tail : end;
+    return finish(shell, place, query, status, start_ns);
+}
+
+/* The place of what follows `from` .. `to`. */
+static void move_place(struct place *place, const char *from, const char *to)
+{
+    for (; from < to; from++) {
+        place->column++;
+        if (*from == '\n') {
+            place->line++;
+            place->column = 1;
+        }
+    }
+}
+
+bool shell_sql(struct shell *shell, const struct place *place,
+               const char *sql, size_t length)
+{
+    const char *end = sql + length;
+    struct place here = *place;
+    bool good = true;
+    while (sql < end && !shell->out.error) {
+        const char *start = sql;
+        good &= run_first(shell, &here, &sql, end);
+        if (!good && !shell->batch)
+            break;
+        move_place(&here, start, sql);
+    }
+    return good;
+}
+
+bool shell_program(struct shell *shell, const char *path)
+{
+    struct place place = { .name = path, .line = 1, .column = 1 };
+    vdbq_query *query = NULL;
+    size_t length;
+    char *text = shell_read_file(path, &length);
+    if (!text)
+        return shell_fail(shell, NULL, VDBQ_IO, "", "cannot read %s: %s",
+                          path, strerror(errno));
+    int64_t start_ns = shell_now_ns();
+    shell_bar_start(shell, "rows");
+    shell_signals_running(shell->db);
+    enum vdbq_status status = vdbq_prepare_program(shell->db, text, &query);
+    if (status == VDBQ_OK)
+        status = run(shell, query);
+    shell_signals_running(NULL);
+    free(text);
+    return finish(shell, &place, query, status, start_ns);
+}

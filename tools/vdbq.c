@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vdbq, the shell: reads the command line, opens the database, runs what it
+ * was given. The work is done in the shell_*.c files.
+ */
+#include "shell.h"
+#include "shell_edit.h"
+#include "shell_options.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BOX_ROWS = 40 };
+
+static int run(struct shell *shell, const struct options *options);
+
+/* Whether a stream of ours is a terminal that takes colours and bars. */
+static bool is_capable(int fd)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(fd) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+static bool wants_color(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return is_capable(STDERR_FILENO) && !(none && *none);
+}
+
+static void take_options(struct shell *shell, const struct options *options)
+{
+    bool terminal = isatty(STDOUT_FILENO);
+    shell->path = options->database;
+    shell->format = options->format ? options->format
+                                    : format_find(terminal ? "box" : "csv");
+    shell->style.header = options->header;
+    shell->style.rows_max = terminal ? BOX_ROWS : 0;
+    shell->batch = options->batch;
+    shell->timer = options->timer;
+    shell->color = wants_color();
+    shell->bar = is_capable(STDERR_FILENO) && !options->batch;
+    shell->interactive = !options->inputs && !options->batch
+                      && isatty(STDIN_FILENO) && terminal;
+}
+
+static int fail_usage(struct shell *shell, const char *message,
+                      const char *hint)
+{
+    shell_fail(shell, NULL, VDBQ_MISUSE, hint, "%s", message);
+    return EXIT_USAGE;
+}
+
+/* What is left when nobody reads our output any more: end as every other
+ * program in a pipe does. */
+static int finish_output(struct shell *shell, int status)
+{
+    out_flush(&shell->out);
+    int problem = shell->out.error;
+    if (problem == EPIPE) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    } else if (problem) {
+        shell_fail(shell, NULL, VDBQ_IO, "", "cannot write the results: %s",
+                   strerror(problem));
+        status = EXIT_FILE;
+    }
+    out_close(&shell->out);
+    out_close(&shell->err);
+    free(shell->null_text);
+    return status;
+}
+
+int main(int count, char **argument)
+{
+    static struct options options;
+    struct shell shell = { .status = EXIT_OK };
+    setlocale(LC_CTYPE, "");
+    shell_signals_install();
+    if (!out_open(&shell.out, STDOUT_FILENO)
+        || !out_open(&shell.err, STDERR_FILENO))
+        return EXIT_SQL;
+    int status;
+    if (options_read(&options, count, argument)) {
+        take_options(&shell, &options);
+        status = run(&shell, &options);
+    } else {
+        status = fail_usage(&shell, options.error, options.hint);
+    }
+    return finish_output(&shell, status);
+}
+
+/* ------------------------------------------------ without a database -- */
+
+static int tell_devices(struct shell *shell)
+{
+    unsigned devices;
+    char *text = vdbq_devices(&devices);
+    if (!text) {
+        shell_fail(shell, NULL, VDBQ_NO_MEMORY, "", "out of memory");
+        return EXIT_SQL;
+    }
+    struct out *out = devices ? &shell->out : &shell->err;
+    size_t length = strlen(text);
+    out_text(out, text);
+    if (length && text[length - 1] != '\n')
+        out_char(out, '\n');
+    out_flush(out);
+    vdbq_free(text);
+    return devices ? EXIT_OK : EXIT_DEVICE;
+}
+
+static int tell_version(struct shell *shell)
+{
+    out_print(&shell->out, "vdbq %s\n", vdbq_version());
+    return EXIT_OK;
+}
+
+static int tell_help(struct shell *shell)
+{
+    options_help(&shell->out);
+    return EXIT_OK;
+}
+
+/* ------------------------------------------------------ with a database -- */
+
+/* A file that can't be opened is told by exit code 3, whatever the reason. */
+static int fail_open(struct shell *shell, enum vdbq_status status)
+{
+    shell_fail_db(shell, &(struct place){ .name = NULL });
+    bool file = status == VDBQ_READ_ONLY || status == VDBQ_BUSY;
+    return file ? EXIT_FILE : (int)shell_exit_code(status);
+}
+
+static bool set_options(struct shell *shell, const struct options *options)
+{
+    for (unsigned i = 0; i < options->sets; i++) {
+        const struct option_set *set = &options->set[i];
+        if (vdbq_set(shell->db, set->name, set->value) != VDBQ_OK)
+            return shell_fail_db(shell, &(struct place){ .name = NULL });
+    }
+    return true;
+}
+
+static void tell_line(void *context, const char *line)
+{
+    struct shell *shell = context;
+    out_text(&shell->out, line);
+    out_char(&shell->out, '\n');
+    out_flush(&shell->out);
+}
+
+static int run_selftest(struct shell *shell)
+{
+    shell_signals_running(shell->db);
+    enum vdbq_status status = vdbq_selftest(shell->db, tell_line, shell);
+    shell_signals_running(NULL);
+    if (status != VDBQ_OK)
+        shell_fail_db(shell, &(struct place){ .name = NULL });
+    return shell->status;
+}
+
+static bool run_input(struct shell *shell, const struct option_input *input)
+{
+    if (input->kind == INPUT_SQL)
+        return shell_run_text(shell, input->text);
+    if (input->kind == INPUT_FILE)
+        return shell_run_file(shell, NULL, input->text);
+    return shell_program(shell, input->text);
+}
+
+static void run_inputs(struct shell *shell, const struct options *options)
+{
+    for (unsigned i = 0; i < options->inputs; i++) {
+        bool good = run_input(shell, &options->input[i]);
+        if (shell->quit || shell->out.error || shell_interrupted()
+            || (!good && !shell->batch))
+            return;
+    }
+}
+
+static void greet(struct shell *shell)
+{
+    struct out *out = &shell->out;
+    const char *device = vdbq_get(shell->db, "device");
+    out_print(out, "vdbq %s\n", vdbq_version());
+    if (shell->path && *shell->path && strcmp(shell->path, ":memory:") != 0)
+        out_print(out, "database: %s\n", shell->path);
+    else
+        out_text(out, "database: in memory, nothing is kept (vdbq FILE keeps "
+                      "it in a file)\n");
+    out_print(out, "device:   %s (.devices lists what there is)\n",
+              device && *device ? device : "cpu");
+    out_text(out, ".help lists the commands, .quit ends\n");
+    out_flush(out);
+}
+
+static void run_all(struct shell *shell, const struct options *options)
+{
+    if (options->inputs) {
+        run_inputs(shell, options);
+    } else if (shell->interactive && shell_edit_open(shell)) {
+        greet(shell);
+        shell_run_interactive(shell);
+        shell_edit_close();
+    } else {
+        shell->interactive = false;
+        shell_run_stdin(shell);
+    }
+}
+
+static int run_database(struct shell *shell, const struct options *options)
+{
+    unsigned flags = options->open_flags;
+    if (!(flags & VDBQ_OPEN_READ_ONLY))
+        flags |= VDBQ_OPEN_CREATE;
+    enum vdbq_status status = vdbq_open(shell->path, flags, &shell->db);
+    if (status != VDBQ_OK)
+        return fail_open(shell, status);
+    if (!set_options(shell, options))
+        return EXIT_USAGE;
+    if (options->selftest)
+        return run_selftest(shell);
+    if (shell->bar)
+        vdbq_on_progress(shell->db, shell_bar_step, shell);
+    run_all(shell, options);
+    return shell->status;
+}
+
+static int run(struct shell *shell, const struct options *options)
+{
+    if (options->help)
+        return tell_help(shell);
+    if (options->version)
+        return tell_version(shell);
+    if (options->devices)
+        return tell_devices(shell);
+    int status = run_database(shell, options);
+    vdbq_close(shell->db);
+    return status;
+}
