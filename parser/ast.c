@@ -139,7 +139,8 @@ struct name_list ast_names(struct parse *parse, struct name_list list,
     struct ast_name *items = list.items;
 
     if (full) {
-        items = parse_alloc(parse, 2 * (size_t)(list.count + 1) * sizeof *items);
+        items = parse_alloc(parse,
+                            2 * (size_t)(list.count + 1) * sizeof *items);
         if (items == NULL)
             return list;
         if (list.count > 0)

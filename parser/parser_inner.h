@@ -220,7 +220,6 @@ union sql_value {
     struct ast_statement *statement;
     enum vdbq_type type;
     enum ast_explain explain;
-    bool flag;
 };
 
 #endif

@@ -50,10 +50,11 @@ void vector_finish(struct vector *vector)
 static bool reserve(struct vector *vector, size_t more)
 {
     size_t capacity = vector->capacity > 0 ? vector->capacity : 8;
-    size_t most = SIZE_MAX / 2 / vector->width;
+    size_t most;
     void *items;
 
     assert(vector->width > 0);
+    most = SIZE_MAX / 2 / vector->width;
     if (more <= vector->capacity - vector->count)
         return true;
     if (vector->count > most || more > most - vector->count)

@@ -79,7 +79,7 @@ struct catalogue *catalogue_create(void)
     if (catalogue == NULL)
         return NULL;
     catalogue->holders = 1;
-    catalogue->next_table_id = 1;
+    catalogue->next_table_id = 0;
     return catalogue;
 }
 

@@ -265,7 +265,7 @@ static void get_table(struct decoder *decoder, struct table *table)
     table->name = get_name(decoder);
     if (decoder->failed)
         return;
-    if (table->id == 0 || table->id >= catalogue->next_table_id)
+    if (table->id >= catalogue->next_table_id)
         fail(decoder, "the id", table->name);
     if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
         fail(decoder, "the number of columns", table->name);

@@ -14,7 +14,7 @@
 static enum vdbq_status make_image(uint8_t image[FILE_NEW_BYTES],
                                    struct error *error)
 {
-    const struct catalogue empty = { .next_table_id = 1 };
+    const struct catalogue empty = { .next_table_id = 0 };
     struct file_head head = { .catalogue = FILE_FIRST, .end = FILE_NEW_BYTES };
     struct text text = { 0 };
 

@@ -30,6 +30,7 @@ static enum vdbq_status not_one(const struct found *found,
 static enum vdbq_status none_at_all(const struct found *found,
                                     const char *text, struct error *error);
 static void hint_with_list(const struct found *found, struct error *error);
+static void hint_with_text(const struct text *text, struct error *error);
 
 enum vdbq_status found_choose(const struct found *found, const char *choice,
                               const struct found_device **chosen,
@@ -158,8 +159,7 @@ static enum vdbq_status none_at_all(const struct found *found,
     found_diagnosis(found, &why);
     error_set(error, VDBQ_DEVICE,
               "device '%s': this machine has no OpenCL device", text);
-    if (!why.failed && why.bytes != NULL)
-        error_hint(error, "%s", why.bytes);
+    hint_with_text(&why, error);
     text_finish(&why);
     return VDBQ_DEVICE;
 }
@@ -169,7 +169,13 @@ static void hint_with_list(const struct found *found, struct error *error)
     struct text list = { 0 };
 
     found_list(found, &list);
-    if (!list.failed && list.bytes != NULL)
-        error_hint(error, "%s", list.bytes);
+    hint_with_text(&list, error);
     text_finish(&list);
+}
+
+/* Makes the text the hint, without its last line end. */
+static void hint_with_text(const struct text *text, struct error *error)
+{
+    if (!text->failed && text->length > 0)
+        error_hint(error, "%.*s", (int)text->length - 1, text->bytes);
 }

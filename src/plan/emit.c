@@ -381,7 +381,8 @@ static void add_rows_part(struct generator *generator)
 
     for (size_t r = 0; r < generator->registers.count; r++)
         first_result += !register_at(generator, (int)r)->result;
-    for (size_t pc = 0; pc < generator->code.count; pc++) {
+    for (size_t pc = 0; pc < generator->code.count
+                        && generator->status == VDBQ_OK; pc++) {
         struct instruction in =
             *(struct instruction *)vector_at(&generator->code, pc);
         settle(generator, &in, head, first_result);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device with one small program on it, for the tests of the device floor:
+ * "the values of an INTEGER column that are greater than LIMIT", over rows
+ * whose values anyone can compute.
+ */
+#ifndef VDBQ_TESTS_DEVICE_RIG_H
+#define VDBQ_TESTS_DEVICE_RIG_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cl/opcodes.h"
+#include "cl/tablet.h"
+#include "device/device.h"
+
+enum { RIG_LIMIT = 60 };
+
+/* The program as the machine reads it. */
+struct rig_control {
+    struct launch launch;
+    struct code code[6];
+    i64 constants[1];
+    struct feed feeds[1];
+    struct output outputs[1];
+};
+
+/* The same program as calls. */
+static const char rig_body[] =
+    "static void run_constants(struct machine *m, i32 first, i32 end)\n"
+    "{ (void)first; (void)end; op_INTEGER_I32(m, 0, 1, 0, 0, 0); }\n"
+    "static void run_step(struct machine *m, i32 first, i32 end)\n"
+    "{\n"
+    "    (void)first; (void)end;\n"
+    "    op_COLUMN_I32(m, 1, 0, 0, 0, 0);\n"
+    "    op_GT_I32(m, 2, 0, 1, 4, 1);\n"
+    "    op_INVALID(m, 3, 0, 0, 0, 0);\n"
+    "    result_begin(m, 4);\n"
+    "    result_values(m, 4, 0, m->outputs);\n"
+    "    result_end(m);\n"
+    "}\n";
+
+struct rig {
+    struct device *device;
+    struct device_machine *machine;
+    struct rig_control program;
+    struct device_memory *control, *data, *result, *ordered, *descriptors,
+        *counters;
+    struct device_times times;
+    uint64_t rows;
+    unsigned steps;
+};
+
+/* The value of row i; about one in five is greater than RIG_LIMIT. */
+static inline int32_t rig_value(uint64_t i)
+{
+    return (int32_t)(i * 2654435761u % 201) - 100;
+}
+
+static inline void rig_program(struct rig *rig)
+{
+    rig->program = (struct rig_control){
+        .launch = { .row_end = rig->rows,
+                    .code = offsetof(struct rig_control, code),
+                    .constants = offsetof(struct rig_control, constants),
+                    .feeds = offsetof(struct rig_control, feeds),
+                    .outputs = offsetof(struct rig_control, outputs),
+                    .code_end = 5,
+                    .output_count = 1 },
+        .code = { { .op = OP_INTEGER_I32, .a = 1 },
+                  { .op = OP_COLUMN_I32 },
+                  { .op = OP_GT_I32, .a = 0, .b = 1, .c = 4, .d = 1 },
+                  { .op = OP_INVALID },
+                  { .op = OP_RESULT, .a = 0, .b = 1 },
+                  { .op = OP_CONVERGE } },
+        .constants = { RIG_LIMIT },
+        .feeds = { { .width = 4, .encoding = ENCODING_PLAIN } },
+        .outputs = { { .register_ = 0, .null_register = -1, .width = 4 } },
+    };
+}
+
+/* Makes one of the rig's memories unless an earlier call failed. */
+static inline enum vdbq_status rig_memory(struct rig *rig,
+                                          enum vdbq_status before,
+                                          enum memory_place place,
+                                          uint64_t size,
+                                          struct device_memory **memory,
+                                          struct error *error)
+{
+    if (before != VDBQ_OK)
+        return before;
+    return device_memory_create(rig->device, place, size, memory, error);
+}
+
+/* Opens a device and builds the machine; rig_close() is due whatever comes. */
+static inline enum vdbq_status rig_open(struct rig *rig, const char *choice,
+                                        enum device_build build,
+                                        uint64_t rows, struct error *error)
+{
+    struct device_params params = { .choice = choice };
+    struct device_machine_params machine = {
+        .build = build,
+        .registers = 2,
+        .body = build == BUILD_SPECIALISED ? rig_body : NULL
+    };
+    enum vdbq_status status;
+    uint64_t room = rows * 4 + 64, step_rows;
+
+    *rig = (struct rig){ .rows = rows };
+    rig_program(rig);
+    status = device_open(&params, &rig->device, error);
+    if (status == VDBQ_OK)
+        status = device_machine(rig->device, &machine, &rig->machine,
+                                &rig->times, error);
+    if (status != VDBQ_OK)
+        return status;
+    step_rows = device_machine_shape(rig->machine).step_rows;
+    rig->steps = (unsigned)((rows + step_rows - 1) / step_rows);
+    rig->program.launch.steps_per_item =
+        device_machine_shape(rig->machine).steps_per_item;
+    status = rig_memory(rig, status, MEMORY_DEVICE, sizeof rig->program,
+                        &rig->control, error);
+    status = rig_memory(rig, status, MEMORY_PINNED, room, &rig->data, error);
+    status = rig_memory(rig, status, MEMORY_DEVICE, room, &rig->result,
+                        error);
+    status = rig_memory(rig, status, MEMORY_DEVICE, room, &rig->ordered,
+                        error);
+    status = rig_memory(rig, status, MEMORY_DEVICE, (rig->steps + 1) * 8ull,
+                        &rig->descriptors, error);
+    return rig_memory(rig, status, MEMORY_DEVICE, COUNTERS * 4,
+                      &rig->counters, error);
+}
+
+static inline void rig_close(struct rig *rig)
+{
+    device_memory_destroy(rig->control);
+    device_memory_destroy(rig->data);
+    device_memory_destroy(rig->result);
+    device_memory_destroy(rig->ordered);
+    device_memory_destroy(rig->descriptors);
+    device_memory_destroy(rig->counters);
+    device_close(rig->device);
+}
+
+/* Fills the column and runs the program once. */
+static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
+{
+    int32_t *values = device_memory_host(rig->data);
+    struct device_launch launch = { .launch = &rig->program.launch,
+                                    .control = rig->control,
+                                    .data = rig->data,
+                                    .result = rig->result,
+                                    .descriptors = rig->descriptors,
+                                    .counters = rig->counters };
+    enum vdbq_status status;
+
+    for (uint64_t i = 0; values != NULL && i < rig->rows; i++)
+        values[i] = rig_value(i);
+    status = device_memory_give(rig->data, &rig->times, error);
+    if (status == VDBQ_OK)
+        status = device_write(rig->control, 0, &rig->program,
+                              sizeof rig->program, &rig->times, error);
+    if (status == VDBQ_OK)
+        status = device_launch(rig->machine, &launch, &rig->times, error);
+    if (status == VDBQ_OK && !device_facts(rig->device)->is_host)
+        status = device_order(rig->machine, &launch, rig->ordered, rig->steps,
+                              &rig->times, error);
+    return status;
+}
+
+#endif
