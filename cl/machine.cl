@@ -29,9 +29,9 @@
 #define STEP_VALIDITY(name) CASE(name)
 #define STEP_OUTPUT(name) CASE(name)
 #define STEP_END(name) CASE(name)
-#define BEFORE(name, mnemonic, type, form, writes, reads, effect, ...)       \
+#define BEFORE(name, mnemonic, type, form, writes, reads, effect, cost, text) \
     BEFORE_##effect(name)
-#define STEP(name, mnemonic, type, form, writes, reads, effect, ...)         \
+#define STEP(name, mnemonic, type, form, writes, reads, effect, cost, text)   \
     STEP_##effect(name)
 
 /* Runs the instructions whose value is the same for all rows. */

@@ -9,7 +9,8 @@
  * Database (Bakkum 2010), with the cursors of its join extension (Angstadt &
  * Harcourt 2015); types are fixed when a program is made.
  *
- * Columns of the table:
+ * Columns of the table (a macro that reads it must name them all: NVIDIA's
+ * OpenCL C has no variadic macros):
  *   name      of the enum: the mnemonic, then the type it works on
  *   mnemonic  as it is printed, before a dot and the type
  *   type      as it is printed; for a cast "to_from"; - where there is none
@@ -123,7 +124,9 @@
     X(CONVERGE,    "Converge", "-", NONE,          NONE, NONE, END,      0, "end of the rows' part")
 
 enum opcode {
-#define VDBQ_OPCODE(name, ...) OP_##name,
+#define VDBQ_OPCODE(name, mnemonic, type, form, writes, reads, effect, cost, \
+                    meaning)                                                 \
+    OP_##name,
     VDBQ_OPS(VDBQ_OPCODE)
 #undef VDBQ_OPCODE
     OPCODES

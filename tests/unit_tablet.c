@@ -134,6 +134,20 @@ static void layout_is_as_drawn(void **state)
         }
 }
 
+/* The ancestor stored, and moved, 8 bytes a row that nobody read. */
+static void only_values_are_stored(void **state)
+{
+    const bool none[COLUMNS] = { false };
+    const uint64_t head = 64 + 4 * 64;
+
+    (void)state;
+    assert_int_equal(tablet_size(&table, 64, none), head + 64 * 24);
+    assert_int_equal(tablet_size(&table, 1, none), head + 4 * 64);
+    assert_int_equal(tablet_size(&table, 64, NULL), head + 64 * 24 + 4 * 64);
+    assert_int_equal(tablet_size(&table, TABLET_ROWS_MAX, none),
+                     head + (uint64_t)TABLET_ROWS_MAX * 24);
+}
+
 static void values_are_kept(void **state)
 {
     (void)state;
@@ -440,6 +454,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_is_as_drawn),
+        cmocka_unit_test(only_values_are_stored),
         cmocka_unit_test(values_are_kept),
         cmocka_unit_test(facts_are_of_the_values),
         cmocka_unit_test(equal_tablets_are_equal_bytes),

@@ -80,9 +80,11 @@ static enum vdbq_status make_plan(vdbq_query *query,
         return status;
     query->planned = true;
     query->generation = catalogue->generation;
-    return query->plan.kind == PLAN_SELECT
-               ? program_check(&query->plan.program, error)
-               : VDBQ_OK;
+    if (query->plan.kind == PLAN_SELECT)
+        status = program_check(&query->plan.program, error);
+    if (status != VDBQ_OK)
+        forget_plan(query);
+    return status;
 }
 
 /* Opens the newest snapshot, and plans again if that is not what the plan was

@@ -56,8 +56,9 @@ struct transaction;
 enum vdbq_status transaction_begin(struct database *database,
                                    struct transaction **transaction,
                                    struct error *error);
-/* The state that the transaction has made so far; lives until the next call
- * on it. */
+/* The state that the transaction has made so far, with the tables it created
+ * and without those it dropped; rows appended are not in it before the
+ * commit. Lives until the next call on the transaction. */
 const struct catalogue *transaction_catalogue(
     const struct transaction *transaction);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What is known of a column's values: counted from the values themselves,
- * when a tablet is built and again when one was read. Also the four types'
- * widths, and their order as whole numbers.
+ * when a tablet is built and again when one was read.
  */
 #ifndef VDBQ_DATA_FACTS_H
 #define VDBQ_DATA_FACTS_H

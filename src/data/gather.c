@@ -8,6 +8,7 @@
  */
 #include "data/gather.h"
 
+#include "data/facts.h"
 #include "data/tablet_inner.h"
 
 static enum vdbq_status check_keys(struct gather *gather,
@@ -60,8 +61,7 @@ static bool watch_keys(struct gather *gather, const struct table *table,
     if (table->key == NO_KEY)
         return true;
     values = vectors[table->key].values;
-    values += first * (vectors[table->key].type == VDBQ_INTEGER
-                       || vectors[table->key].type == VDBQ_FLOAT ? 4 : 8);
+    values += first * type_width((int)vectors[table->key].type);
     return key_watch_add(
         &gather->keys, (struct key_values){ values, count },
         (struct key_values){ rows->columns[table->key].values, rows->count },

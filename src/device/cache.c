@@ -34,20 +34,6 @@ static bool entry_read(const char *path, struct text *entry);
 static bool entry_is_sound(const struct text *entry, const struct text *key);
 static bool entry_write(const char *path, const struct text *entry);
 
-bool cache_is_wanted(const char *platform_name)
-{
-    static const char *const that_cache[] = {
-        "Portable Computing Language",
-        "NVIDIA CUDA",
-    };
-
-    for (size_t i = 0; i < sizeof that_cache / sizeof *that_cache; i++) {
-        if (strcmp(platform_name, that_cache[i]) == 0)
-            return false;
-    }
-    return true;
-}
-
 bool cache_load(const struct text *key, struct text *binary)
 {
     struct text path = { 0 }, entry = { 0 };

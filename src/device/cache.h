@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiled kernels on disk, for drivers that keep none of their own, in
- * $XDG_CACHE_HOME/vdbq/kernels or ~/.cache/vdbq/kernels. One entry is one
- * file, named by the hash of its key:
+ * Compiled kernels on disk, for drivers that keep none of their own (see
+ * quirks.h), in $XDG_CACHE_HOME/vdbq/kernels or ~/.cache/vdbq/kernels. One
+ * entry is one file, named by the hash of its key:
  *
  *   offset  size  field
  *        0     8  magic        "VDBQKERN"
@@ -28,10 +28,6 @@
 #include "base/text.h"
 
 enum { CACHE_FORMAT = 1 };
-
-/* Whether we keep binaries for a platform. Those that cache by themselves
- * are left alone: asking POCL for a binary starts a second compilation. */
-bool cache_is_wanted(const char *platform_name);
 
 /* Adds the binary of `key` to `binary`; false: there is none. */
 bool cache_load(const struct text *key, struct text *binary);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "device/quirks.h"
 
 enum { PLATFORM_NOT_FOUND = -1001 }; /* the loader knows no driver */
 
@@ -192,7 +193,7 @@ static void fitness(struct found_device *device)
 
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG,
                                      sizeof(cl_device_fp_config)) != 0;
-    device->exact_divide =
+    device->exact_option =
         (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     if (!device_number(id, CL_DEVICE_AVAILABLE, sizeof(cl_bool)))
         why = "not available";
@@ -207,7 +208,8 @@ static void fitness(struct found_device *device)
         why = "not 64-bit";
     else if (!device->has_fp64)
         why = "no fp64";
-    else if (!device->exact_divide)
+    else if (!device->exact_option &&
+             !quirks_of(device->platform_name)->divides_exactly)
         why = "float division is not correctly rounded";
     snprintf(device->unfit, sizeof device->unfit, "%s", why);
 }

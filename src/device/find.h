@@ -25,7 +25,7 @@ struct found_device {
     bool is_cpu;
     bool is_gpu;
     bool shares_memory; /* with the host */
-    bool exact_divide;  /* divide and sqrt of f32 can be correctly rounded */
+    bool exact_option;  /* knows the option for exact f32 divide and sqrt */
     bool has_fp64;
     unsigned units;
     uint64_t memory_bytes;

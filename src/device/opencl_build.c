@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "device/cache.h"
 #include "device/opencl.h"
+#include "device/quirks.h"
 
 enum { LOG_LINES = 40 };
 
@@ -33,7 +34,7 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
     enum vdbq_status status = VDBQ_OK;
 
     *program = NULL;
-    if (!cache_is_wanted(opencl->found.platform_name))
+    if (quirks_of(opencl->found.platform_name)->keeps_binaries)
         return build_source(opencl, strings, count, options, program, error);
     build_key(opencl, strings, count, options, &key);
     if (!key.failed)

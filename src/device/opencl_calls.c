@@ -70,8 +70,10 @@ static enum vdbq_status fill_table(bool *loader_missing, struct error *error)
 /* A library that was put before us wins: oclgrind runs programs that way. */
 static void *loader_open(void)
 {
-    if (dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != NULL)
-        return RTLD_DEFAULT;
+    void *program = dlopen(NULL, RTLD_NOW);
+
+    if (program != NULL && dlsym(program, "clGetPlatformIDs") != NULL)
+        return program;
     return dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 }
 

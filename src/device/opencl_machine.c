@@ -14,6 +14,7 @@
 #include "cl/opcodes.h"
 #include "cl/tablet.h"
 #include "device/opencl.h"
+#include "device/quirks.h"
 
 /* The text of cl/ops.cl and cl/machine.cl, which tools/embed.py made. */
 extern const char vdbq_source_ops[];
@@ -22,9 +23,9 @@ extern const char vdbq_source_machine[];
 enum {
     GPU_GROUP = 256,
     GPU_TILE = 4,
-    CPU_TILE_MIN = 32,
+    CPU_TILE_MIN = 128,
     CPU_TILE_MAX = 2048,
-    CPU_REGISTER_BYTES = 256 << 10, /* of a tile's registers: half an L2 */
+    CPU_REGISTER_BYTES = 256 << 10, /* of a tile; a program uses a part */
     CPU_ITEM_ROWS = 1 << 16,        /* that one item walks at most       */
     CPU_ITEMS_PER_CORE = 4          /* at least, of a full tablet        */
 };
@@ -235,8 +236,12 @@ static enum vdbq_status machine_build(struct opencl *opencl,
     enum vdbq_status status;
 
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt "
-             "-DVDBQ_TILE=%u -DVDBQ_GROUP=%u -DVDBQ_REGISTERS=%u%s",
+             "-cl-std=CL1.2%s%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u "
+             "-DVDBQ_REGISTERS=%u%s",
+             opencl->found.exact_option
+                 ? " -cl-fp32-correctly-rounded-divide-sqrt"
+                 : "",
+             quirks_of(opencl->found.platform_name)->options,
              variant->tile, variant->group, variant->registers,
              body != NULL ? " -DVDBQ_SPECIALISED" : "");
     status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,

@@ -102,14 +102,20 @@ static enum vdbq_status check_columns(const struct ast_create *create,
     return check_repeated(create, binder);
 }
 
+/* A letter of a name as name_equal() compares it. */
+static int folded(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
+}
+
 static int compare_names(const void *a, const void *b)
 {
     const struct ast_column *const *left = a, *const *right = b;
     const char *x = (*left)->name.text, *y = (*right)->name.text;
 
-    for (; *x != '\0' && name_equal((char[]){ *x, 0 }, (char[]){ *y, 0 });)
+    while (*x != '\0' && folded(*x) == folded(*y))
         x++, y++;
-    return name_equal(x, y) ? 0 : (*x | 0x20) < (*y | 0x20) ? -1 : 1;
+    return folded(*x) - folded(*y);
 }
 
 static enum vdbq_status refuse_repeated(const struct ast_column *a,

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of quirks. A line says what was seen, and nothing is in it that a
+ * platform could be asked for.
+ */
+#include "device/quirks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const struct quirks table[] = {
+    /* Asked for a binary, POCL compiles a second time. */
+    { "Portable Computing Language", true, false, "" },
+    { "NVIDIA CUDA", true, false, "" },
+    /* Computes as the host does. Its compiler's optimiser makes calls that
+     * the simulator does not know (llvm.usub.sat). */
+    { "Oclgrind", false, true, " -cl-opt-disable" },
+};
+
+const struct quirks *quirks_of(const char *platform_name)
+{
+    static const struct quirks none = { "", false, false, "" };
+
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].platform, platform_name) == 0)
+            return &table[i];
+    }
+    return &none;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What we know of platforms that they do not say themselves.
+ */
+#ifndef VDBQ_DEVICE_QUIRKS_H
+#define VDBQ_DEVICE_QUIRKS_H
+
+#include <stdbool.h>
+
+struct quirks {
+    const char *platform;  /* its name                                     */
+    bool keeps_binaries;   /* has a cache of compiled kernels of its own   */
+    bool divides_exactly;  /* f32 divide and sqrt are correctly rounded
+                              without the option for it                    */
+    const char *options;   /* more build options, each after a blank       */
+};
+
+/* Those of a platform; none where we know nothing of it. Never NULL. */
+const struct quirks *quirks_of(const char *platform_name);
+
+#endif
