@@ -188,13 +188,51 @@ struct ast_expression *ast_unary(struct parse *parse,
     return made;
 }
 
+/* Whether the operand is written as TRUE or FALSE. */
+static bool is_boolean(const struct parse *parse,
+                       const struct ast_expression *operand)
+{
+    return operand->kind == AST_INTEGER
+           && strchr("tTfF", parse->sql[operand->begin]) != NULL;
+}
+
+/* operand IS TRUE, or IS FALSE: operand IS NOT NULL AND operand <> 0 (= 0).
+ * IS NOT is the opposite. */
+static struct ast_expression *truth_test(struct parse *parse,
+                                         struct operation operation,
+                                         struct ast_expression *operand,
+                                         struct ast_expression *boolean)
+{
+    struct operation and = operation, not = operation, compare = operation;
+    struct operation known = operation;
+    struct ast_expression *test;
+
+    and.operator = AST_AND;
+    not.operator = AST_NOT;
+    known.operator = AST_IS_NOT;
+    compare.operator = boolean->integer != 0 ? AST_NEQ : AST_EQ;
+    boolean->integer = 0;
+    test = make_operator(parse, compare, operand, boolean);
+    if (test != NULL)
+        test = make_operator(parse, and,
+                             ast_null_test(parse, known, operand), test);
+    if (operation.operator == AST_IS || test == NULL)
+        return test;
+    return make_operator(parse, not, test, NULL);
+}
+
 struct ast_expression *ast_binary(struct parse *parse,
                                   struct operation operation,
                                   struct ast_expression *left,
                                   struct ast_expression *right)
 {
-    if (right == NULL)
+    bool is = operation.operator == AST_IS
+              || operation.operator == AST_IS_NOT;
+
+    if (left == NULL || right == NULL)
         return NULL;
+    if (is && is_boolean(parse, right))
+        return truth_test(parse, operation, left, right);
     return make_operator(parse, operation, left, right);
 }
 

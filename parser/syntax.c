@@ -70,7 +70,7 @@ void parse_unexpected(struct parse *parse, const struct unexpected *found)
     if (parse_failed(parse))
         return;
     before = quote_of(parse, parse->before);
-    if (keyword == NULL && found->word_before) {
+    if (keyword == NULL && found->word_before && !found->opens) {
         keyword = meant(found, before.text);
         if (keyword != NULL) {
             quote = before;

@@ -1,0 +1,243 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of how a device is chosen, and of what is said where there is none.
+
+    test_devices.py VDBQ [CASE...]
+
+Each function called case_... is a case; it gets a folder of its own. Cases
+that need an OpenCL device pass over where there is none, and say so.
+"""
+import os
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+import traceback
+
+VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
+EXIT_DEVICE = 4
+QUERY = '''create table t (a integer); insert into t values (1), (2), (3);
+select a from t where a > 1'''
+ROW = re.compile(r'^([* ]) (\d+:\d+) +(cpu|gpu|other) +(.*?)  +')
+
+
+class NoDevice(Exception):
+    """The case needs a device that this machine does not have."""
+
+
+class Result:
+    """What a run of the shell left."""
+
+    def __init__(self, done):
+        self.code = done.returncode
+        self.out = done.stdout.decode()
+        self.err = done.stderr.decode()
+
+    def __repr__(self):
+        return f'code {self.code}\nstdout: {self.out}\nstderr: {self.err}'
+
+
+def run(folder, *arguments, unset=(), **extra):
+    """Runs the shell; `extra` is added to its environment, `unset` leaves it."""
+    env = dict(os.environ, HOME=folder, LC_ALL='C.UTF-8',
+               XDG_CACHE_HOME=os.environ.get('XDG_CACHE_HOME', os.path.join(folder, 'cache')))
+    env.update(extra)
+    for name in ('VDBQ_DEVICE', 'VDBQ_CORES', 'POCL_CACHE_DIR', *unset):
+        if name not in extra:
+            env.pop(name, None)
+    return Result(subprocess.run([VDBQ, *arguments], cwd=folder, env=env, timeout=120,
+                                 capture_output=True, check=False))
+
+
+def devices(folder):
+    """The table's rows: (default mark, id, type, name)."""
+    return [ROW.match(line).groups() for line in run(folder, '--devices').out.splitlines()
+            if ROW.match(line)]
+
+
+def need_cpu(folder):
+    """The id of the CPU device that `cpu` means."""
+    for mark, number, _, _ in devices(folder):
+        if mark == '*':
+            return number
+    raise NoDevice('no CPU device')
+
+
+def query(folder, *arguments, **extra):
+    """Two rows from a new database in memory; on a CPU device unless asked otherwise."""
+    if '--device' not in arguments:
+        extra.setdefault('VDBQ_DEVICE', 'cpu')
+    return run(folder, '--mode', 'csv', *arguments, '-c', QUERY, **extra)
+
+
+def gives_rows(result):
+    assert result.code == 0, result
+    assert re.findall(r'^\d+$', result.out, re.M) == ['2', '3'], result
+
+
+# -------------------------------------------------------------- no device --
+
+def hidden(folder):
+    """A folder for drivers that holds none."""
+    path = os.path.join(folder, 'vendors')
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def case_no_driver_is_explained(folder):
+    result = run(folder, '--devices', OCL_ICD_VENDORS=hidden(folder))
+    text = result.out + result.err
+    assert 'no OpenCL device found' in text, result
+    assert f'OCL_ICD_VENDORS={hidden(folder)}' in text, result
+    assert 'looked in:' in text and '0 *.icd files' in text, result
+    assert 'apt install pocl-opencl-icd' in text, result
+    assert 'VDBQ_DEVICE=host' in text, result
+
+
+def case_no_driver_fails_a_query(folder):
+    result = query(folder, '--device', 'cpu', OCL_ICD_VENDORS=hidden(folder))
+    assert result.code == EXIT_DEVICE, result
+    assert result.out == '', result
+    assert "device 'cpu'" in result.err and 'no OpenCL device found' in result.err, result
+
+
+def case_folder_that_is_not_there(folder):
+    result = run(folder, '--devices', OCL_ICD_VENDORS='/nonexistent')
+    assert '/nonexistent  (no such folder)' in result.out + result.err, result
+
+
+def case_driver_without_devices(folder):
+    need_cpu(folder)
+    result = run(folder, '--devices', POCL_DEVICES='nothing')
+    if 'offers no device' not in result.out + result.err:
+        raise NoDevice('another driver has devices')
+    assert 'POCL_DEVICES=nothing' in result.out + result.err, result
+
+
+def case_host_needs_no_driver(folder):
+    gives_rows(query(folder, '--device', 'host', OCL_ICD_VENDORS=hidden(folder)))
+    gives_rows(query(folder, VDBQ_DEVICE='host', OCL_ICD_VENDORS=hidden(folder)))
+
+
+def case_help_needs_no_driver(folder):
+    for option in ('--help', '--version'):
+        result = run(folder, option, OCL_ICD_VENDORS=hidden(folder))
+        assert result.code == 0 and result.out, result
+
+
+# ----------------------------------------------------------------- choice --
+
+def case_every_way_to_name_a_device(folder):
+    number = need_cpu(folder)
+    for choice in ('cpu', 'CPU', 'auto', number):
+        gives_rows(query(folder, '--device', choice))
+        gives_rows(query(folder, VDBQ_DEVICE=choice))
+
+
+def case_part_of_a_name(folder):
+    number = need_cpu(folder)
+    names = {row[1]: row[3] for row in devices(folder)}
+    word = names[number].split('-')[0].split(' ')[0]
+    if sum(word.lower() in name.lower() for name in names.values()) > 1:
+        raise NoDevice('several devices of that name')
+    gives_rows(query(folder, '--device', word.upper()))
+
+
+def case_option_wins_over_variable(folder):
+    gives_rows(query(folder, '--device', 'host', VDBQ_DEVICE='no such device'))
+
+
+def case_no_match_lists_devices(folder):
+    number = need_cpu(folder)
+    for choice in ('no such device', '99:0', '0:99', '0:', '-1:0', ':', '4294967296:0'):
+        result = query(folder, VDBQ_DEVICE=choice)
+        assert result.code == EXIT_DEVICE, (choice, result)
+        assert f"'{choice}'" in result.err, (choice, result)
+        assert number in result.err and 'choose with:' in result.err, (choice, result)
+        assert result.out == '', (choice, result)
+
+
+def case_no_gpu(folder):
+    need_cpu(folder)
+    if any(row[2] == 'gpu' for row in devices(folder)):
+        raise NoDevice('this machine has a GPU')
+    result = query(folder, '--device', 'gpu')
+    assert result.code == EXIT_DEVICE and "'gpu'" in result.err, result
+
+
+def case_cores(folder):
+    need_cpu(folder)
+    gives_rows(query(folder, VDBQ_CORES='1'))
+    result = query(folder, VDBQ_CORES='60000')
+    assert result.code == EXIT_DEVICE and '60000 cores' in result.err, result
+
+
+# ------------------------------------------------------------ environment --
+
+def case_no_home(folder):
+    need_cpu(folder)
+    room = os.path.join(folder, 'room')
+    os.mkdir(room)
+    gives_rows(query(folder, unset=('HOME', 'XDG_CACHE_HOME'), TMPDIR=room))
+    assert os.listdir(room) == [], os.listdir(room)
+
+
+def case_cache_is_private(folder):
+    need_cpu(folder)
+    cache = os.path.join(folder, 'fresh')
+    gives_rows(query(folder, XDG_CACHE_HOME=cache))
+    for path in (cache, os.path.join(cache, 'vdbq'), os.path.join(cache, 'vdbq', 'pocl')):
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o700, path
+
+
+def case_open_cache_is_refused(folder):
+    cache = os.path.join(folder, 'open')
+    os.makedirs(os.path.join(cache, 'vdbq', 'pocl'))
+    os.chmod(os.path.join(cache, 'vdbq', 'pocl'), 0o777)
+    result = query(folder, '--device', 'cpu', XDG_CACHE_HOME=cache)
+    assert result.code == EXIT_DEVICE, result
+    assert 'can be written by others' in result.err and 'chmod 700' in result.err, result
+    gives_rows(query(folder, '--device', 'host', XDG_CACHE_HOME=cache))
+
+
+def case_cache_that_is_a_file(folder):
+    need_cpu(folder)
+    cache = os.path.join(folder, 'file')
+    with open(cache, 'w', encoding='utf-8'):
+        pass
+    gives_rows(query(folder, XDG_CACHE_HOME=cache, TMPDIR=folder))
+
+
+def case_cache_of_the_user_is_used(folder):
+    need_cpu(folder)
+    cache = os.path.join(folder, 'own')
+    gives_rows(query(folder, POCL_CACHE_DIR=cache))
+    if not os.path.isdir(cache):
+        raise NoDevice('the CPU device is not of POCL')
+
+
+def main():
+    """Runs the cases."""
+    passed = failed = 0
+    wanted = sys.argv[2:]
+    for name, case in list(globals().items()):
+        if not name.startswith('case_') or (wanted and name[5:] not in wanted):
+            continue
+        try:
+            with tempfile.TemporaryDirectory(prefix='vdbq-devices-') as folder:
+                case(folder)
+            passed += 1
+            print(f'ok      {name[5:]}', flush=True)
+        except NoDevice as why:
+            print(f'passed over  {name[5:]}: {why}', flush=True)
+        except Exception:  # a case that breaks is a case that fails
+            failed += 1
+            print(f'FAILED  {name[5:]}', flush=True)
+            traceback.print_exc(limit=-2, file=sys.stdout)
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
