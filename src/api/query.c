@@ -118,6 +118,7 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
     *arena = (struct arena){ 0 };
     made->next = db->queries;
     made->line_texts = VECTOR(struct vdbq_text);
+    made->cells = VECTOR(struct text);
     db->queries = made;
     *query = made;
     made->text = arena_copy(&made->arena, text, length);
@@ -130,13 +131,7 @@ static enum vdbq_status query_prepare(vdbq_query *query)
 {
     enum vdbq_status status = open_snapshot(query);
     snapshot_close(&query->snapshot);
-    unsigned columns = vdbq_query_columns(query);
-    if (status == VDBQ_OK)
-        query->cells = arena_alloc(&query->arena,
-                                   (columns + 1) * sizeof *query->cells);
-    return status == VDBQ_OK && query->cells == NULL
-               ? error_no_memory(&query->db->error)
-               : status;
+    return status;
 }
 
 /* Reports a failure of a statement with its text, and frees the query. */
@@ -417,8 +412,9 @@ void vdbq_query_close(vdbq_query *query)
         return;
     struct vdbq_query **at = &query->db->queries;
     end_run(query);
-    for (unsigned i = 0; query->cells && i < vdbq_query_columns(query); i++)
-        text_finish(&query->cells[i]);
+    for (size_t i = 0; i < query->cells.count; i++)
+        text_finish(vector_at(&query->cells, i));
+    vector_finish(&query->cells);
     forget_plan(query);
     while (*at != query)
         at = &(*at)->next;

@@ -40,7 +40,8 @@ struct vdbq_query {
     uint64_t row;            /* of the batch, that comes next          */
     struct vdbq_stats stats;
 
-    struct text *cells;      /* text of the row's values, one a column */
+    struct vector cells;     /* struct text: the row's values that were
+                                asked for as text, one a column        */
     struct text lines;       /* EXPLAIN's, joined                      */
     struct vector line_texts; /* of struct vdbq_text, into `lines`     */
     struct vdbq_vector line_vector;

@@ -120,7 +120,10 @@ const char *vdbq_query_text(vdbq_query *query, unsigned column)
     const struct vdbq_vector *vector = vector_of(query, column);
     if (vector == NULL)
         return "";
-    struct text *cell = &query->cells[column];
+    while (query->cells.count <= column)
+        if (vector_add(&query->cells) == NULL)
+            return "";
+    struct text *cell = vector_at(&query->cells, column);
     text_finish(cell);
     add_value(query, column, vector, cell);
     return cell->bytes ? cell->bytes : "";

@@ -147,6 +147,7 @@ enum vdbq_status device_memory_take(struct device_memory *memory,
 }
 
 /* Whether `size` bytes from `offset` on lie in the memory. */
+__attribute__((unused)) /* without asserts */
 static bool in_memory(const struct device_memory *memory, uint64_t offset,
                       uint64_t size)
 {
@@ -202,6 +203,7 @@ struct machine_shape device_machine_shape(const struct device_machine *machine)
 }
 
 /* Whether a kernel may use the memory: the host must have given it. */
+__attribute__((unused)) /* without asserts */
 static bool is_given(const struct device_memory *memory)
 {
     return memory == NULL || memory->host == NULL ||

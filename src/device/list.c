@@ -90,14 +90,14 @@ static void list_host(struct text *text)
                DRIVER_WIDTH, "-", "-", "-", "yes", "ok");
 }
 
-/* A line to copy: for the last fit device, which is a GPU on most machines
- * that have one. */
+/* A line to copy: for the first GPU that is fit, else for another device. */
 static void list_choices(const struct found *found, struct text *text)
 {
     const struct found_device *device, *shown = NULL;
 
     for (size_t i = 0; (device = found_at(found, i)) != NULL; i++) {
-        if (device->unfit[0] == '\0')
+        if (device->unfit[0] == '\0' &&
+            (shown == NULL || (device->is_gpu && !shown->is_gpu)))
             shown = device;
     }
     if (shown == NULL)

@@ -3,7 +3,7 @@
  * The OpenCL calls that we use, all of version 1.2, as one table of function
  * pointers. It is filled when the first device is looked for, so that a
  * program that needs no device never opens a driver. Tests replace entries.
- * Only files named opencl* and find.c may include this.
+ * Nothing outside this folder may include this.
  */
 #ifndef VDBQ_DEVICE_OPENCL_CALLS_H
 #define VDBQ_DEVICE_OPENCL_CALLS_H
