@@ -22,21 +22,7 @@ static enum vdbq_status resolve_table(vdbq_query *query,
         return error_set(&query->db->error, VDBQ_UNKNOWN,
                          "the program's table \"%s\" does not exist",
                          table->name ? table->name : "");
-    int *types = arena_alloc(&program->arena,
-                             (found->column_count + 1) * sizeof *types);
-    if (types == NULL)
-        return error_no_memory(&query->db->error);
-    table->id = found->id;
-    table->column_types = types;
-    table->key_type = TYPE_I64;
-    for (unsigned i = 0; i < found->column_count; i++) {
-        int type = (int)found->columns[i].type;
-        if (i == found->key)
-            table->key_type = type;
-        else
-            types[table->column_count++] = type;
-    }
-    return VDBQ_OK;
+    return plan_describe(found, program, table, &query->db->error);
 }
 
 static enum vdbq_status plan_program(vdbq_query *query,

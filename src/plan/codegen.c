@@ -49,31 +49,43 @@ enum vdbq_status codegen_select(const struct bound_select *select,
     return status;
 }
 
-/* Describes the table to the program: columns are numbered without the
- * primary key. */
 static enum vdbq_status add_table(const struct table *table,
                                   struct program *program,
                                   struct error *error)
 {
     struct program_table *added = vector_add(&program->tables);
-    int *types = arena_alloc(&program->arena,
-                             (table->column_count + 1) * sizeof *types);
 
-    if (added == NULL || types == NULL)
+    if (added == NULL)
         return error_no_memory(error);
     added->name =
         arena_copy(&program->arena, table->name, strlen(table->name));
-    added->id = table->id;
-    added->column_types = types;
-    added->key_type = TYPE_I64;
+    if (added->name == NULL)
+        return error_no_memory(error);
+    return plan_describe(table, program, added, error);
+}
+
+enum vdbq_status plan_describe(const struct table *table,
+                               struct program *program,
+                               struct program_table *described,
+                               struct error *error)
+{
+    int *types = arena_alloc(&program->arena,
+                             (table->column_count + 1) * sizeof *types);
+
+    if (types == NULL)
+        return error_no_memory(error);
+    described->id = table->id;
+    described->column_count = 0;
+    described->column_types = types;
+    described->key_type = TYPE_I64;
     for (unsigned i = 0; i < table->column_count; i++) {
         int type = (int)table->columns[i].type;
         if (i == table->key)
-            added->key_type = type;
+            described->key_type = type;
         else
-            types[added->column_count++] = type;
+            types[described->column_count++] = type;
     }
-    return added->name != NULL ? VDBQ_OK : error_no_memory(error);
+    return VDBQ_OK;
 }
 
 /* ----------------------------------------------------------- condition -- */

@@ -66,4 +66,12 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 struct error *error);
 void plan_finish(struct plan *plan);
 
+/* Describes a table to a program that is to read it; the name stays as it is.
+ * Columns are numbered without the primary key. What it allocates lives in
+ * the program. Fails with NO_MEMORY. */
+enum vdbq_status plan_describe(const struct table *table,
+                               struct program *program,
+                               struct program_table *described,
+                               struct error *error);
+
 #endif
