@@ -113,7 +113,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch *launch,
     }
 }
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_machine(GLOBAL const u8 *control, GLOBAL const u8 *data,
@@ -122,7 +122,7 @@ vdbq_machine(GLOBAL const u8 *control, GLOBAL const u8 *data,
 {
     struct machine m;
 #if VDBQ_GROUP > 1
-    LOCAL u32 sums[VDBQ_GROUP + 1];
+    LOCAL u32 sums[LOCAL_SUMS];
     m.local_sums = sums;
 #endif
     m.item = (u32)get_local_id(0);
@@ -149,34 +149,43 @@ static u32 rows_before(GLOBAL const struct descriptor *descriptors, u32 step,
     return *sum;
 }
 
-/* Step two of the two-step result: each group moves the rows of its step to
- * their places in table order. */
+/* Moves the rows that one descriptor names to place `to` and behind it. */
+static void move_rows(GLOBAL const struct output *output,
+                      GLOBAL const u8 *result, GLOBAL u8 *ordered,
+                      struct descriptor rows, u32 to)
+{
+    GLOBAL const u8 *source = result + output->values;
+    GLOBAL u8 *target = ordered + output->values;
+    u32 from = rows.start, size = (u32)get_local_size(0);
+    for (u32 i = (u32)get_local_id(0); i < rows.count; i += size) {
+        if (output->width == 4)
+            ((GLOBAL u32 *)target)[to + i] =
+                ((GLOBAL const u32 *)source)[from + i];
+        else
+            ((GLOBAL u64 *)target)[to + i] =
+                ((GLOBAL const u64 *)source)[from + i];
+        if (output->null_register >= 0)
+            ordered[output->nulls + to + i] = result[output->nulls + from + i];
+    }
+}
+
+/* Step two of the two-step result: each group moves the rows of its steps,
+ * `group_steps` of them, to their places in table order. */
 __kernel void vdbq_order(GLOBAL const u8 *control, GLOBAL const u8 *result,
                          GLOBAL u8 *ordered,
                          GLOBAL const struct descriptor *descriptors,
-                         u32 steps)
+                         u32 steps, u32 group_steps)
 {
     LOCAL u32 sum;
     GLOBAL const struct launch *launch = (GLOBAL const struct launch *)control;
     GLOBAL const struct output *outputs =
         (GLOBAL const struct output *)(control + launch->outputs);
-    u32 step = (u32)get_group_id(0), size = (u32)get_local_size(0);
-    u32 to = rows_before(descriptors, step, &sum);
-    u32 from = descriptors[step].start, count = descriptors[step].count;
-    for (u32 o = 0; step < steps && o < launch->output_count; o++) {
-        GLOBAL const u8 *source = result + outputs[o].values;
-        GLOBAL u8 *target = ordered + outputs[o].values;
-        for (u32 i = (u32)get_local_id(0); i < count; i += size) {
-            if (outputs[o].width == 4)
-                ((GLOBAL u32 *)target)[to + i] =
-                    ((GLOBAL const u32 *)source)[from + i];
-            else
-                ((GLOBAL u64 *)target)[to + i] =
-                    ((GLOBAL const u64 *)source)[from + i];
-            if (outputs[o].null_register >= 0)
-                ordered[outputs[o].nulls + to + i] =
-                    result[outputs[o].nulls + from + i];
-        }
+    u32 first = (u32)get_group_id(0) * group_steps;
+    u32 to = rows_before(descriptors, first, &sum);
+    for (u32 s = first; s < first + group_steps && s < steps; s++) {
+        for (u32 o = 0; o < launch->output_count; o++)
+            move_rows(outputs + o, result, ordered, descriptors[s], to);
+        to += descriptors[s].count;
     }
 }
 

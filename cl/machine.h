@@ -27,7 +27,7 @@
 #define VDBQ_REGISTERS VDBQ_REGISTERS_MAX
 #endif
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL __global
@@ -42,6 +42,9 @@ typedef i32 I32;
 typedef i64 I64;
 typedef f32 F32;
 typedef f64 F64;
+
+/* Numbers that a group shares while it finds places for its rows. */
+#define LOCAL_SUMS (2 * VDBQ_GROUP + 1)
 
 /* A register: the values of a tile of rows, all of one type. */
 union tile {
@@ -67,8 +70,10 @@ struct machine {
     union tile r[VDBQ_REGISTERS];
     i32 pc[VDBQ_TILE];    /* of each row                                 */
     i32 valid[VDBQ_TILE]; /* 1: the row may become a result row          */
+#if VDBQ_GROUP == 1
     i32 kept[VDBQ_TILE];  /* the rows of the tile that Result outputs    */
-    i32 kept_count;
+#endif
+    i32 kept_count;       /* how many these are                          */
     i32 rows;             /* rows of this tile that exist                */
     u64 row;              /* number of the first one, in the tablet      */
     u32 step;             /* number of the step: its descriptor          */
@@ -85,7 +90,7 @@ struct machine {
     GLOBAL u8 *result;
     GLOBAL struct descriptor *descriptors;
     GLOBAL u32 *counters;
-    LOCAL u32 *local_sums; /* VDBQ_GROUP + 1 of them; none with group 1  */
+    LOCAL u32 *local_sums; /* LOCAL_SUMS of them; none with a group of 1 */
 };
 
 /* Over the rows of the tile. A GPU runs over all of a small tile, existing

@@ -65,7 +65,7 @@ OP(COLUMN_NULL)
 /* The bits of an f64 constant. */
 static f64 constant_f64(i64 bits)
 {
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
     return as_double(bits);
 #else
     union { i64 bits; f64 value; } both = { .bits = bits };
@@ -148,7 +148,7 @@ static void fault(struct machine *m, i32 k, i32 failed)
 /* Whether a 64-bit product is more than its low half says. */
 static i32 product_overflows(i64 x, i64 y)
 {
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
     return mul_hi(x, y) != (i64)((u64)x * (u64)y) >> 63;
 #else
     i64 product;
@@ -314,41 +314,56 @@ OP(CONVERGE)
 
 /* -------------------------------------------------------------- result -- */
 
-/* Takes room in the result for `count` rows of this work-item, in the order
- * of items, and describes the step: step one of the two-step result. */
+/* Step one of the two-step result: the step's rows get places next to one
+ * another, in the order of rows, and a descriptor says where. */
 #if VDBQ_GROUP > 1
-static void take_places(struct machine *m, u32 count)
-{
-    LOCAL u32 *sums = m->local_sums;
-    u32 item = m->item, before;
-    sums[item] = count;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (u32 reach = 1; reach < VDBQ_GROUP; reach *= 2) {
-        before = item >= reach ? sums[item - reach] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] += before;
-        barrier(CLK_LOCAL_MEM_FENCE);
-    }
-    if (item == VDBQ_GROUP - 1) {
-        u32 all = sums[item];
-        u32 start = all ? atomic_add(&m->counters[COUNTER_ROWS], all) : 0;
-        m->descriptors[m->step].start = start;
-        m->descriptors[m->step].count = all;
-        sums[VDBQ_GROUP] = start;
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    m->place = sums[VDBQ_GROUP] + sums[item] - count;
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-#else
-static void take_places(struct machine *m, u32 count)
-{
-    m->descriptors[m->step].start = m->place;
-    m->descriptors[m->step].count = count;
-}
-#endif
 
-/* Finds the rows to output, and their places. */
+/* The counts of the items before this one, and with them. Every round each
+ * item adds three neighbours, four times as far away as in the last; two
+ * buffers make one barrier a round enough. */
+static u32 sum_up_to(struct machine *m, u32 count)
+{
+    u32 item = m->item, sum = count;
+    LOCAL u32 *sums = m->local_sums, *others = sums + VDBQ_GROUP;
+    for (u32 reach = 1; reach < VDBQ_GROUP; reach *= 4) {
+        LOCAL u32 *now = sums;
+        now[item] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += item >= reach ? now[item - reach] : 0;
+        sum += item >= 2 * reach ? now[item - 2 * reach] : 0;
+        sum += item >= 3 * reach ? now[item - 3 * reach] : 0;
+        sums = others;
+        others = now;
+    }
+    return sum;
+}
+
+static void take_places(struct machine *m, u32 count)
+{
+    LOCAL u32 *start = m->local_sums + 2 * VDBQ_GROUP;
+    u32 sum = sum_up_to(m, count);
+    if (m->item == VDBQ_GROUP - 1) {
+        *start = sum ? atomic_add(&m->counters[COUNTER_ROWS], sum) : 0;
+        m->descriptors[m->step].start = *start;
+        m->descriptors[m->step].count = sum;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    m->place = *start + sum - count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+/* Counts the rows to output, and finds their places. */
+static void result_begin(struct machine *m, i32 k)
+{
+    i32 count = 0;
+    EACH count += LIVE & m->valid[t];
+    m->kept_count = count;
+    take_places(m, (u32)count);
+}
+
+#else
+
+/* Finds the rows to output; their places follow those of the last tile. */
 static void result_begin(struct machine *m, i32 k)
 {
     const i32 *restrict pc = m->pc;
@@ -360,8 +375,11 @@ static void result_begin(struct machine *m, i32 k)
         count += (pc[t] <= k) & valid[t];
     }
     m->kept_count = count;
-    take_places(m, (u32)count);
+    m->descriptors[m->step].start = m->place;
+    m->descriptors[m->step].count = (u32)count;
 }
+
+#endif
 
 /* Over the kept rows: place i gets row KEPT. On a GPU the tile is in
  * registers, whose numbers must be known, so the rows that are not kept are

@@ -6,7 +6,7 @@
 #ifndef VDBQ_CL_TYPES_H
 #define VDBQ_CL_TYPES_H
 
-#ifdef __OPENCL_VERSION__
+#ifdef __OPENCL_C_VERSION__
 typedef char i8;
 typedef uchar u8;
 typedef int i32;

@@ -164,6 +164,46 @@ static void test_plan_again(void **state)
     vdbq_close(db);
 }
 
+/* A query may have more columns when it runs again, or no plan at all. */
+static void test_columns_change(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer); insert into t values (1)");
+    vdbq_query *query = prepare(db, "select * from t");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_string_equal(vdbq_query_text(query, 0), "1");
+    run(db, "drop table t; create table t (a integer, b integer, c float,"
+            " d integer); insert into t values (1, 2, 3.5, 4)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_columns(query), 4);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_string_equal(vdbq_query_text(query, 3), "4");
+    assert_string_equal(vdbq_query_text(query, 2), "3.5");
+    run(db, "drop table t");
+    assert_int_equal(vdbq_query_run(query), VDBQ_UNKNOWN);
+    assert_int_equal(vdbq_query_columns(query), 0);
+    assert_string_equal(vdbq_query_text(query, 3), "");
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* A program that is refused has no columns to ask for. */
+static void test_refused_program(void **state)
+{
+    static const char *const texts[] = { "", "Finish", "Invalid\nFinish",
+                                         "ResultColumn 1 0 0 0 \"x\"" };
+    (void)state;
+    vdbq *db = open_memory();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        vdbq_query *query;
+        assert_int_equal(vdbq_prepare_program(db, texts[i], &query),
+                         VDBQ_PROGRAM);
+        assert_null(query);
+    }
+    vdbq_close(db);
+}
+
 /* An open query keeps the state it started with. */
 static void test_snapshot(void **state)
 {
@@ -360,6 +400,8 @@ int main(void)
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_run_failure),
         cmocka_unit_test(test_plan_again),
+        cmocka_unit_test(test_columns_change),
+        cmocka_unit_test(test_refused_program),
         cmocka_unit_test(test_snapshot),
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_options),
