@@ -667,6 +667,7 @@ def case_terminal_interrupt_clears_the_line(folder):
     shell.wait_for('vdbq> ')
     shell.type('select 40 + 2 as sum;\r')
     shell.wait_for('\n42\r\n')
+    shell.wait_for('vdbq> ')
     time.sleep(1.1)
     shell.type('\x03')
     shell.wait_for('vdbq> ')
