@@ -19,6 +19,7 @@
 
 #include "api/session.h"
 #include "data/database.h"
+#include "device/find.h"
 
 enum { TABLET_ROWS = 1000, TABLETS = 60, ROWS = TABLET_ROWS * TABLETS - 333 };
 enum { FAULT_ROW = 41 * TABLET_ROWS + 17 };
@@ -330,6 +331,119 @@ static void test_open_queries(void **state)
     on_devices(check_open_queries);
 }
 
+/* ------------------------------------------------------- failing calls -- */
+
+static struct opencl_calls real;
+static unsigned calls_left; /* until a call fails */
+
+static bool fails(void)
+{
+    return calls_left > 0 && --calls_left == 0;
+}
+
+static cl_int CL_API_CALL failing_write(cl_command_queue queue, cl_mem buffer,
+                                        cl_bool waits, size_t offset,
+                                        size_t size, const void *bytes,
+                                        cl_uint count, const cl_event *events,
+                                        cl_event *event)
+{
+    return fails() ? CL_OUT_OF_RESOURCES
+                   : real.EnqueueWriteBuffer(queue, buffer, waits, offset,
+                                             size, bytes, count, events,
+                                             event);
+}
+
+static cl_int CL_API_CALL failing_read(cl_command_queue queue, cl_mem buffer,
+                                       cl_bool waits, size_t offset,
+                                       size_t size, void *bytes,
+                                       cl_uint count, const cl_event *events,
+                                       cl_event *event)
+{
+    return fails() ? CL_OUT_OF_RESOURCES
+                   : real.EnqueueReadBuffer(queue, buffer, waits, offset,
+                                            size, bytes, count, events,
+                                            event);
+}
+
+static cl_int CL_API_CALL failing_kernel(cl_command_queue queue,
+                                         cl_kernel kernel, cl_uint dimensions,
+                                         const size_t *offset,
+                                         const size_t *global,
+                                         const size_t *local, cl_uint count,
+                                         const cl_event *events,
+                                         cl_event *event)
+{
+    return fails() ? CL_OUT_OF_RESOURCES
+                   : real.EnqueueNDRangeKernel(queue, kernel, dimensions,
+                                               offset, global, local, count,
+                                               events, event);
+}
+
+static cl_int CL_API_CALL failing_wait(cl_uint count, const cl_event *events)
+{
+    return fails() ? CL_OUT_OF_RESOURCES : real.WaitForEvents(count, events);
+}
+
+static cl_int CL_API_CALL failing_flush(cl_command_queue queue)
+{
+    return fails() ? CL_OUT_OF_RESOURCES : real.Flush(queue);
+}
+
+static void replace_calls(void)
+{
+    real = opencl_calls;
+    opencl_calls.EnqueueWriteBuffer = failing_write;
+    opencl_calls.EnqueueReadBuffer = failing_read;
+    opencl_calls.EnqueueNDRangeKernel = failing_kernel;
+    opencl_calls.WaitForEvents = failing_wait;
+    opencl_calls.Flush = failing_flush;
+}
+
+/* The n-th call fails: so does the query, unless it can do without, and what
+ * it left is no trap for the next one. Tablets on the device start anew each time, on a new budget. */
+static void check_failing(const char *mode, uint64_t step)
+{
+    vdbq *db = open_on(device_name(1));
+    set(db, "mode", mode);
+    struct answer wanted = ask(db, queries[0], NULL);
+    unsigned failed = 0;
+
+    assert_int_equal(wanted.status, VDBQ_OK);
+    replace_calls();
+    for (unsigned n = 1;; n++) {
+        set_bytes(db, "device_memory", table_bytes + n);
+        assert_int_equal(vdbq_device_open(db), VDBQ_OK);
+        calls_left = (unsigned)(n * step);
+        struct answer got = ask(db, queries[0], NULL);
+        bool came = calls_left == 0;
+        calls_left = 0;
+        failed += got.status == VDBQ_DEVICE;
+        if (got.status == VDBQ_DEVICE) {
+            assert_true(came);
+            got = ask(db, queries[0], NULL);
+        }
+        assert_int_equal(got.status, VDBQ_OK);
+        assert_int_equal(got.rows, wanted.rows);
+        assert_int_equal(got.hash, wanted.hash);
+        if (!came)
+            break;
+    }
+    opencl_calls = real;
+    assert_true(failed > 3);
+    vdbq_close(db);
+}
+
+static void test_failing_calls(void **state)
+{
+    (void)state;
+    vdbq *db = open_on(device_name(1));
+    if (db == NULL)
+        skip();
+    vdbq_close(db);
+    for (int mode = 0; mode < MODES; mode++)
+        check_failing(modes[mode], 29);
+}
+
 /* --------------------------------------------------------------- cached -- */
 
 static struct resident *store(const vdbq *db)
@@ -433,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_fault),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_open_queries),
+        cmocka_unit_test(test_failing_calls),
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_cached),
     };

@@ -89,9 +89,10 @@ const struct device_facts *device_facts(const struct device *device)
 
 /* ------------------------------------------------------------- memory -- */
 
-/* What is kept at most: this much, and this share of the device's memory. */
-#define KEPT_BYTES_MAX (1ull << 30)
-enum { KEPT_SHARE = 8, KEPT_SMALL = 64 << 10 };
+/* What is kept at most: a share of the device's memory, and no more than a
+ * ring of launches over full tablets of a dozen columns takes. */
+#define KEPT_BYTES_MAX (4ull << 30)
+enum { KEPT_SHARE = 16, KEPT_SMALL = 64 << 10 };
 
 /* Destroys the oldest of the kept memories until `bytes` are left. */
 static void kept_limit(struct device *device, uint64_t bytes)

@@ -91,7 +91,7 @@ static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueMapBuffer", event, time_ns, error);
 
-    if (status == VDBQ_OK)
+    if (code == CL_SUCCESS) /* it is mapped, whatever the wait said */
         memory->head.host = host;
     return status;
 }
@@ -106,7 +106,7 @@ static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
 
-    if (status == VDBQ_OK)
+    if (code == CL_SUCCESS)
         memory->head.host = NULL;
     return status;
 }

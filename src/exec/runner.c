@@ -93,12 +93,17 @@ static enum vdbq_status machine_build(struct runner *runner,
     return status;
 }
 
-/* Launches overlap where copies are what takes time. */
+/* Launches that a mode has in flight: they overlap where copies take time. */
+static unsigned ring_of(enum run_mode mode)
+{
+    if (mode == MODE_STREAMED)
+        return RUNNER_RING_STREAMED;
+    return mode == MODE_CACHED ? RUNNER_RING_MAX : 1;
+}
+
 static enum vdbq_status make_ring(struct runner *runner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    bool overlaps =
-        runner->mode == MODE_STREAMED || runner->mode == MODE_CACHED;
     runner->shared = (struct flight_params){
         .device = runner->device,
         .program = runner->program,
@@ -107,7 +112,7 @@ static enum vdbq_status make_ring(struct runner *runner, struct error *error)
         .times = &runner->times,
         .mapped = runner->mode == MODE_MAPPED,
     };
-    runner->ring = overlaps ? RUNNER_RING_MAX : 1;
+    runner->ring = ring_of(runner->mode);
     for (unsigned i = 0; i < runner->ring && status == VDBQ_OK; i++)
         status = flight_init(&runner->flights[i], &runner->shared,
                              &runner->arena, error);

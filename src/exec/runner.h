@@ -22,8 +22,10 @@ enum run_mode {
 enum { RUN_MODES = MODE_CACHED + 1 };
 const char *runner_mode_name(enum run_mode mode);
 
-/* Launches that are in flight at most. */
-enum { RUNNER_RING_MAX = 4 };
+/* Launches that are in flight at most: four keep a link busy both ways; where
+ * nothing has to come in, launches are short, and more hide what the host
+ * takes between them. */
+enum { RUNNER_RING_STREAMED = 4, RUNNER_RING_MAX = 8 };
 
 struct runner_params {
     struct device *device;
