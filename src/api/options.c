@@ -34,6 +34,17 @@ static bool is_build(const char *value)
            name_equal(value, "specialised");
 }
 
+static bool is_encoding(const char *value)
+{
+    return name_equal(value, "auto") || name_equal(value, "plain") ||
+           name_equal(value, "packed");
+}
+
+static bool is_switch(const char *value)
+{
+    return name_equal(value, "on") || name_equal(value, "off");
+}
+
 static bool is_size(const char *value)
 {
     uint64_t size;
@@ -63,6 +74,9 @@ static const struct {
                         "a size in bytes, for instance 512M or 4G", is_size },
     [OPTION_CORES] = { "cores", "VDBQ_CORES",
                        "a number of compute units, 0 for all", is_count },
+    [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
+                          is_encoding },
+    [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -84,6 +98,8 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_MODE], "auto");
     strcpy(db->options[OPTION_BUILD], "auto");
     strcpy(db->options[OPTION_CORES], "0");
+    strcpy(db->options[OPTION_ENCODING], "auto");
+    strcpy(db->options[OPTION_SKIP], "on");
     snprintf(db->options[OPTION_MEMORY], OPTION_BYTES_MAX, "%llu",
              (unsigned long long)(os_memory_bytes() / MEMORY_SHARE));
 }
@@ -98,6 +114,17 @@ enum vdbq_status options_init(vdbq *db)
             status = set(db, (enum option)i, value);
     }
     return status;
+}
+
+void options_apply(vdbq *db)
+{
+    const char *encoding = db->options[OPTION_ENCODING];
+    if (db->database == NULL)
+        return;
+    database_encode(db->database, name_equal(encoding, "plain") ? CHOOSE_PLAIN
+                                  : name_equal(encoding, "packed")
+                                      ? CHOOSE_PACKED
+                                      : CHOOSE_AUTO);
 }
 
 static int option_number(const char *name)
@@ -118,6 +145,7 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
                            option);
     else
         status = set(db, (enum option)number, value);
+    options_apply(db);
     return session_report(db, status, NULL, 0);
 }
 
@@ -223,6 +251,7 @@ struct run_choice choose_run(const vdbq *db, const struct station *station)
     return (struct run_choice){
         .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
+        .skips = name_equal(db->options[OPTION_SKIP], "on"),
     };
 }
 

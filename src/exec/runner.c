@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cl/tablet.h"
+#include "exec/feed.h"
 #include "exec/result.h"
 
 enum {
@@ -219,12 +220,12 @@ static void place_feeds(const struct runner *runner,
     u64 at = TABLET_ALIGN; /* 0 means that there are no NULLs */
     for (unsigned i = 0; i < runner->pack.feed_count; i++) {
         feeds[i] = input->feeds[i];
+        u64 null_bytes = feed_null_bytes(&feeds[i], input->rows);
         feeds[i].values = at;
-        if (feeds[i].encoding == ENCODING_PLAIN)
-            at = TABLET_ALIGNED(at + input->rows * feeds[i].width);
-        if (feeds[i].nulls != 0) {
+        at = TABLET_ALIGNED(at + feed_value_bytes(&feeds[i], input->rows));
+        if (null_bytes > 0) {
             feeds[i].nulls = at;
-            at = TABLET_ALIGNED(at + (input->rows + 7) / 8);
+            at = TABLET_ALIGNED(at + null_bytes);
         }
     }
     *size = at;
@@ -236,16 +237,17 @@ static enum vdbq_status copy_feed(struct runner *runner,
                                   const struct feed *from,
                                   const struct feed *to, struct error *error)
 {
+    u64 values = feed_value_bytes(from, input->rows);
+    u64 nulls = feed_null_bytes(from, input->rows);
     enum vdbq_status status = VDBQ_OK;
-    if (from->encoding == ENCODING_PLAIN)
+    if (values > 0)
         status = device_write(runner->data, to->values,
-                              input->host + from->values,
-                              input->rows * from->width, &runner->times,
-                              error);
-    if (status == VDBQ_OK && from->nulls != 0)
+                              input->host + from->values, values,
+                              &runner->times, error);
+    if (status == VDBQ_OK && nulls > 0)
         status = device_write(runner->data, to->nulls,
-                              input->host + from->nulls,
-                              (input->rows + 7) / 8, &runner->times, error);
+                              input->host + from->nulls, nulls,
+                              &runner->times, error);
     return status;
 }
 

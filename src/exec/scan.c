@@ -5,7 +5,7 @@
  */
 #include "exec/scan.h"
 
-#include "data/tablet.h"
+#include "exec/feed.h"
 
 struct scan {
     struct scan_params params;
@@ -78,39 +78,18 @@ static unsigned table_column_number(const struct table *table, int column)
                                (unsigned)column >= table->key);
 }
 
-/* Where a column of the tablet at hand starts at row `row`. */
-static struct feed column_feed(const struct scan *scan, unsigned column,
-                               uint64_t row)
-{
-    const struct tablet_column *from =
-        tablet_column(scan->slot->tablet, column);
-    return (struct feed){
-        .values = from->values + row * from->width,
-        .nulls = from->nulls != 0 ? from->nulls + row / 8 : 0,
-        .base = from->base + (i64)row,
-        .width = from->width,
-        .encoding = from->encoding,
-    };
-}
-
-/* Row numbers, for a table without a key. */
-static struct feed number_feed(const struct scan *scan, uint64_t row)
-{
-    const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
-    return (struct feed){ .base = (i64)(tablet->row_first + row),
-                          .width = sizeof(i64),
-                          .encoding = ENCODING_SEQUENCE };
-}
-
+/* Feeds of the tablet at hand, from the row at hand on. */
 static void make_feeds(struct scan *scan)
 {
     const struct program_pack *pack = runner_pack(scan->runner);
+    const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
     for (unsigned i = 0; i < pack->feed_count; i++) {
         unsigned column =
             table_column_number(scan->table, pack->feeds[i].column);
-        scan->feeds[i] = column == NO_KEY
-                             ? number_feed(scan, scan->row)
-                             : column_feed(scan, column, scan->row);
+        scan->feeds[i] =
+            column == NO_KEY
+                ? feed_numbers(tablet->row_first + scan->row)
+                : feed_column(scan->slot->tablet, column, scan->row);
     }
 }
 
