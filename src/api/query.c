@@ -246,6 +246,7 @@ static enum vdbq_status start_scan(vdbq_query *query)
                     .build = query->choice.build },
         .snapshot = &query->snapshot,
         .pool = query->station->pool,
+        .skips = query->choice.skips,
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,

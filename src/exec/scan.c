@@ -6,6 +6,7 @@
 #include "exec/scan.h"
 
 #include "exec/feed.h"
+#include "exec/skip.h"
 
 struct scan {
     struct scan_params params;
@@ -15,7 +16,10 @@ struct scan {
     struct pool_slot *slot;    /* of the tablet at hand; NULL: none        */
     size_t tablet;             /* its number                               */
     uint64_t row;              /* of it, where the next launch starts      */
-    uint64_t rows_done;        /* of the table                             */
+    uint64_t rows_done;        /* of the table, run over or passed over    */
+    struct skip skip;
+    uint64_t rows_skipped;     /* of those                                 */
+    size_t tablets_skipped;
     uint64_t load_ns;
     bool ended;
     struct arena arena;
@@ -42,6 +46,10 @@ enum vdbq_status scan_open(const struct scan_params *params,
         made->table = catalogue_table_id(
             params->snapshot->catalogue,
             VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+    if (status == VDBQ_OK && made->table != NULL &&
+        !skip_init(&made->skip, program, runner_pack(made->runner),
+                   made->table, &made->arena))
+        status = error_no_memory(error);
     if (status != VDBQ_OK) {
         scan_close(made);
         made = NULL;
@@ -69,15 +77,6 @@ void scan_close(struct scan *scan)
 
 /* --------------------------------------------------------------- feed -- */
 
-/* Number in the table of the program's column `column`; -1 is the key. */
-static unsigned table_column_number(const struct table *table, int column)
-{
-    if (column < 0)
-        return table->key;
-    return (unsigned)column + (table->key != NO_KEY &&
-                               (unsigned)column >= table->key);
-}
-
 /* Feeds of the tablet at hand, from the row at hand on. */
 static void make_feeds(struct scan *scan)
 {
@@ -85,7 +84,7 @@ static void make_feeds(struct scan *scan)
     const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
     for (unsigned i = 0; i < pack->feed_count; i++) {
         unsigned column =
-            table_column_number(scan->table, pack->feeds[i].column);
+            skip_column(scan->table, pack->feeds[i].column);
         scan->feeds[i] =
             column == NO_KEY
                 ? feed_numbers(tablet->row_first + scan->row)
@@ -153,6 +152,19 @@ static bool stopped(const struct scan *scan)
                              scan->table->rows);
 }
 
+/* Goes on to the next tablet that is not to be skipped. */
+static void pass_over(struct scan *scan)
+{
+    const struct table *table = scan->table;
+    while (scan->params.skips && scan->tablet < table->tablet_count &&
+           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
+        scan->rows_done += table->tablets[scan->tablet].rows;
+        scan->rows_skipped += table->tablets[scan->tablet].rows;
+        scan->tablets_skipped++;
+        scan->tablet++;
+    }
+}
+
 /* One launch, or the end. */
 static enum vdbq_status run_next(struct scan *scan, struct error *error)
 {
@@ -160,8 +172,10 @@ static enum vdbq_status run_next(struct scan *scan, struct error *error)
         return error_set(error, VDBQ_CANCELLED, "the query was cancelled");
     if (scan->table == NULL)
         return run_row(scan, error);
-    if (scan->row == 0)
+    if (scan->row == 0) {
         release_slot(scan);
+        pass_over(scan);
+    }
     if (scan->tablet == scan->table->tablet_count) {
         scan->ended = true;
         return VDBQ_OK;
@@ -190,7 +204,10 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
     const struct device_times *times = runner_times(scan->runner);
-    stats->rows_read += scan->rows_done;
+    stats->rows_read += scan->rows_done - scan->rows_skipped;
+    stats->tablets_skipped += scan->tablets_skipped;
+    if (scan->table != NULL)
+        stats->tablets += scan->table->tablet_count;
     stats->bytes_in += times->bytes_in;
     stats->bytes_out += times->bytes_out;
     stats->kernel_ns += times->kernel_ns;

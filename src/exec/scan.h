@@ -16,6 +16,7 @@ struct scan_params {
     const struct snapshot *snapshot; /* outlives the scan                  */
     struct pool *pool;               /* of the snapshot's database and of
                                         the runner's device                */
+    bool skips;                      /* tablets of which nothing comes     */
     const atomic_bool *cancelled;    /* read between launches              */
     vdbq_progress progress;          /* may be NULL; called between them   */
     void *progress_context;
