@@ -248,10 +248,10 @@ static void refuses_common(struct tablet_column *column)
     REFUSES(column->null_count, 0);
     REFUSES(column->null_count, made.rows);
     REFUSES(column->null_count, UINT64_MAX);
-    REFUSES(column->minimum, column->minimum - 1);
-    REFUSES(column->maximum, column->maximum + 1);
+    REFUSES(column->minimum, column->minimum ^ 1);
+    REFUSES(column->maximum, column->maximum ^ 1);
     REFUSES(column->maximum, INT64_MAX - 1);
-    REFUSES(column->base, column->base + 1);
+    REFUSES(column->base, column->base ^ 1);
     REFUSES(column->base, INT64_MAX);
     REFUSES(column->bits, 33);
     REFUSES(column->bits, 255);
