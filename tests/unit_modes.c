@@ -401,7 +401,8 @@ static void replace_calls(void)
 }
 
 /* The n-th call fails: so does the query, unless it can do without, and what
- * it left is no trap for the next one. Tablets on the device start anew each time, on a new budget. */
+ * it left is no trap for the next one. Tablets on the device start anew each
+ * time, on a new budget. */
 static void check_failing(const char *mode, uint64_t step)
 {
     vdbq *db = open_on(device_name(1));
