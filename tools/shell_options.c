@@ -271,7 +271,7 @@ static void write_row(struct out *out, const struct option_row *row)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name,
              row->argument ? " " : "", row->argument ? row->argument : "");
-    out_print(out, "%-26s%s\n", left, row->help);
+    out_print(out, "%-28s%s\n", left, row->help);
 }
 
 void options_help(struct out *out)
