@@ -223,17 +223,13 @@ struct run_choice choose_run(const vdbq *db, const struct station *station)
     return (struct run_choice){
         .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
+        .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
     };
 }
 
 const char *mode_text(enum run_mode mode)
 {
     return mode == MODE_MAPPED ? "mapped" : "serial";
-}
-
-const char *build_text(enum device_build build)
-{
-    return build == BUILD_SPECIALISED ? "specialised" : "interpreted";
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)

@@ -73,9 +73,9 @@ void stations_close(vdbq *db);
 struct run_choice {
     enum run_mode mode;
     enum device_build build;
+    bool adaptive; /* the build is chosen while it runs */
 };
 struct run_choice choose_run(const vdbq *db, const struct station *station);
 const char *mode_text(enum run_mode mode);
-const char *build_text(enum device_build build);
 
 #endif

@@ -262,7 +262,9 @@ VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
 struct vdbq_stats {
     const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
     const char *mode;       /* "serial", "mapped"; "" on the host         */
-    const char *build;      /* "interpreted", "specialised"               */
+    const char *build;      /* "interpreted", "specialised", "adaptive
+                               (specialised from launch N)"; lives until
+                               the query's next call                      */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
     uint64_t bytes_in;      /* moved to the device                        */

@@ -53,6 +53,13 @@ void result_finish(struct result *result)
     arena_finish(&result->arena);
 }
 
+void result_reshape(struct result *result, struct machine_shape shape)
+{
+    if (shape.step_rows < result->params.shape.step_rows)
+        result_release(result); /* more steps need more descriptors */
+    result->params.shape = shape;
+}
+
 /* --------------------------------------------------------------- room -- */
 
 /* Gives each result column its place for `rows` rows; the bytes in all. */

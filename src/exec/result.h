@@ -46,6 +46,9 @@ enum vdbq_status result_init(struct result *result,
 /* Accepts a zeroed struct. */
 void result_finish(struct result *result);
 
+/* The launches from now on are of another machine: other steps. */
+void result_reshape(struct result *result, struct machine_shape shape);
+
 /* Makes room for a launch over `rows` rows, writes the outputs' places into
  * `outputs` and names the memory in `launch`. */
 enum vdbq_status result_begin(struct result *result, uint64_t rows,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cl/tablet.h"
+#include "exec/adapt.h"
 #include "exec/result.h"
 
 enum {
@@ -25,6 +26,7 @@ struct runner {
     struct program_pack pack;
     struct device_machine *machine;
     struct machine_shape shape;
+    struct adapt adapt; /* chooses the machine, where it may */
     uint64_t rows_max;
     u8 *control_bytes; /* the host's copy of the control block */
     uint64_t control_size;
@@ -111,39 +113,43 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;
 }
 
-/* Builds the machine; specialised, from the program's own text. */
+/* Builds the machine, or lets exec/adapt.c choose one. */
 static enum vdbq_status machine_build(struct runner *runner,
-                                      enum device_build build,
+                                      const struct runner_params *params,
                                       struct error *error)
 {
-    struct text body = { 0 };
-    if (build == BUILD_SPECIALISED)
-        program_specialise(runner->program, &runner->pack, &body);
-    if (body.failed) {
-        text_finish(&body);
-        return error_no_memory(error);
-    }
-    struct device_machine_params params = {
-        .build = build,
-        .registers = runner->program->registers,
-        .body = body.bytes,
-    };
-    enum vdbq_status status = device_machine(
-        runner->device, &params, &runner->machine, &runner->times, error);
-    text_finish(&body);
+    enum vdbq_status status =
+        adapt_init(&runner->adapt,
+                   &(struct adapt_params){ .device = params->device,
+                                           .program = params->program,
+                                           .pack = &runner->pack,
+                                           .adaptive = params->adaptive,
+                                           .build = params->build,
+                                           .rows = params->rows },
+                   &runner->machine, &runner->times, error);
     if (status == VDBQ_OK)
         runner->shape = device_machine_shape(runner->machine);
     return status;
 }
 
+/* Goes on with another machine: launches and results take its shape. */
+static void machine_change(struct runner *runner,
+                           struct device_machine *machine)
+{
+    runner->machine = machine;
+    runner->shape = device_machine_shape(machine);
+    control_launch(runner)->steps_per_item = runner->shape.steps_per_item;
+    result_reshape(&runner->result, runner->shape);
+}
+
 static enum vdbq_status runner_prepare(struct runner *runner,
-                                       enum device_build build,
+                                       const struct runner_params *params,
                                        struct error *error)
 {
     enum vdbq_status status =
         program_pack(runner->program, &runner->arena, &runner->pack, error);
     if (status == VDBQ_OK)
-        status = machine_build(runner, build, error);
+        status = machine_build(runner, params, error);
     if (status != VDBQ_OK)
         return status;
     runner->rows_max = rows_of_a_launch(runner);
@@ -168,7 +174,7 @@ enum vdbq_status runner_open(const struct runner_params *params,
     made->device = params->device;
     made->program = params->program;
     made->mode = params->mode;
-    enum vdbq_status status = runner_prepare(made, params->build, error);
+    enum vdbq_status status = runner_prepare(made, params, error);
     if (status != VDBQ_OK) {
         runner_close(made);
         made = NULL;
@@ -181,6 +187,7 @@ void runner_close(struct runner *runner)
 {
     if (runner == NULL)
         return;
+    adapt_finish(&runner->adapt);
     result_finish(&runner->result);
     device_memory_destroy(runner->data);
     device_memory_destroy(runner->counters);
@@ -197,6 +204,11 @@ const struct program_pack *runner_pack(const struct runner *runner)
 uint64_t runner_rows_max(const struct runner *runner)
 {
     return runner->rows_max;
+}
+
+const char *runner_build(struct runner *runner)
+{
+    return adapt_text(&runner->adapt);
 }
 
 struct device_times *runner_times(struct runner *runner)
@@ -318,7 +330,11 @@ enum vdbq_status runner_run(struct runner *runner,
     struct device_launch params = { .launch = launch,
                                     .control = runner->control,
                                     .counters = runner->counters };
+    struct device_machine *machine =
+        adapt_machine(&runner->adapt, &runner->times);
     u32 counters[COUNTERS];
+    if (machine != runner->machine)
+        machine_change(runner, machine);
     launch->row_first = 0;
     launch->row_end = input->rows;
     enum vdbq_status status = feeds_in(runner, input, error);
@@ -331,9 +347,11 @@ enum vdbq_status runner_run(struct runner *runner,
         status = device_write(runner->control, 0, runner->control_bytes,
                               runner->control_size, &runner->times, error);
     params.data = runner->mode == MODE_MAPPED ? input->data : runner->data;
+    uint64_t before = runner->times.kernel_ns;
     if (status == VDBQ_OK)
         status = device_launch(runner->machine, &params, &runner->times,
                                error);
+    adapt_ran(&runner->adapt, input->rows, runner->times.kernel_ns - before);
     if (status == VDBQ_OK)
         status = read_counters(runner, counters, error);
     if (status == VDBQ_OK)

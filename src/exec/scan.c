@@ -211,6 +211,7 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
     const struct device_times *times = runner_times(scan->runner);
+    stats->build = runner_build(scan->runner);
     stats->rows_read += scan->rows_done;
     stats->bytes_in += times->bytes_in;
     stats->bytes_out += times->bytes_out;
