@@ -322,6 +322,107 @@ static void constants_share_a_machine(void **state)
     free(other);
 }
 
+/* ------------------------------------------------------------- tuning -- */
+
+static const struct device_tuning built_in = {
+    .tile = 1024, .tile_specialised = 512, .group = 1, .item_rows = 65536,
+    .gain = 1, .compile_ns = 7, .cached_ns = 8
+};
+
+/* What a process finds that opens the device now. */
+static struct device *tuning_open(const char *driver)
+{
+    const char *const parts[] = { "platform", driver, NULL };
+    struct device *device = fake_open(0, 1);
+    known_init(&device->known, parts, "source", true, &built_in);
+    return device;
+}
+
+/* Checks what such a process finds. */
+static void check_tuning(const char *driver, unsigned tile, double gain)
+{
+    struct device *device = tuning_open(driver);
+    assert_int_equal(device_tuning(device)->tile, tile);
+    assert_true(device_tuning(device)->gain == gain);
+    fake_close(device);
+}
+
+static void file_put(const char *path, const char *how, const char *text)
+{
+    FILE *file = fopen(path, how);
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What was tuned is found again by the same device and driver alone, and a
+ * file with anything wrong in it is not used at all. */
+static void tuning_is_kept(void **state)
+{
+    static const char *const wrong[] = { "tile 3\n", "tile\n", "tile x\n",
+                                         "colour 3\n", "gain nan\n",
+                                         "gain -1\n", "tile 512 5\n",
+                                         "tile 512" };
+    struct device *device = tuning_open("1");
+    struct device_tuning tuning = *device_tuning(device);
+    struct text path = { 0 };
+    struct error error;
+    (void)state;
+    assert_int_equal(tuning.tile, 1024);
+    tuning.tile = 256;
+    tuning.gain = 2.5;
+    tuning.host_rows_max = 4321;
+    device_tuning_set(device, &tuning);
+    assert_int_equal(device_tuning_save(device, &path, &error), VDBQ_OK);
+    fake_close(device);
+    check_tuning("1", 256, 2.5);
+    check_tuning("2", 1024, 1);
+    assert_int_equal(device_host_rows_max(), 4321);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        file_put(path.bytes, "w", wrong[i]);
+        check_tuning("1", 1024, 1);
+    }
+    file_put(path.bytes, "w", "# a note\n\ngain 3\n");
+    check_tuning("1", 1024, 3);
+    text_finish(&path);
+}
+
+/* That a program was built once is known to the next process. */
+static void built_shapes_are_known(void **state)
+{
+    struct device *device = tuning_open("3");
+    (void)state;
+    assert_false(device_shape(device, "body")->built);
+    known_build(device, "body", 1007);
+    assert_true(device_shape(device, "body")->built);
+    assert_int_equal(device_tuning(device)->compile_ns, (3 * 7 + 1007) / 4);
+    known_build(device, "body", 108);
+    assert_int_equal(device_tuning(device)->cached_ns, (3 * 8 + 108) / 4);
+    fake_close(device);
+    device = tuning_open("3");
+    assert_true(device_shape(device, "body")->built);
+    assert_false(device_shape(device, "other")->built);
+    fake_close(device);
+    device = tuning_open("4");
+    assert_false(device_shape(device, "body")->built);
+    fake_close(device);
+}
+
+/* Folders of our own, so that no earlier run is seen. */
+static int cache_make(void **state)
+{
+    static char folder[] = "/tmp/vdbq-adaptive-XXXXXX";
+    *state = mkdtemp(folder);
+    return *state == NULL || setenv("XDG_CACHE_HOME", *state, 1) != 0;
+}
+
+static int cache_remove(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'", (const char *)*state);
+    return system(command) != 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +433,8 @@ int main(void)
         cmocka_unit_test(queries_add_up),
         cmocka_unit_test(failed_build_changes_nothing),
         cmocka_unit_test(constants_share_a_machine),
+        cmocka_unit_test(tuning_is_kept),
+        cmocka_unit_test(built_shapes_are_known),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, cache_make, cache_remove);
 }

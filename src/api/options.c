@@ -9,8 +9,8 @@
 
 #include "api/session.h"
 
-/* Rows below which a query runs on the host, where no device was asked for:
- * opening a device costs more than the host's whole run. */
+/* Rows below which a query runs on the host, where no device was asked for
+ * and none was tuned: opening a device costs more than the host's whole run. */
 #define HOST_ROWS_MAX (1u << 18)
 
 /* The share of the machine's memory that tablets may take, by default. */
@@ -195,12 +195,22 @@ static enum vdbq_status station_at(vdbq *db, const char *choice,
     return VDBQ_OK;
 }
 
+/* The limit that was tuned, looked up once, or the built-in one. */
+static uint64_t host_rows_max(vdbq *db)
+{
+    if (db->host_rows_max == 0)
+        db->host_rows_max = device_host_rows_max();
+    if (db->host_rows_max == 0)
+        db->host_rows_max = HOST_ROWS_MAX;
+    return db->host_rows_max;
+}
+
 enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station)
 {
     const char *asked = db->options[OPTION_DEVICE];
     if (asked[0] == '\0')
-        asked = rows <= HOST_ROWS_MAX ? "host" : "cpu";
+        asked = rows <= host_rows_max(db) ? "host" : "cpu";
     return station_at(db, asked, station);
 }
 

@@ -37,6 +37,7 @@ struct vdbq {
     struct database *database;  /* NULL: it could not be opened   */
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
+    uint64_t host_rows_max;     /* 0: not looked up yet           */
     struct vdbq_query *queries; /* those that are open            */
     struct vdbq_append *append; /* the one that is open, or NULL  */
     atomic_bool cancelled;

@@ -336,6 +336,15 @@ typedef void (*vdbq_report)(void *context, const char *line);
 VDBQ_API enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report,
                                         void *context);
 
+/* Measures a few shapes of the machine on the chosen device, which takes
+ * seconds, and keeps the best in a small text file beside the kernel cache
+ * ($XDG_CACHE_HOME/vdbq/tune), together with the rates by which queries decide
+ * where they run and what they compile. Without it the built-in values hold.
+ * `report` is called with each line of the table. Fails with DEVICE, IO,
+ * CANCELLED; the tuning is then as it was. */
+VDBQ_API enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report,
+                                    void *context);
+
 /* Frees text that a call gave to its caller. */
 VDBQ_API void vdbq_free(void *text);
 

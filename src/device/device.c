@@ -239,6 +239,21 @@ bool device_machine_behind(struct device *device,
     return device->builder != NULL;
 }
 
+enum vdbq_status device_build_time(struct device *device,
+                                   const struct device_machine_params *params,
+                                   uint64_t *time_ns, struct error *error)
+{
+    struct device_machine *machine;
+    uint64_t start = os_time_ns();
+    enum vdbq_status status = device->backend->machine_build(
+        device, params, true, &machine, error);
+
+    *time_ns = os_time_ns() - start;
+    /* The cache frees it when the device closes. */
+    return status == VDBQ_OK ? device->backend->machine_keep(machine, error)
+                             : status;
+}
+
 struct machine_shape device_machine_shape(const struct device_machine *machine)
 {
     return machine->shape;

@@ -198,6 +198,12 @@ void device_gain_note(struct device *device, double gain);
 void device_tuning_set(struct device *device,
                        const struct device_tuning *tuning);
 
+/* Builds a machine that nobody keeps, ready to be launched, and says how long
+ * that took; for the tuning run. */
+enum vdbq_status device_build_time(struct device *device,
+                                   const struct device_machine_params *params,
+                                   uint64_t *time_ns, struct error *error);
+
 /* Writes the tuning to the device's file and adds its path to `path`. Fails
  * with DEVICE (the host has none), IO. */
 enum vdbq_status device_tuning_save(const struct device *device,

@@ -50,6 +50,8 @@ struct opencl_machine {
 
 static struct variant variant_of(const struct opencl *opencl,
                                  const struct device_machine_params *params);
+static struct machine_shape shape_of(const struct opencl *opencl,
+                                     const struct variant *variant);
 static struct opencl_machine *machine_find(const struct opencl *opencl,
                                            const struct variant *variant,
                                            const char *body);
@@ -73,7 +75,10 @@ opencl_machine_find(struct device *device,
     struct opencl_machine *found = machine_find(opencl, &variant,
                                                 params->body);
 
-    return found != NULL ? &found->head : NULL;
+    if (found == NULL)
+        return NULL;
+    found->head.shape = shape_of(opencl, &variant); /* tuned meanwhile? */
+    return &found->head;
 }
 
 enum vdbq_status

@@ -122,13 +122,14 @@ void device_gain_note(struct device *device, double gain)
 /* Takes a line "name value"; false where it is none. */
 static bool take_line(const char *line, struct device_tuning *tuning)
 {
-    char name[64], rest[2];
+    char name[64], number[64], rest[2];
     double value;
     size_t i = 0;
 
     if (line[0] == '#' || line[strspn(line, " \n")] == '\0')
         return true;
-    if (sscanf(line, "%63s %lf %1s", name, &value, rest) != 2 ||
+    if (sscanf(line, "%63s %63s %1s", name, number, rest) != 2 ||
+        !text_to_double(number, strlen(number), &value) ||
         !(value >= 0 && value < 1e18))
         return false;
     while (i < FIELDS && strcmp(fields[i].name, name) != 0)
@@ -184,6 +185,23 @@ uint64_t device_host_rows_max(void)
 
 /* -------------------------------------------------------------- write -- */
 
+/* Adds the line of a field; it reads back as the same value. */
+static void add_line(const struct field *field,
+                     const struct device_tuning *tuning, struct text *lines)
+{
+    const void *at = (const char *)tuning + field->offset;
+    char real[32];
+
+    text_print(lines, "%s ", field->name);
+    if (field->kind == FIELD_REAL)
+        text_add(lines, real, text_from_double(*(const double *)at, real));
+    else if (field->kind == FIELD_NS)
+        text_print(lines, "%" PRIu64, *(const uint64_t *)at);
+    else
+        text_print(lines, "%u", *(const unsigned *)at);
+    text_print(lines, "\n");
+}
+
 enum vdbq_status device_tuning_save(const struct device *device,
                                     struct text *path, struct error *error)
 {
@@ -197,14 +215,8 @@ enum vdbq_status device_tuning_save(const struct device *device,
                          device->facts.name);
     text_print(&lines, "# %s, %u cores: written by vdbq --tune\n",
                device->facts.name, device->facts.cores);
-    for (size_t i = 0; i < FIELDS; i++) {
-        const void *at = (const char *)&known->tuning + fields[i].offset;
-        double value = fields[i].kind == FIELD_REAL ? *(const double *)at
-                       : fields[i].kind == FIELD_NS
-                           ? (double)*(const uint64_t *)at
-                           : *(const unsigned *)at;
-        text_print(&lines, "%s %.12g\n", fields[i].name, value);
-    }
+    for (size_t i = 0; i < FIELDS; i++)
+        add_line(&fields[i], &known->tuning, &lines);
     text_print(&host, "host_rows_max %" PRIu64 "\n",
                known->tuning.host_rows_max);
     snprintf(name, sizeof name, "%s.txt", known->key);
