@@ -19,8 +19,9 @@ from pathlib import Path
 
 QUERIES = Path(__file__).resolve().parent.parent / 'tools' / 'ten.sql'
 # (device, mode, build)
-CONFIGURATIONS = [('host', 'serial', 'interpreted')] + [
-    ('cpu', mode, build) for mode in ('serial', 'mapped')
+MODES = ('serial', 'streamed', 'mapped', 'cached')
+CONFIGURATIONS = [('host', mode, 'interpreted') for mode in MODES] + [
+    ('cpu', mode, build) for mode in MODES
     for build in ('interpreted', 'specialised')]
 
 

@@ -145,8 +145,11 @@ static void take_rows(struct runner *runner, const int32_t *values,
 {
     struct vdbq_batch batch;
     uint64_t at = 0;
-    for (runner_batch(runner, &batch); batch.rows > 0;
-         runner_batch(runner, &batch))
+    struct error error;
+    for (;;) {
+        assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+        if (batch.rows == 0)
+            return;
         for (uint64_t i = 0; i < batch.rows; i++, at++) {
             while (at < ROWS && values[at] <= 60)
                 at++;
@@ -155,6 +158,7 @@ static void take_rows(struct runner *runner, const int32_t *values,
                            ((const int32_t *)batch.column[0].values)[i] !=
                                values[at];
         }
+    }
 }
 
 /* Runs launches until the specialised machine has run some, or `most`. */
@@ -179,11 +183,11 @@ static struct seen query_run(struct device *device, unsigned most)
         values[i] = value_at(i);
     assert_int_equal(runner_open(&params, &runner, &error), VDBQ_OK);
     struct runner_input input = { .feeds = &feed,
-                                  .host = (const u8 *)values,
+                                  .host = (u8 *)values,
                                   .rows = ROWS };
     unsigned after = 0;
     while (seen.launches < most && after < 3) {
-        assert_int_equal(runner_run(runner, &input, &error), VDBQ_OK);
+        assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
         seen.launches++;
         take_rows(runner, values, &seen);
         after += strcmp(runner_build(runner), "interpreted") != 0;

@@ -353,7 +353,7 @@ static void test_selftest_of_host(void **state)
     int lines = 0;
     vdbq *db = open_memory();
     assert_int_equal(vdbq_selftest(db, count_line, &lines), VDBQ_OK);
-    assert_int_equal(lines, 4);
+    assert_int_equal(lines, 8);
     vdbq_close(db);
 }
 

@@ -3,9 +3,10 @@
  * Measures queries: each one is run once to warm up and then N times, on one
  * device, in one mode and build. A line of JSON for each query gives the run
  * of median time and what its rows sum up to, so that two runs can be
- * compared for equal answers. The clock runs inside the library's calls only:
- * from vdbq_query_run() to the batch that says that no rows are left, without
- * the time that this program takes to look at the rows.
+ * compared for equal answers. The clock runs from vdbq_query_run() to the
+ * batch that says that no rows are left; a run that is measured does not look
+ * at its rows, as a device would work on meanwhile. Those before and after
+ * them do.
  * Relies on vdbq.h alone.
  */
 #include <inttypes.h>
@@ -23,7 +24,7 @@ enum exit_code { GOOD = 0, BAD_SQL = 1, BAD_USAGE = 2, BAD_FILE = 3,
 
 /* Options of vdbq_set() that the command line may give. */
 static const char *const settings[] = {"device", "mode", "build", "cores",
-                                       "memory"};
+                                       "memory", "device_memory"};
 #define SETTINGS (sizeof settings / sizeof settings[0])
 
 struct options {
@@ -88,8 +89,8 @@ static int usage(void)
     fputs("usage: benchmark [options] --queries FILE DB\n"
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
-          "  --device, --mode, --build, --cores, --memory VALUE\n"
-          "                  as the options of vdbq_set()\n", stderr);
+          "  --device, --mode, --build, --cores, --memory, --device_memory\n"
+          "  VALUE           as the options of vdbq_set()\n", stderr);
     return BAD_USAGE;
 }
 
@@ -176,7 +177,8 @@ static uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static enum vdbq_status run_once(vdbq_query *query, struct run *run)
+/* One run; `look`: at its rows. */
+static enum vdbq_status run_once(vdbq_query *query, bool look, struct run *run)
 {
     struct vdbq_batch batch = {0};
     *run = (struct run){0};
@@ -184,12 +186,14 @@ static enum vdbq_status run_once(vdbq_query *query, struct run *run)
     enum vdbq_status status = vdbq_query_run(query);
     while (status == VDBQ_OK) {
         status = vdbq_query_batch(query, &batch);
-        run->total_ns += now_ns() - start;
         if (status != VDBQ_OK || batch.rows == 0)
             break;
-        add_batch(&batch, run);
-        start = now_ns();
+        if (look)
+            add_batch(&batch, run);
+        else
+            run->rows += batch.rows;
     }
+    run->total_ns = now_ns() - start;
     vdbq_query_stats(query, &run->stats);
     return status;
 }
@@ -222,20 +226,24 @@ static void print_ms(const char *name, uint64_t ns, const char *end)
     printf("\"%s\": %.3f%s", name, (double)ns / 1e6, end);
 }
 
-/* `where` has the names: text lives until the query's next call only. */
-static void print_run(unsigned number, const struct vdbq_stats *where,
+/* `last` has the names, whose text lives until the query's next call only,
+ * and the checksums. */
+static void print_run(unsigned number, const struct run *last,
                       const struct run *first, const struct run *median)
 {
+    const struct vdbq_stats *where = &last->stats;
     printf("{\"query\": %u, ", number);
     print_text("device", where->device);
     print_text("mode", where->mode);
     print_text("build", where->build);
     printf("\"rows\": %" PRIu64 ", \"checksum\": \"%016" PRIx64 "\", "
            "\"set_checksum\": \"%016" PRIx64 "\", ",
-           median->rows, median->ordered, median->unordered);
-    printf("\"rows_read\": %" PRIu64 ", \"bytes_in\": %" PRIu64
+           last->rows, last->ordered, last->unordered);
+    printf("\"rows_read\": %" PRIu64 ", \"bytes_read\": %" PRIu64
+           ", \"bytes_in\": %" PRIu64
            ", \"bytes_out\": %" PRIu64 ", \"launches\": %u, ",
-           median->stats.rows_read, median->stats.bytes_in,
+           median->stats.rows_read, median->stats.bytes_read,
+           median->stats.bytes_in,
            median->stats.bytes_out, median->stats.launches);
     print_ms("kernel_ms", median->stats.kernel_ns, ", ");
     print_ms("transfer_ms", median->stats.transfer_ns, ", ");
@@ -248,21 +256,20 @@ static void print_run(unsigned number, const struct vdbq_stats *where,
 static int measure(const struct options *options, unsigned number, vdbq *db,
                    vdbq_query *query)
 {
-    struct run first, run[RUNS_MAX];
-    struct vdbq_stats where;
-    if (run_once(query, &first) != VDBQ_OK)
+    struct run first, last, run[RUNS_MAX];
+    if (run_once(query, true, &first) != VDBQ_OK)
         return complain(db);
-    for (unsigned i = 0; i < options->runs; i++) {
-        if (run_once(query, &run[i]) != VDBQ_OK)
+    for (unsigned i = 0; i < options->runs; i++)
+        if (run_once(query, false, &run[i]) != VDBQ_OK)
             return complain(db);
-        if (!equal_answers(&first, &run[i])) {
-            fprintf(stderr, "error: query %u: two runs differ\n", number);
-            return BAD_SQL;
-        }
+    if (run_once(query, true, &last) != VDBQ_OK)
+        return complain(db);
+    if (!equal_answers(&first, &last) || run[0].rows != first.rows) {
+        fprintf(stderr, "error: query %u: two runs differ\n", number);
+        return BAD_SQL;
     }
     qsort(run, options->runs, sizeof run[0], compare_time);
-    vdbq_query_stats(query, &where);
-    print_run(number, &where, &first, &run[options->runs / 2]);
+    print_run(number, &last, &first, &run[options->runs / 2]);
     return GOOD;
 }
 

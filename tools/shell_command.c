@@ -56,9 +56,11 @@ static const struct command commands[] = {
       run_option, 0, 1, "cores" },
     { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
       run_device, 0, 1, "device" },
+    { ".devicememory", "[SIZE]", "device memory for tablets that stay there; "
+      "0: its default", run_option, 0, 1, "device_memory" },
     { ".devices", "", "lists the devices of this machine",
       run_devices, 0, 0, NULL },
-    { ".execution", "[MODE]", "auto, serial or mapped",
+    { ".execution", "[MODE]", "auto, serial, streamed, mapped or cached",
       run_option, 0, 1, "mode" },
     { ".exit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".headers", "[on|off]", "names above the rows", run_headers,

@@ -17,6 +17,12 @@ static double milliseconds(uint64_t ns)
     return (double)ns / 1e6;
 }
 
+/* Bytes a nanosecond are GB a second. */
+static double rate(uint64_t bytes, uint64_t ns)
+{
+    return ns == 0 ? 0 : (double)bytes / (double)ns;
+}
+
 /* What a run has cost. */
 static void print_stats(const struct vdbq_stats *stats, struct text *text)
 {
@@ -32,10 +38,14 @@ static void print_stats(const struct vdbq_stats *stats, struct text *text)
     text_print(text, "; load      %.3f ms\n", milliseconds(stats->load_ns));
     text_print(text, "; compile   %.3f ms\n",
                milliseconds(stats->compile_ns));
-    text_print(text, "; transfer  %.3f ms\n",
-               milliseconds(stats->transfer_ns));
-    text_print(text, "; kernel    %.3f ms in %u launches\n",
-               milliseconds(stats->kernel_ns), stats->launches);
+    text_print(text, "; transfer  %.3f ms, %.1f GB/s\n",
+               milliseconds(stats->transfer_ns),
+               rate(stats->bytes_in + stats->bytes_out, stats->transfer_ns));
+    text_print(text, "; kernel    %.3f ms in %u launches, %.1f GB/s of %llu "
+               "bytes read\n",
+               milliseconds(stats->kernel_ns), stats->launches,
+               rate(stats->bytes_read, stats->kernel_ns),
+               (unsigned long long)stats->bytes_read);
     text_print(text, "; total     %.3f ms\n", milliseconds(stats->total_ns));
 }
 

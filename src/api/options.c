@@ -15,6 +15,10 @@
 
 /* The share of the machine's memory that tablets may take, by default. */
 #define MEMORY_SHARE 2
+/* The share of a device's memory that tablets may keep there: most of a
+ * GPU's own, a quarter of what is the host's memory, too. */
+#define GPU_SHARE(bytes) ((bytes) / 5 * 4)
+#define SHARED_SHARE(bytes) ((bytes) / 4)
 
 static bool is_any(const char *value)
 {
@@ -24,8 +28,10 @@ static bool is_any(const char *value)
 
 static bool is_mode(const char *value)
 {
-    return name_equal(value, "auto") || name_equal(value, "serial") ||
-           name_equal(value, "mapped");
+    for (int i = 0; i < RUN_MODES; i++)
+        if (name_equal(value, runner_mode_name((enum run_mode)i)))
+            return true;
+    return name_equal(value, "auto");
 }
 
 static bool is_build(const char *value)
@@ -38,6 +44,12 @@ static bool is_size(const char *value)
 {
     uint64_t size;
     return text_to_size(value, &size) && size > 0;
+}
+
+static bool is_size_or_0(const char *value)
+{
+    uint64_t size;
+    return text_to_size(value, &size);
 }
 
 static bool is_count(const char *value)
@@ -56,11 +68,15 @@ static const struct {
     [OPTION_DEVICE] = { "device", "VDBQ_DEVICE",
                         "cpu, gpu, auto, host, P:D or part of a name",
                         is_any },
-    [OPTION_MODE] = { "mode", "VDBQ_MODE", "auto, serial, mapped", is_mode },
+    [OPTION_MODE] = { "mode", "VDBQ_MODE",
+                      "auto, serial, streamed, mapped, cached", is_mode },
     [OPTION_BUILD] = { "build", "VDBQ_BUILD",
                        "auto, interpreted, specialised", is_build },
     [OPTION_MEMORY] = { "memory", "VDBQ_MEMORY",
                         "a size in bytes, for instance 512M or 4G", is_size },
+    [OPTION_DEVICE_MEMORY] = { "device_memory", "VDBQ_DEVICE_MEMORY",
+                               "a size in bytes, for instance 512M or 4G; 0 "
+                               "for the device's default", is_size_or_0 },
     [OPTION_CORES] = { "cores", "VDBQ_CORES",
                        "a number of compute units, 0 for all", is_count },
 };
@@ -84,6 +100,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_MODE], "auto");
     strcpy(db->options[OPTION_BUILD], "auto");
     strcpy(db->options[OPTION_CORES], "0");
+    strcpy(db->options[OPTION_DEVICE_MEMORY], "0");
     snprintf(db->options[OPTION_MEMORY], OPTION_BYTES_MAX, "%llu",
              (unsigned long long)(os_memory_bytes() / MEMORY_SHARE));
 }
@@ -134,11 +151,22 @@ static unsigned cores_wanted(const vdbq *db)
     return (unsigned)strtoul(db->options[OPTION_CORES], NULL, 10);
 }
 
-static uint64_t memory_wanted(const vdbq *db)
+static uint64_t memory_wanted(const vdbq *db, enum option option)
 {
     uint64_t size = 0;
-    text_to_size(db->options[OPTION_MEMORY], &size);
+    text_to_size(db->options[option], &size);
     return size;
+}
+
+/* Bytes of tablets that a device keeps. */
+static uint64_t device_budget(const struct station *station)
+{
+    const struct device_facts *facts = device_facts(station->device);
+    if (station->device_bytes > 0)
+        return station->device_bytes;
+    return facts->is_gpu && !facts->shares_memory
+               ? GPU_SHARE(facts->memory_bytes)
+               : SHARED_SHARE(facts->memory_bytes);
 }
 
 static enum vdbq_status station_open(vdbq *db, struct station *station)
@@ -151,11 +179,15 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
         status = pool_create(db->database, station->device,
                              station->memory_bytes, &station->pool,
                              &db->error);
+    if (status == VDBQ_OK)
+        status = resident_create(station->device, device_budget(station),
+                                 &station->resident, &db->error);
     return status;
 }
 
 static void station_close(struct station *station)
 {
+    resident_destroy(station->resident);
     pool_destroy(station->pool);
     device_close(station->device);
     memory_release(station);
@@ -164,9 +196,11 @@ static void station_close(struct station *station)
 static struct station *station_find(const vdbq *db, const char *choice)
 {
     struct station *station = db->stations;
-    while (station != NULL && (strcmp(station->choice, choice) != 0 ||
-                               station->cores != cores_wanted(db) ||
-                               station->memory_bytes != memory_wanted(db)))
+    while (station != NULL &&
+           (strcmp(station->choice, choice) != 0 ||
+            station->cores != cores_wanted(db) ||
+            station->memory_bytes != memory_wanted(db, OPTION_MEMORY) ||
+            station->device_bytes != memory_wanted(db, OPTION_DEVICE_MEMORY)))
         station = station->next;
     return station;
 }
@@ -183,7 +217,8 @@ static enum vdbq_status station_at(vdbq *db, const char *choice,
         return error_no_memory(&db->error);
     strcpy(made->choice, choice);
     made->cores = cores_wanted(db);
-    made->memory_bytes = memory_wanted(db);
+    made->memory_bytes = memory_wanted(db, OPTION_MEMORY);
+    made->device_bytes = memory_wanted(db, OPTION_DEVICE_MEMORY);
     enum vdbq_status status = station_open(db, made);
     if (status != VDBQ_OK) {
         station_close(made);
@@ -223,23 +258,36 @@ void stations_close(vdbq *db)
     }
 }
 
-struct run_choice choose_run(const vdbq *db, const struct station *station)
+/* The mode of `auto`. Where memory is shared nothing need move; elsewhere what
+ * fits stays on the device, and what does not streams through it. */
+static enum run_mode best_mode(const struct station *station,
+                               const struct table *table)
 {
-    const struct device_facts *facts = device_facts(station->device);
-    const char *mode = db->options[OPTION_MODE];
-    bool mapped = name_equal(mode, "mapped") ||
-                  (name_equal(mode, "auto") && facts->shares_memory);
+    uint64_t bytes = 0;
+    if (device_facts(station->device)->shares_memory)
+        return MODE_MAPPED;
+    for (size_t i = 0; table != NULL && i < table->tablet_count; i++)
+        bytes += table->tablets[i].size_bytes;
+    return bytes <= resident_budget(station->resident) ? MODE_CACHED
+                                                       : MODE_STREAMED;
+}
+
+struct run_choice choose_run(const vdbq *db, const struct station *station,
+                             const struct table *table)
+{
     bool special = name_equal(db->options[OPTION_BUILD], "specialised");
-    return (struct run_choice){
-        .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
+    struct run_choice choice = {
+        .mode = best_mode(station, table),
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
     };
-}
-
-const char *mode_text(enum run_mode mode)
-{
-    return mode == MODE_MAPPED ? "mapped" : "serial";
+    for (int i = 0; i < RUN_MODES; i++)
+        if (name_equal(db->options[OPTION_MODE],
+                       runner_mode_name((enum run_mode)i)))
+            choice.mode = (enum run_mode)i;
+    if (table == NULL && choice.mode == MODE_CACHED)
+        choice.mode = MODE_STREAMED;
+    return choice;
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)

@@ -204,27 +204,27 @@ static void end_run(vdbq_query *query)
     query->state = QUERY_ENDED;
 }
 
-/* Rows of the table that the program runs over. */
-static uint64_t rows_to_read(const vdbq_query *query)
+/* The table that the program runs over; NULL: none. */
+static const struct table *table_to_read(const vdbq_query *query)
 {
     const struct program *program = &query->plan.program;
     if (program->tables.count == 0)
-        return 1;
+        return NULL;
     return catalogue_table_id(
-               query->snapshot.catalogue,
-               VECTOR_ITEMS(&program->tables, struct program_table)[0].id)
-        ->rows;
+        query->snapshot.catalogue,
+        VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
 }
 
 /* Chooses where and how to run, and starts the scan. */
 static enum vdbq_status start_scan(vdbq_query *query)
 {
     vdbq *db = query->db;
-    uint64_t rows = rows_to_read(query);
+    const struct table *table = table_to_read(query);
+    uint64_t rows = table != NULL ? table->rows : 1;
     enum vdbq_status status = station_choose(db, rows, &query->station);
     if (status != VDBQ_OK)
         return status;
-    query->choice = choose_run(db, query->station);
+    query->choice = choose_run(db, query->station, table);
     struct scan_params params = {
         .runner = { .device = query->station->device,
                     .program = &query->plan.program,
@@ -234,12 +234,13 @@ static enum vdbq_status start_scan(vdbq_query *query)
                     .rows = rows },
         .snapshot = &query->snapshot,
         .pool = query->station->pool,
+        .resident = query->station->resident,
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,
     };
     query->stats.device = device_facts(query->station->device)->name;
-    query->stats.mode = mode_text(query->choice.mode);
+    query->stats.mode = runner_mode_name(query->choice.mode);
     return scan_open(&params, &query->scan, &db->error);
 }
 

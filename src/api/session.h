@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool.h"
+#include "exec/resident.h"
 #include "exec/runner.h"
 
 enum { OPTION_BYTES_MAX = 256 };
@@ -18,18 +19,21 @@ enum option {
     OPTION_MODE,
     OPTION_BUILD,
     OPTION_MEMORY,
+    OPTION_DEVICE_MEMORY,
     OPTION_CORES,
     OPTIONS
 };
 
-/* A device with the pool of tablets it works on. Stations stay until the
+/* A device with the tablets it works on, in host memory and in its own. Stations stay until the
  * connection ends, so that queries may keep one while the options change. */
 struct station {
     char choice[OPTION_BYTES_MAX];
     unsigned cores;
     uint64_t memory_bytes;
+    uint64_t device_bytes; /* as asked for; 0: the device's default */
     struct device *device;
     struct pool *pool;
+    struct resident *resident;
     struct station *next;
 };
 
@@ -70,13 +74,13 @@ enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station);
 void stations_close(vdbq *db);
 
-/* How it is to run there. */
+/* How a program is to run there, over a table (NULL: none). */
 struct run_choice {
     enum run_mode mode;
     enum device_build build;
     bool adaptive; /* the build is chosen while it runs */
 };
-struct run_choice choose_run(const vdbq *db, const struct station *station);
-const char *mode_text(enum run_mode mode);
+struct run_choice choose_run(const vdbq *db, const struct station *station,
+                             const struct table *table);
 
 #endif

@@ -163,9 +163,10 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
 /*
  * Options, as text; they hold from the next query on.
  *   device  cpu | gpu | auto | host | P:D | part of a name     VDBQ_DEVICE
- *   mode    auto | serial | mapped                             VDBQ_MODE
+ *   mode    auto | serial | streamed | mapped | cached         VDBQ_MODE
  *   build   auto | interpreted | specialised                   VDBQ_BUILD
  *   memory  bytes for tablets in host memory, "4G"             VDBQ_MEMORY
+ *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
@@ -261,16 +262,18 @@ VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
  * nanoseconds; 0 where nothing of the kind happened. */
 struct vdbq_stats {
     const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
-    const char *mode;       /* "serial", "mapped"; "" on the host         */
+    const char *mode;       /* "serial", "streamed", "mapped", "cached"   */
     const char *build;      /* "interpreted", "specialised", "adaptive
                                (specialised from launch N)"; lives until
                                the query's next call                      */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
+    uint64_t bytes_read;    /* of the columns that the program ran over   */
     uint64_t bytes_in;      /* moved to the device                        */
     uint64_t bytes_out;     /* moved from the device                      */
     uint64_t kernel_ns;     /* in kernels, by the device's own clock      */
-    uint64_t transfer_ns;   /* in transfers, both ways                    */
+    uint64_t transfer_ns;   /* in transfers, both ways; they may overlap
+                               one another, and kernels                   */
     uint64_t compile_ns;    /* building programs for the device           */
     uint64_t load_ns;       /* reading tablets from the file              */
     uint64_t total_ns;      /* inside calls on this query since its start */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kind of device does for device.c: one table of functions, and the
+ * What a kind of device does for device.c and job.c: one table of functions, and the
  * heads that every kind's own structs start with. device.c has checked the
  * arguments: memories and machines belong to the device, ranges lie within
  * the memory, sizes are not 0.
@@ -8,8 +8,9 @@
 #ifndef VDBQ_DEVICE_BACKEND_H
 #define VDBQ_DEVICE_BACKEND_H
 
+#include "base/vector.h"
 #include "device/builder.h"
-#include "device/device.h"
+#include "device/job.h"
 #include "device/tuning.h"
 
 /* The calls of device.h, for one kind of device; none may be NULL. */
@@ -58,6 +59,22 @@ struct device_backend {
                               struct device_memory *ordered, unsigned steps,
                               struct device_times *times,
                               struct error *error);
+
+    /* Jobs. A start or a collect that fails leaves nothing in flight; a
+     * destroy waits for what is. */
+    enum vdbq_status (*job_create)(struct device *device,
+                                   struct device_job **job,
+                                   struct error *error);
+    void (*job_destroy)(struct device_job *job);
+    enum vdbq_status (*job_start)(struct device_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error);
+    bool (*job_has_run)(struct device_job *job);
+    enum vdbq_status (*job_run)(struct device_job *job, struct error *error);
+    enum vdbq_status (*job_collect)(struct device_job *job,
+                                    const struct device_copy *copies,
+                                    size_t count, struct error *error);
+    enum vdbq_status (*job_wait)(struct device_job *job, struct error *error);
 };
 
 /* The head of every device: first member of the kind's own struct. */
@@ -67,6 +84,9 @@ struct device {
     struct known known;        /* by measuring                           */
     struct builder *builder;   /* of the machine that is built behind; or
                                   NULL                                   */
+    struct vector kept;        /* struct device_memory *: released ones,
+                                  oldest first; device.c's              */
+    uint64_t kept_bytes;       /* of them                               */
 };
 
 /* The head of every memory. */
@@ -76,6 +96,15 @@ struct device_memory {
     uint64_t size_bytes;
     void *host; /* where the host reaches it; NULL: the device holds it */
 };
+
+/* The head of every job. */
+struct device_job {
+    struct device *device;
+    struct device_times times; /* of this start; added up by job_wait */
+};
+
+/* Frees what the device keeps; every kind's close begins with it. */
+void device_kept_finish(struct device *device);
 
 /* The head of every machine. */
 struct device_machine {

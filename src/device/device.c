@@ -95,6 +95,88 @@ const struct device_facts *device_facts(const struct device *device)
 
 /* ------------------------------------------------------------- memory -- */
 
+/* What is kept at most: a share of the device's memory, and no more than a
+ * ring of launches over full tablets of a dozen columns takes. */
+#define KEPT_BYTES_MAX (4ull << 30)
+enum { KEPT_SHARE = 16, KEPT_SMALL = 64 << 10 };
+
+/* Destroys the oldest of the kept memories until `bytes` are left. */
+static void kept_limit(struct device *device, uint64_t bytes)
+{
+    struct device_memory **kept =
+        VECTOR_ITEMS(&device->kept, struct device_memory *);
+    size_t gone = 0;
+
+    while (gone < device->kept.count && device->kept_bytes > bytes) {
+        device->kept_bytes -= kept[gone]->size_bytes;
+        device->backend->memory_destroy(kept[gone++]);
+    }
+    if (gone > 0)
+        memmove(kept, kept + gone, (device->kept.count - gone) * sizeof *kept);
+    device->kept.count -= gone;
+}
+
+void device_kept_finish(struct device *device)
+{
+    kept_limit(device, 0);
+    vector_finish(&device->kept);
+}
+
+void device_memory_release(struct device_memory *memory)
+{
+    if (memory == NULL)
+        return;
+    struct device *device = memory->device;
+    uint64_t most = device->facts.memory_bytes / KEPT_SHARE;
+
+    if (most > KEPT_BYTES_MAX)
+        most = KEPT_BYTES_MAX;
+    if (memory->size_bytes > most ||
+        !vector_append(&device->kept, &memory, 1)) {
+        device_memory_destroy(memory);
+        return;
+    }
+    device->kept_bytes += memory->size_bytes;
+    kept_limit(device, most);
+}
+
+/* Whether a memory serves for `size` bytes without wasting much. */
+static bool is_about(const struct device_memory *memory, uint64_t size)
+{
+    return memory->size_bytes >= size &&
+           (memory->size_bytes <= KEPT_SMALL ||
+            memory->size_bytes - size <= size / 4);
+}
+
+/* Takes a kept memory of about that size, the smallest; false: none is. */
+static bool kept_find(struct device *device, enum memory_place place,
+                      uint64_t size, struct device_memory **memory,
+                      struct error *error)
+{
+    struct device_memory **kept =
+        VECTOR_ITEMS(&device->kept, struct device_memory *);
+    struct device_times ignored = { 0 };
+    size_t best = SIZE_MAX;
+
+    for (size_t i = 0; i < device->kept.count; i++)
+        if (kept[i]->place == place && is_about(kept[i], size) &&
+            (best == SIZE_MAX ||
+             kept[i]->size_bytes <= kept[best]->size_bytes))
+            best = i;
+    if (best == SIZE_MAX)
+        return false;
+    *memory = kept[best];
+    device->kept_bytes -= (*memory)->size_bytes;
+    memmove(kept + best, kept + best + 1,
+            (--device->kept.count - best) * sizeof *kept);
+    if (place == MEMORY_DEVICE ||
+        device_memory_take(*memory, &ignored, error) == VDBQ_OK)
+        return true;
+    device_memory_destroy(*memory);
+    *memory = NULL;
+    return false;
+}
+
 enum vdbq_status device_memory_create(struct device *device,
                                       enum memory_place place,
                                       uint64_t size_bytes,
@@ -113,6 +195,14 @@ enum vdbq_status device_memory_create(struct device *device,
         return error_hint(error, "lower the memory option (VDBQ_MEMORY), or "
                           "choose another device");
     }
+    if (kept_find(device, place, size_bytes, memory, error))
+        return VDBQ_OK;
+    if (device->backend->memory_create(device, place, size_bytes, memory,
+                                       error) == VDBQ_OK)
+        return VDBQ_OK;
+    if (device->kept.count == 0)
+        return error->status;
+    kept_limit(device, 0);
     return device->backend->memory_create(device, place, size_bytes, memory,
                                           error);
 }

@@ -56,8 +56,8 @@ enum memory_place {
 };
 struct device_memory;
 
-/* `size_bytes` of memory, at least 64-byte aligned, zeroed or not. A new
- * pinned memory is held by the host. Fails with VDBQ_DEVICE (too large, none
+/* `size_bytes` of memory, at least 64-byte aligned, zeroed or not; it may be
+ * one that was released. Pinned memory is held by the host. Fails with VDBQ_DEVICE (too large, none
  * left), VDBQ_NO_MEMORY. */
 enum vdbq_status device_memory_create(struct device *device,
                                       enum memory_place place,
@@ -65,6 +65,11 @@ enum vdbq_status device_memory_create(struct device *device,
                                       struct device_memory **memory,
                                       struct error *error);
 void device_memory_destroy(struct device_memory *memory);
+/* Ends the use of a memory that the next query is likely to need again: the
+ * device keeps it for a device_memory_create() of about its size, which then
+ * asks no driver. What is kept is bounded. Nothing may be in flight. */
+void device_memory_release(struct device_memory *memory);
+/* At least what was asked for. */
 uint64_t device_memory_size(const struct device_memory *memory);
 /* The host's address of pinned memory that the host holds; else NULL. */
 void *device_memory_host(const struct device_memory *memory);

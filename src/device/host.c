@@ -31,6 +31,7 @@ struct host {
 static void host_close(struct device *device)
 {
     struct host *host = (struct host *)device;
+    device_kept_finish(device);
     host_machine_destroy(host->built.machine);
     memory_release(host);
 }
@@ -199,6 +200,80 @@ static enum vdbq_status host_order(struct device_machine *machine,
                      "the host's rows come in order; there is nothing to move");
 }
 
+/* --------------------------------------------------------------- jobs -- */
+
+/* A job is done when it was started; nothing is left to wait for. */
+static enum vdbq_status host_job_create(struct device *device,
+                                        struct device_job **job,
+                                        struct error *error)
+{
+    struct device_job *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return error_no_memory(error);
+    made->device = device;
+    *job = made;
+    return VDBQ_OK;
+}
+
+static void host_job_destroy(struct device_job *job)
+{
+    memory_release(job);
+}
+
+static enum vdbq_status host_job_start(struct device_job *job,
+                                       const struct device_job_params *params,
+                                       struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < params->in_count && status == VDBQ_OK; i++) {
+        const struct device_copy *copy = &params->in[i];
+        status = host_write(copy->memory, copy->offset, copy->bytes,
+                            copy->size, &job->times, error);
+    }
+    if (status == VDBQ_OK)
+        status = host_launch(params->machine, &params->launch, &job->times,
+                             error);
+    if (status == VDBQ_OK && params->descriptors != NULL)
+        memcpy(params->descriptors, bytes_of(params->launch.descriptors),
+               params->steps * sizeof *params->descriptors);
+    if (status == VDBQ_OK)
+        memcpy(params->counters, bytes_of(params->launch.counters),
+               COUNTERS * sizeof *params->counters);
+    return status;
+}
+
+static bool host_job_has_run(struct device_job *job)
+{
+    (void)job;
+    return true;
+}
+
+static enum vdbq_status host_job_run(struct device_job *job,
+                                     struct error *error)
+{
+    (void)job;
+    (void)error;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_job_collect(struct device_job *job,
+                                         const struct device_copy *copies,
+                                         size_t count, struct error *error)
+{
+    for (size_t i = 0; i < count; i++)
+        host_read(copies[i].memory, copies[i].offset, copies[i].bytes,
+                  copies[i].size, &job->times, error);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_job_wait(struct device_job *job,
+                                      struct error *error)
+{
+    (void)job;
+    (void)error;
+    return VDBQ_OK;
+}
+
 static const struct device_backend host_backend = {
     .close = host_close,
     .memory_create = host_memory_create,
@@ -212,6 +287,13 @@ static const struct device_backend host_backend = {
     .machine_keep = host_machine_keep,
     .launch = host_launch,
     .order = host_order,
+    .job_create = host_job_create,
+    .job_destroy = host_job_destroy,
+    .job_start = host_job_start,
+    .job_has_run = host_job_has_run,
+    .job_run = host_job_run,
+    .job_collect = host_job_collect,
+    .job_wait = host_job_wait,
 };
 
 enum vdbq_status host_open(struct device **device, struct error *error)
@@ -220,6 +302,7 @@ enum vdbq_status host_open(struct device **device, struct error *error)
     if (host == NULL)
         return error_no_memory(error);
     host->head.backend = &host_backend;
+    host->head.kept = VECTOR(struct device_memory *);
     host->head.facts = (struct device_facts){ .name = "host",
                                               .is_host = true,
                                               .shares_memory = true,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens and closes an OpenCL device: its part where only some compute units
- * are wanted, its context and its queue.
+ * are wanted, its context and its queues.
  */
 #include "device/opencl.h"
 
@@ -9,7 +9,8 @@
 
 static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
                                   struct error *error);
-static enum vdbq_status queue_open(struct opencl *opencl, struct error *error);
+static enum vdbq_status queues_open(struct opencl *opencl,
+                                    struct error *error);
 static void facts_fill(struct opencl *opencl, unsigned cores);
 static void opencl_close(struct device *device);
 
@@ -26,6 +27,13 @@ static const struct device_backend backend = {
     .machine_keep = opencl_machine_keep,
     .launch = opencl_launch,
     .order = opencl_order,
+    .job_create = opencl_job_create,
+    .job_destroy = opencl_job_destroy,
+    .job_start = opencl_job_start,
+    .job_has_run = opencl_job_has_run,
+    .job_run = opencl_job_run,
+    .job_collect = opencl_job_collect,
+    .job_wait = opencl_job_wait,
 };
 
 enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
@@ -40,9 +48,10 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
     opencl->found = *found;
     opencl->id = found->id;
     opencl->machines = VECTOR(struct opencl_machine *);
+    opencl->head.kept = VECTOR(struct device_memory *);
     status = part_open(opencl, cores, error);
     if (status == VDBQ_OK)
-        status = queue_open(opencl, error);
+        status = queues_open(opencl, error);
     if (status != VDBQ_OK) {
         opencl_close(&opencl->head);
         return status;
@@ -81,7 +90,19 @@ static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
     return status;
 }
 
-static enum vdbq_status queue_open(struct opencl *opencl, struct error *error)
+static enum vdbq_status queue_open(struct opencl *opencl,
+                                   cl_command_queue *queue,
+                                   struct error *error)
+{
+    cl_int code;
+
+    *queue = opencl_calls.CreateCommandQueue(
+        opencl->context, opencl->id, CL_QUEUE_PROFILING_ENABLE, &code);
+    return opencl_check(code, "clCreateCommandQueue", error);
+}
+
+static enum vdbq_status queues_open(struct opencl *opencl,
+                                    struct error *error)
 {
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)opencl->found.platform, 0
@@ -92,11 +113,13 @@ static enum vdbq_status queue_open(struct opencl *opencl, struct error *error)
     opencl->context = opencl_calls.CreateContext(properties, 1, &opencl->id,
                                                  NULL, NULL, &code);
     status = opencl_check(code, "clCreateContext", error);
-    if (status != VDBQ_OK)
-        return status;
-    opencl->queue = opencl_calls.CreateCommandQueue(
-        opencl->context, opencl->id, CL_QUEUE_PROFILING_ENABLE, &code);
-    return opencl_check(code, "clCreateCommandQueue", error);
+    if (status == VDBQ_OK)
+        status = queue_open(opencl, &opencl->queue, error);
+    if (status == VDBQ_OK)
+        status = queue_open(opencl, &opencl->queue_in, error);
+    if (status == VDBQ_OK)
+        status = queue_open(opencl, &opencl->queue_out, error);
+    return status;
 }
 
 static void facts_fill(struct opencl *opencl, unsigned cores)
@@ -113,16 +136,24 @@ static void facts_fill(struct opencl *opencl, unsigned cores)
     };
 }
 
+static void queue_close(cl_command_queue queue)
+{
+    if (queue == NULL)
+        return;
+    opencl_calls.Finish(queue);
+    opencl_calls.ReleaseCommandQueue(queue);
+}
+
 /* Also closes a device that was opened in part. */
 static void opencl_close(struct device *device)
 {
     struct opencl *opencl = (struct opencl *)device;
 
+    device_kept_finish(device);
     opencl_machines_finish(opencl);
-    if (opencl->queue != NULL) {
-        opencl_calls.Finish(opencl->queue);
-        opencl_calls.ReleaseCommandQueue(opencl->queue);
-    }
+    queue_close(opencl->queue_in);
+    queue_close(opencl->queue);
+    queue_close(opencl->queue_out);
     if (opencl->context != NULL)
         opencl_calls.ReleaseContext(opencl->context);
     if (opencl->is_part)
@@ -130,27 +161,36 @@ static void opencl_close(struct device *device)
     memory_release(opencl);
 }
 
+enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
+                             struct error *error)
+{
+    cl_ulong start = 0, end = 0;
+    enum vdbq_status status =
+        opencl_check(opencl_calls.GetEventProfilingInfo(
+                         first, CL_PROFILING_COMMAND_START, sizeof start,
+                         &start, NULL),
+                     "clGetEventProfilingInfo", error);
+
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.GetEventProfilingInfo(
+                                  last, CL_PROFILING_COMMAND_END, sizeof end,
+                                  &end, NULL),
+                              "clGetEventProfilingInfo", error);
+    if (status == VDBQ_OK && end > start)
+        *time_ns += end - start;
+    return status;
+}
+
 enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
                              uint64_t *time_ns, struct error *error)
 {
-    cl_ulong start = 0, end = 0;
     enum vdbq_status status = opencl_check(code, call, error);
 
     if (status != VDBQ_OK)
         return status;
     status = opencl_check(opencl_calls.WaitForEvents(1, &event), call, error);
     if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.GetEventProfilingInfo(
-                                  event, CL_PROFILING_COMMAND_START,
-                                  sizeof start, &start, NULL),
-                              "clGetEventProfilingInfo", error);
-    if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.GetEventProfilingInfo(
-                                  event, CL_PROFILING_COMMAND_END, sizeof end,
-                                  &end, NULL),
-                              "clGetEventProfilingInfo", error);
-    if (end > start)
-        *time_ns += end - start;
+        status = opencl_span(event, event, time_ns, error);
     opencl_calls.ReleaseEvent(event);
     return status;
 }

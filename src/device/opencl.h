@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device that OpenCL drives: what its files share. A queue runs its
- * commands in order; every call here waits for what it starts.
+ * A device that OpenCL drives: what its files share. Each of its three queues
+ * runs its commands in order; every call here waits for what it starts, but
+ * for those of jobs.
  */
 #ifndef VDBQ_DEVICE_OPENCL_H
 #define VDBQ_DEVICE_OPENCL_H
@@ -16,7 +17,9 @@ struct opencl {
     cl_device_id id;           /* the device, or the part of it in use   */
     bool is_part;              /* `id` is ours to release                */
     cl_context context;
-    cl_command_queue queue;    /* in order, with profiling               */
+    cl_command_queue queue;    /* kernels, and all that is waited for    */
+    cl_command_queue queue_in; /* what jobs copy to the device ...       */
+    cl_command_queue queue_out; /* ... and what they copy from it        */
     struct vector machines;    /* struct opencl_machine *, see there     */
 };
 
@@ -29,6 +32,11 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
  * it go. */
 enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
                              uint64_t *time_ns, struct error *error);
+
+/* Adds what the device took from the start of one event to the end of a
+ * later one of its queue, or of the same. Both have ended. */
+enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
+                             struct error *error);
 
 /* ------------------------------------------------------------- memory -- */
 
@@ -58,6 +66,26 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 
 /* ------------------------------------------------------------ machine -- */
 
+/* What a build is made for. */
+struct variant {
+    enum device_build build;
+    unsigned registers; /* room for so many */
+    unsigned group;
+    unsigned tile;
+};
+
+struct opencl_machine {
+    struct device_machine head;
+    struct variant variant;
+    char *body;      /* of a specialised build, else NULL */
+    uint64_t hash;   /* of the body                       */
+    cl_program program;
+    cl_kernel run;   /* vdbq_machine */
+    cl_kernel order; /* vdbq_order   */
+    bool run_warm;   /* was launched: the driver finished compiling it */
+    bool order_warm;
+};
+
 struct device_machine *
 opencl_machine_find(struct device *device,
                     const struct device_machine_params *params);
@@ -78,6 +106,23 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error);
 
+/* ------------------------------------------------------------- launch -- */
+
+/* Puts a launch, or the ordering of its rows, into the queue, behind the
+ * event `after` (may be NULL). A kernel's first launch is waited for: the
+ * driver may compile it then, and what that took counts as compilation. */
+enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
+                                     const struct device_launch *params,
+                                     cl_event after, cl_event *event,
+                                     struct device_times *times,
+                                     struct error *error);
+enum vdbq_status opencl_order_start(struct opencl_machine *machine,
+                                    const struct device_launch *params,
+                                    struct device_memory *ordered,
+                                    unsigned steps, cl_event *event,
+                                    struct device_times *times,
+                                    struct error *error);
+
 enum vdbq_status opencl_launch(struct device_machine *machine,
                                const struct device_launch *params,
                                struct device_times *times,
@@ -87,5 +132,21 @@ enum vdbq_status opencl_order(struct device_machine *machine,
                               struct device_memory *ordered, unsigned steps,
                               struct device_times *times,
                               struct error *error);
+
+/* --------------------------------------------------------------- jobs -- */
+
+enum vdbq_status opencl_job_create(struct device *device,
+                                   struct device_job **job,
+                                   struct error *error);
+void opencl_job_destroy(struct device_job *job);
+enum vdbq_status opencl_job_start(struct device_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error);
+bool opencl_job_has_run(struct device_job *job);
+enum vdbq_status opencl_job_run(struct device_job *job, struct error *error);
+enum vdbq_status opencl_job_collect(struct device_job *job,
+                                    const struct device_copy *copies,
+                                    size_t count, struct error *error);
+enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error);
 
 #endif

@@ -37,6 +37,7 @@
       (cl_context, cl_device_id, cl_command_queue_properties, cl_int *))     \
     X(cl_int, ReleaseCommandQueue, (cl_command_queue))                       \
     X(cl_int, Finish, (cl_command_queue))                                    \
+    X(cl_int, Flush, (cl_command_queue))                                     \
     X(cl_mem, CreateBuffer,                                                  \
       (cl_context, cl_mem_flags, size_t, void *, cl_int *))                  \
     X(cl_int, ReleaseMemObject, (cl_mem))                                    \
@@ -76,6 +77,8 @@
       (cl_command_queue, cl_kernel, cl_uint, const size_t *, const size_t *, \
        const size_t *, cl_uint, const cl_event *, cl_event *))               \
     X(cl_int, WaitForEvents, (cl_uint, const cl_event *))                    \
+    X(cl_int, GetEventInfo,                                                  \
+      (cl_event, cl_event_info, size_t, void *, size_t *))                   \
     X(cl_int, GetEventProfilingInfo,                                         \
       (cl_event, cl_profiling_info, size_t, void *, size_t *))               \
     X(cl_int, ReleaseEvent, (cl_event))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine on an OpenCL device: its shape, its build, and its launches.
- * A build is told apart by its kind, the registers it has room for, and, when
- * specialised, its text; one that is there is not built again. No text of the
- * user's ever gets into the source or the options.
+ * The machine on an OpenCL device: its shape and its build. A build is told
+ * apart by its kind, the registers it has room for, and, when specialised,
+ * its text; one that is there is not built again. No text of the user's ever
+ * gets into the source or the options.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,31 +21,10 @@ extern const char vdbq_source_ops[];
 extern const char vdbq_source_machine[];
 
 enum {
-    ORDER_GROUPS = 1024,   /* that put rows into order, about             */
     CPU_TILE_MIN = 128,
     CPU_REGISTERS = 16,    /* that a CPU's tuned tile is for              */
     CPU_ITEMS_PER_CORE = 4,/* at least, of a full tablet                  */
     MACHINE_ARGUMENTS = 5  /* of the kernel vdbq_machine                  */
-};
-
-/* What a build is made for. */
-struct variant {
-    enum device_build build;
-    unsigned registers; /* room for so many */
-    unsigned group;
-    unsigned tile;
-};
-
-struct opencl_machine {
-    struct device_machine head;
-    struct variant variant;
-    char *body;      /* of a specialised build, else NULL */
-    uint64_t hash;   /* of the body                       */
-    cl_program program;
-    cl_kernel run;   /* vdbq_machine */
-    cl_kernel order; /* vdbq_order   */
-    bool run_warm;   /* was launched: the driver finished compiling it */
-    bool order_warm;
 };
 
 static struct variant variant_of(const struct opencl *opencl,
@@ -385,119 +364,4 @@ static enum vdbq_status machine_warm(struct opencl *opencl,
         opencl_calls.ReleaseMemObject(zeros);
     opencl_calls.ReleaseCommandQueue(queue);
     return status;
-}
-
-/* ------------------------------------------------------------- launch -- */
-
-/* Sets a kernel's arguments, from 0 on, to `count` memories; where there is
- * none the kernel reads none, and gets the first. */
-static enum vdbq_status arguments_set(cl_kernel kernel,
-                                      struct device_memory *const *memories,
-                                      unsigned count, struct error *error)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
-        const struct device_memory *memory =
-            memories[i] != NULL ? memories[i] : memories[0];
-        cl_mem buffer = ((const struct opencl_memory *)memory)->buffer;
-        status = opencl_check(opencl_calls.SetKernelArg(
-                                  kernel, i, sizeof buffer, &buffer),
-                              "clSetKernelArg", error);
-    }
-    return status;
-}
-
-/* Runs `groups` groups of a kernel and waits. POCL finishes a kernel when it
- * is first launched: what that took counts as compilation. */
-static enum vdbq_status kernel_run(const struct opencl_machine *machine,
-                                   cl_kernel kernel, uint64_t groups,
-                                   bool *warm, struct device_times *times,
-                                   struct error *error)
-{
-    struct opencl *opencl = (struct opencl *)machine->head.device;
-    size_t local = machine->variant.group, global = groups * local;
-    uint64_t start = os_time_ns(), kernel_ns = 0, all_ns;
-    cl_event event = NULL;
-    cl_int code = opencl_calls.EnqueueNDRangeKernel(
-        opencl->queue, kernel, 1, NULL, &global, &local, 0, NULL, &event);
-    enum vdbq_status status = opencl_wait(code, "clEnqueueNDRangeKernel",
-                                          event, &kernel_ns, error);
-
-    all_ns = os_time_ns() - start;
-    times->kernel_ns += kernel_ns;
-    times->launches++;
-    if (!*warm && all_ns > kernel_ns)
-        times->compile_ns += all_ns - kernel_ns;
-    *warm = true;
-    return status;
-}
-
-/* Sets the counters; the launch that follows in the queue finds them so. */
-static enum vdbq_status counters_reset(struct opencl *opencl,
-                                       struct device_memory *counters,
-                                       struct error *error)
-{
-    static const u32 start[COUNTERS] = { [COUNTER_ROWS] = 0,
-                                         [COUNTER_FAULT] = NO_FAULT };
-    cl_mem buffer = ((struct opencl_memory *)counters)->buffer;
-
-    return opencl_check(opencl_calls.EnqueueWriteBuffer(
-                            opencl->queue, buffer, CL_FALSE, 0, sizeof start,
-                            start, 0, NULL, NULL),
-                        "clEnqueueWriteBuffer", error);
-}
-
-enum vdbq_status opencl_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error)
-{
-    struct opencl_machine *opened = (struct opencl_machine *)machine;
-    struct device_memory *const memories[] = { params->control, params->data,
-                                               params->result,
-                                               params->descriptors,
-                                               params->counters };
-    uint64_t group_rows = (uint64_t)machine->shape.step_rows *
-                          params->launch->steps_per_item;
-    uint64_t rows = params->launch->row_end - params->launch->row_first;
-    enum vdbq_status status =
-        counters_reset((struct opencl *)machine->device, params->counters,
-                       error);
-
-    if (status == VDBQ_OK)
-        status = arguments_set(opened->run, memories, MACHINE_ARGUMENTS,
-                               error);
-    if (status != VDBQ_OK || rows == 0)
-        return status;
-    return kernel_run(opened, opened->run,
-                      (rows + group_rows - 1) / group_rows,
-                      &opened->run_warm, times, error);
-}
-
-enum vdbq_status opencl_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error)
-{
-    struct opencl_machine *opened = (struct opencl_machine *)machine;
-    struct device_memory *const memories[] = { params->control,
-                                               params->result, ordered,
-                                               params->descriptors };
-    cl_uint group_steps = steps / ORDER_GROUPS + 1;
-    const cl_uint counts[] = { steps, group_steps };
-    enum vdbq_status status = arguments_set(opened->order, memories, 4,
-                                            error);
-
-    for (cl_uint i = 0; i < 2 && status == VDBQ_OK; i++)
-        status = opencl_check(opencl_calls.SetKernelArg(
-                                  opened->order, 4 + i, sizeof counts[i],
-                                  &counts[i]),
-                              "clSetKernelArg", error);
-    if (status != VDBQ_OK)
-        return status;
-    return kernel_run(opened, opened->order,
-                      (steps + group_steps - 1) / group_steps,
-                      &opened->order_warm, times, error);
 }

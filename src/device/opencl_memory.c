@@ -91,7 +91,7 @@ static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueMapBuffer", event, time_ns, error);
 
-    if (status == VDBQ_OK)
+    if (code == CL_SUCCESS) /* it is mapped, whatever the wait said */
         memory->head.host = host;
     return status;
 }
@@ -106,7 +106,7 @@ static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
 
-    if (status == VDBQ_OK)
+    if (code == CL_SUCCESS)
         memory->head.host = NULL;
     return status;
 }
@@ -126,13 +126,15 @@ void opencl_memory_destroy(struct device_memory *memory)
 
 /* ---------------------------------------------------------- transfers -- */
 
-/* On a discrete device the driver moves the whole buffer. */
+/* On a discrete device the driver moves the whole buffer. Jobs may still be
+ * copying from it: they come first, since its address ends here. */
 enum vdbq_status opencl_memory_give(struct device_memory *memory,
                                     struct device_times *times,
                                     struct error *error)
 {
     if (!memory->device->facts.shares_memory)
         times->bytes_in += memory->size_bytes;
+    opencl_calls.Finish(opencl_of(memory)->queue_in);
     return unmap((struct opencl_memory *)memory, &times->transfer_ns, error);
 }
 

@@ -18,11 +18,9 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
 
 enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
-                            struct device_machine **machine,
                             struct device_times *times, struct error *error)
 {
     unsigned registers = params->program->registers;
-    enum vdbq_status status;
     *adapt = (struct adapt){
         .device = params->device,
         .interpreted = { .build = BUILD_INTERPRETED, .registers = registers },
@@ -38,15 +36,12 @@ enum vdbq_status adapt_init(struct adapt *adapt,
         return error_no_memory(error);
     adapt->specialised.body = adapt->body.bytes;
     if (adapt->watching)
-        status = start_adaptive(adapt, times, error);
-    else
-        status = device_machine(adapt->device,
-                                adapt->build == BUILD_SPECIALISED
-                                    ? &adapt->specialised
-                                    : &adapt->interpreted,
-                                &adapt->machine, times, error);
-    *machine = adapt->machine;
-    return status;
+        return start_adaptive(adapt, times, error);
+    return device_machine(adapt->device,
+                          adapt->build == BUILD_SPECIALISED
+                              ? &adapt->specialised
+                              : &adapt->interpreted,
+                          &adapt->machine, times, error);
 }
 
 void adapt_finish(struct adapt *adapt)
@@ -125,10 +120,12 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
     return (double)missed_ns + left_ns * saving(adapt) > price;
 }
 
-void adapt_ran(struct adapt *adapt, uint64_t rows, uint64_t kernel_ns)
+void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
+               uint64_t rows, uint64_t kernel_ns)
 {
-    struct adapt_rate *rate = &adapt->rates[adapt->build];
-    adapt->launches++;
+    enum device_build build =
+        machine == adapt->machine ? adapt->build : BUILD_INTERPRETED;
+    struct adapt_rate *rate = &adapt->rates[build];
     rate->rows += rows;
     rate->kernel_ns += kernel_ns;
     adapt->rows_left -= rows < adapt->rows_left ? rows : adapt->rows_left;
@@ -154,6 +151,7 @@ struct device_machine *adapt_machine(struct adapt *adapt,
                                       times);
     if (machine != NULL)
         take_specialised(adapt, machine);
+    adapt->launches++;
     return adapt->machine;
 }
 

@@ -39,7 +39,7 @@ struct adapt {
     bool watching;        /* the specialised machine may come yet          */
     unsigned cost;        /* of a row, as the planner prices it            */
     uint64_t rows_left;
-    unsigned launches;
+    unsigned launches;    /* that were started                             */
     unsigned launches_first;       /* number of the first specialised one
                                       after interpreted ones; 0: none      */
     enum device_build build;       /* that runs                            */
@@ -52,17 +52,17 @@ struct adapt {
 /* Builds, or takes from the device's cache, the machine to start with. */
 enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
-                            struct device_machine **machine,
                             struct device_times *times, struct error *error);
 /* Accepts a zeroed struct. A machine that is being built is not waited for:
  * it serves the next query. */
 void adapt_finish(struct adapt *adapt);
 
-/* The machine of the next launch. */
+/* The machine of the launch that starts now. */
 struct device_machine *adapt_machine(struct adapt *adapt,
                                      struct device_times *times);
-/* Notes what a launch took; the decision falls here. */
-void adapt_ran(struct adapt *adapt, uint64_t rows, uint64_t kernel_ns);
+/* Notes what a launch of that machine took; the decision falls here. */
+void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
+               uint64_t rows, uint64_t kernel_ns);
 
 /* "interpreted", "specialised", "adaptive (specialised from launch N)". */
 const char *adapt_text(struct adapt *adapt);

@@ -26,7 +26,8 @@ enum vdbq_status result_init(struct result *result,
 {
     unsigned columns = program_results(params->program);
     *result = (struct result){ .params = *params,
-                               .segments = VECTOR(struct segment) };
+                               .segments = VECTOR(struct segment),
+                               .copies = VECTOR(struct device_copy) };
     result->vectors =
         arena_alloc(&result->arena, columns * sizeof *result->vectors);
     result->outputs =
@@ -37,27 +38,21 @@ enum vdbq_status result_init(struct result *result,
 
 static void result_release(struct result *result)
 {
-    device_memory_destroy(result->written);
-    device_memory_destroy(result->ordered);
-    device_memory_destroy(result->copied);
-    device_memory_destroy(result->descriptors);
+    device_memory_release(result->written);
+    device_memory_release(result->ordered);
+    device_memory_release(result->copied);
+    device_memory_release(result->descriptors);
     result->written = result->ordered = NULL;
     result->copied = result->descriptors = NULL;
-    result->rows_room = 0;
+    result->rows_room = result->steps_room = 0;
 }
 
 void result_finish(struct result *result)
 {
     result_release(result);
     vector_finish(&result->segments);
+    vector_finish(&result->copies);
     arena_finish(&result->arena);
-}
-
-void result_reshape(struct result *result, struct machine_shape shape)
-{
-    if (shape.step_rows < result->params.shape.step_rows)
-        result_release(result); /* more steps need more descriptors */
-    result->params.shape = shape;
 }
 
 /* --------------------------------------------------------------- room -- */
@@ -82,21 +77,14 @@ static u64 place_outputs(struct result *result, uint64_t rows)
     return at;
 }
 
-/* Steps that a launch over `rows` rows has. */
-static u64 steps_of(const struct result *result, uint64_t rows)
-{
-    u64 step = result->params.shape.step_rows;
-    return (rows + step - 1) / step;
-}
-
-/* Allocates for `rows` rows: what the machine writes, where it is put into
- * order, and where the host reads it. */
+/* Allocates for `rows` rows in `steps` steps: what the machine writes, where
+ * it is put into order, and where the host reads it. */
 static enum vdbq_status result_room(struct result *result, uint64_t rows,
-                                    struct error *error)
+                                    uint64_t steps, struct error *error)
 {
     struct device *device = result->params.device;
     bool mapped = result->params.mapped;
-    bool ordered = result->params.shape.ordered;
+    bool ordered = result->shape.ordered;
     u64 size = place_outputs(result, rows);
     enum vdbq_status status = device_memory_create(
         device, mapped && ordered ? MEMORY_PINNED : MEMORY_DEVICE, size,
@@ -110,37 +98,36 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
                                       &result->copied, error);
     if (status == VDBQ_OK)
         status = device_memory_create(
-            device, MEMORY_DEVICE,
-            steps_of(result, rows) * sizeof(struct descriptor),
+            device, MEMORY_DEVICE, steps * sizeof(struct descriptor),
             &result->descriptors, error);
-    if (status == VDBQ_OK)
-        result->rows_room = rows;
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    result->rows_room = rows;
+    result->steps_room = steps;
+    return VDBQ_OK;
 }
 
-enum vdbq_status result_begin(struct result *result, uint64_t rows,
-                              struct output *outputs,
-                              struct device_launch *launch,
+enum vdbq_status result_begin(struct result *result,
+                              struct machine_shape shape, uint64_t rows,
                               struct device_times *times,
                               struct error *error)
 {
+    uint64_t steps = (rows + shape.step_rows - 1) / shape.step_rows;
     enum vdbq_status status = VDBQ_OK;
-    result->segments.count = result->next = 0;
-    if (rows > result->rows_room) {
+    result->segments.count = result->copies.count = result->next = 0;
+    if (rows > result->rows_room || steps > result->steps_room ||
+        shape.ordered != result->shape.ordered) {
         result_release(result);
-        status = result_room(result, rows, error);
+        result->shape = shape;
+        status = result_room(result, rows, steps, error);
     }
     if (status == VDBQ_OK && result->params.mapped)
         status = device_memory_give(
             result->ordered ? result->ordered : result->written, times, error);
-    memcpy(outputs, result->outputs,
-           program_results(result->params.program) * sizeof *outputs);
-    launch->result = result->written;
-    launch->descriptors = result->descriptors;
     return status;
 }
 
-/* ------------------------------------------------------------ collect -- */
+/* ------------------------------------------------------------ arrange -- */
 
 /* Adds rows behind the last segment, or joins them to it. */
 static enum vdbq_status add_segment(struct result *result, u32 start,
@@ -163,82 +150,67 @@ static enum vdbq_status add_segment(struct result *result, u32 start,
     return VDBQ_OK;
 }
 
-/* Makes segments of the descriptors. */
-static enum vdbq_status join_descriptors(struct result *result,
-                                         unsigned steps,
-                                         struct device_times *times,
-                                         struct error *error)
-{
-    struct descriptor *all = memory_zeroed(steps, sizeof *all);
-    if (all == NULL)
-        return error_no_memory(error);
-    enum vdbq_status status = device_read(result->descriptors, 0, all,
-                                          steps * sizeof *all, times, error);
-    for (unsigned i = 0; i < steps && status == VDBQ_OK; i++)
-        status = add_segment(result, all[i].start, all[i].count, error);
-    memory_release(all);
-    return status;
-}
-
-/* Copies one segment of one column to the host. */
-static enum vdbq_status copy_segment(struct result *result,
-                                     const struct segment *segment,
-                                     const struct output *output,
-                                     struct device_memory *from,
-                                     struct device_times *times,
-                                     struct error *error)
+static enum vdbq_status add_copy(struct result *result, u64 at, u64 size,
+                                 struct error *error)
 {
     u8 *host = device_memory_host(result->copied);
-    u64 at = output->values + (u64)segment->start * output->width;
-    enum vdbq_status status =
-        device_read(from, at, host + at, (u64)segment->count * output->width,
-                    times, error);
-    at = output->nulls + segment->start;
-    if (status == VDBQ_OK && output->null_register >= 0)
-        status = device_read(from, at, host + at, segment->count, times,
-                             error);
-    return status;
+    struct device_copy copy = {
+        .memory = result->ordered ? result->ordered : result->written,
+        .offset = at,
+        .bytes = host + at,
+        .size = size,
+    };
+    return vector_append(&result->copies, &copy, 1) ? VDBQ_OK
+                                                    : error_no_memory(error);
 }
 
-/* Copies what exists to the host, and nothing else. */
-static enum vdbq_status copy_out(struct result *result,
-                                 struct device_memory *from,
-                                 struct device_times *times,
-                                 struct error *error)
+/* One segment of all columns is to be copied to the host. */
+static enum vdbq_status copy_segment(struct result *result,
+                                     const struct segment *segment,
+                                     struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     unsigned columns = program_results(result->params.program);
-    for (size_t s = 0; s < result->segments.count; s++)
-        for (unsigned i = 0; i < columns && status == VDBQ_OK; i++)
-            status = copy_segment(result, vector_at(&result->segments, s),
-                                  &result->outputs[i], from, times, error);
-    result->host = device_memory_host(result->copied);
+    for (unsigned i = 0; i < columns && status == VDBQ_OK; i++) {
+        const struct output *output = &result->outputs[i];
+        status = add_copy(result,
+                          output->values + (u64)segment->start * output->width,
+                          (u64)segment->count * output->width, error);
+        if (status == VDBQ_OK && output->null_register >= 0)
+            status = add_copy(result, output->nulls + segment->start,
+                              segment->count, error);
+    }
     return status;
 }
 
-enum vdbq_status result_collect(struct result *result,
-                                struct device_machine *machine,
-                                const struct device_launch *launch,
-                                uint64_t rows, struct device_times *times,
-                                struct error *error)
+enum vdbq_status result_arrange(struct result *result, uint64_t rows,
+                                const struct descriptor *descriptors,
+                                unsigned steps, struct error *error)
 {
-    struct device_memory *from =
-        result->ordered ? result->ordered : result->written;
-    unsigned steps = (unsigned)steps_of(result, launch->launch->row_end);
-    enum vdbq_status status;
-    if (result->ordered == NULL)
-        status = join_descriptors(result, steps, times, error);
-    else
+    enum vdbq_status status = VDBQ_OK;
+    if (result->ordered != NULL)
         status = add_segment(result, 0, (u32)rows, error);
-    if (status == VDBQ_OK && result->ordered != NULL && rows > 0)
-        status = device_order(machine, launch, result->ordered, steps, times,
-                              error);
-    if (status != VDBQ_OK)
-        return status;
-    if (!result->params.mapped)
-        return copy_out(result, from, times, error);
-    status = device_memory_take(from, times, error);
-    result->host = device_memory_host(from);
+    for (unsigned i = 0; !result->ordered && i < steps && status == VDBQ_OK;
+         i++)
+        status = add_segment(result, descriptors[i].start,
+                             descriptors[i].count, error);
+    for (size_t i = 0; !result->params.mapped && i < result->segments.count &&
+                       status == VDBQ_OK;
+         i++)
+        status = copy_segment(result, vector_at(&result->segments, i), error);
+    return status;
+}
+
+enum vdbq_status result_land(struct result *result,
+                             struct device_times *times, struct error *error)
+{
+    struct device_memory *memory = result->copied;
+    enum vdbq_status status = VDBQ_OK;
+    if (result->params.mapped) {
+        memory = result->ordered ? result->ordered : result->written;
+        status = device_memory_take(memory, times, error);
+    }
+    result->host = device_memory_host(memory);
     return status;
 }
 

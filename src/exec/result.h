@@ -6,14 +6,13 @@
 #ifndef VDBQ_EXEC_RESULT_H
 #define VDBQ_EXEC_RESULT_H
 
-#include "device/device.h"
+#include "device/job.h"
 #include "program/program.h"
 
 struct result_params {
     struct device *device;
     const struct program *program;
     bool mapped; /* the machine writes into the host's memory */
-    struct machine_shape shape;
 };
 
 /* Result rows that lie next to one another, in order. */
@@ -26,12 +25,15 @@ struct result {
     struct result_params params;
     struct vdbq_vector *vectors;   /* of the batch, one a result column     */
     struct output *outputs;        /* where the columns lie                 */
+    struct machine_shape shape;    /* of the machine that room is for       */
     uint64_t rows_room;            /* rows there is room for                */
+    uint64_t steps_room;           /* steps there are descriptors for       */
     struct device_memory *written; /* what the machine writes               */
     struct device_memory *ordered; /* in table order; NULL: `written` is    */
-    struct device_memory *copied;  /* serial: the host's copy, pinned       */
+    struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
     struct device_memory *descriptors;
     struct vector segments;        /* of struct segment, in table order     */
+    struct vector copies;          /* of struct device_copy: the segments'  */
     size_t next;                   /* the segment that comes next           */
     const u8 *host;                /* where the rows are, for the host      */
     struct arena arena;
@@ -46,24 +48,22 @@ enum vdbq_status result_init(struct result *result,
 /* Accepts a zeroed struct. */
 void result_finish(struct result *result);
 
-/* The launches from now on are of another machine: other steps. */
-void result_reshape(struct result *result, struct machine_shape shape);
-
-/* Makes room for a launch over `rows` rows, writes the outputs' places into
- * `outputs` and names the memory in `launch`. */
-enum vdbq_status result_begin(struct result *result, uint64_t rows,
-                              struct output *outputs,
-                              struct device_launch *launch,
+/* Makes room for a launch over `rows` rows by a machine of that shape: after
+ * it `outputs` and the memories hold for the launch. */
+enum vdbq_status result_begin(struct result *result,
+                              struct machine_shape shape, uint64_t rows,
                               struct device_times *times,
                               struct error *error);
 
-/* Brings the rows of the launch to the host, in table order. `rows` is how
- * many the machine counted where descriptors come in any order. */
-enum vdbq_status result_collect(struct result *result,
-                                struct device_machine *machine,
-                                const struct device_launch *launch,
-                                uint64_t rows, struct device_times *times,
-                                struct error *error);
+/* The machine has run: makes `segments`, and the `copies` that bring them to
+ * the host. `rows` is how many it counted; descriptors are read where they
+ * come in order. */
+enum vdbq_status result_arrange(struct result *result, uint64_t rows,
+                                const struct descriptor *descriptors,
+                                unsigned steps, struct error *error);
+/* The copies are done: the rows can be read. */
+enum vdbq_status result_land(struct result *result,
+                             struct device_times *times, struct error *error);
 
 /* The next batch; rows 0: no more. */
 void result_batch(struct result *result, struct vdbq_batch *batch);

@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runner: one program on one device, with the memory that its launches
- * need. It knows feeds and result rows, not tables. The two-step result is
- * made here: step one in the kernel, step two by joining what lies in order,
- * or by moving it on the device.
+ * The runner: one program on one device, with a ring of launches in flight and
+ * the memory that they need. It knows feeds and result rows, not tables. The
+ * two-step result is made here: step one in the kernel, step two by joining
+ * what lies in order, or by moving it on the device.
  */
 #ifndef VDBQ_EXEC_RUNNER_H
 #define VDBQ_EXEC_RUNNER_H
 
-#include "device/device.h"
+#include "cl/tablet.h"
+#include "device/job.h"
 #include "program/program.h"
 
 /* How data gets to the machine and back. */
 enum run_mode {
-    MODE_SERIAL, /* copied in, run, copied out, one after another       */
-    MODE_MAPPED  /* the machine works in the host's pinned memory       */
+    MODE_SERIAL,   /* copied in, run, copied out, one after another      */
+    MODE_STREAMED, /* the same, while other launches do the same         */
+    MODE_MAPPED,   /* the machine works in the host's pinned memory      */
+    MODE_CACHED    /* as streamed, of tablets that stay on the device    */
 };
+enum { RUN_MODES = MODE_CACHED + 1 };
+const char *runner_mode_name(enum run_mode mode);
+
+/* Launches that are in flight at most: four keep a link busy both ways; where
+ * nothing has to come in, launches are short, and more hide what the host
+ * takes between them. */
+enum { RUNNER_RING_STREAMED = 4, RUNNER_RING_MAX = 8 };
 
 struct runner_params {
     struct device *device;
@@ -40,25 +50,42 @@ const struct program_pack *runner_pack(const struct runner *runner);
  * memory to a fixed share. A multiple of 64. */
 uint64_t runner_rows_max(const struct runner *runner);
 
-/* One launch: rows [0, rows) of the feeds. With MODE_MAPPED `data` holds them
- * at the offsets that the feeds name. With MODE_SERIAL the feeds are copied
- * from `host` at these offsets, column by column, and `data` is NULL. */
+/* Bytes that the values and the NULL bits of `rows` rows of a feed take. */
+static inline uint64_t feed_value_bytes(const struct feed *feed, uint64_t rows)
+{
+    return feed->encoding == ENCODING_SEQUENCE ? 0 : rows * feed->width;
+}
+static inline uint64_t feed_null_bytes(const struct feed *feed, uint64_t rows)
+{
+    return feed->nulls != 0 ? (rows + 7) / 8 : 0;
+}
+
+/* One launch: rows [0, rows) of the feeds, which lie at the offsets that they
+ * name, in `data`; where that is NULL they are copied from `host`, column by
+ * column. All of it belongs to the launch until its rows are there. */
 struct runner_input {
     const struct feed *feeds;
     struct device_memory *data;
-    const u8 *host;
-    uint64_t rows;
+    const struct device_copy *copies; /* to be made before, into `data`   */
+    size_t copy_count;
+    u8 *host;
+    uint64_t rows; /* at least 1 */
 };
 
-/* Runs it; its result rows are then given out by runner_batch(). A fault of
- * a row fails with RANGE and the position of the instruction. */
-enum vdbq_status runner_run(struct runner *runner,
-                            const struct runner_input *input,
-                            struct error *error);
+/* Launches in flight, and whether there is room for one more. */
+unsigned runner_in_flight(const struct runner *runner);
+bool runner_has_room(const struct runner *runner);
 
-/* The next result rows of the last run, in order; rows 0: no more. They live
- * until the next run. */
-void runner_batch(struct runner *runner, struct vdbq_batch *batch);
+/* Starts a launch; there must be room. */
+enum vdbq_status runner_start(struct runner *runner,
+                              const struct runner_input *input,
+                              struct error *error);
+
+/* The next result rows of the oldest launch in flight, in order; rows 0: it
+ * has no more, and is in flight no longer. They live until the next call. A
+ * fault of a row fails with RANGE and the position of the instruction. */
+enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
+                              struct error *error);
 
 /* The build that runs: "interpreted", "specialised", or from which launch on
  * it was which. Lives as long as the runner. */

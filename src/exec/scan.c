@@ -2,165 +2,193 @@
 /*
  * The only loop over tablets: feed, run, collect. A tablet is taken in parts
  * when one launch over all of it would take too long or too much memory.
+ * Parts are started as long as the runner and the budgets have room; rows,
+ * and failures, come in the order of the parts.
  */
 #include "exec/scan.h"
 
-#include "data/tablet.h"
+#include "exec/source.h"
+
+/* A launch in flight. */
+struct part {
+    struct source source;
+    uint64_t rows;
+    uint64_t bytes; /* of the columns that it reads */
+};
 
 struct scan {
     struct scan_params params;
     struct runner *runner;
     const struct table *table; /* NULL: a program without a table, one row */
+    struct source_params sources;
     struct feed *feeds;        /* of the launch at hand                    */
-    struct pool_slot *slot;    /* of the tablet at hand; NULL: none        */
-    size_t tablet;             /* its number                               */
+    struct vector copies;      /* struct device_copy: likewise             */
+    struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
+    unsigned first;            /* the oldest of them                       */
+    size_t tablet;             /* number of the one to start on next       */
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table                             */
-    uint64_t load_ns;
-    bool ended;
+    uint64_t bytes_done;       /* of the columns that were read            */
+    bool fed;                  /* nothing is left to start                 */
+    bool failed;
+    struct error held;         /* ... since this happened; status OK: not  */
     struct arena arena;
 };
+
+static enum vdbq_status feed(struct scan *scan, struct error *error);
+
+/* ---------------------------------------------------------- open, close -- */
+
+static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
+{
+    const struct scan_params *params = &scan->params;
+    const struct program *program = params->runner.program;
+    enum vdbq_status status =
+        runner_open(&params->runner, &scan->runner, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (program->tables.count > 0)
+        scan->table = catalogue_table_id(
+            params->snapshot->catalogue,
+            VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+    if (params->resident != NULL)
+        resident_drop_old(params->resident, params->snapshot->catalogue);
+    scan->sources = (struct source_params){
+        .mode = params->runner.mode,
+        .pool = params->pool,
+        .resident = params->resident,
+        .table = scan->table,
+        .pack = runner_pack(scan->runner),
+        .times = runner_times(scan->runner),
+    };
+    scan->copies = VECTOR(struct device_copy);
+    scan->feeds =
+        arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
+                                      sizeof *scan->feeds);
+    return scan->feeds ? VDBQ_OK : error_no_memory(error);
+}
 
 enum vdbq_status scan_open(const struct scan_params *params,
                            struct scan **scan, struct error *error)
 {
     struct scan *made = memory_zeroed(1, sizeof *made);
+    *scan = NULL;
     if (made == NULL)
         return error_no_memory(error);
-    const struct program *program = params->runner.program;
     made->params = *params;
-    enum vdbq_status status =
-        runner_open(&params->runner, &made->runner, error);
-    if (status == VDBQ_OK) {
-        size_t feeds = runner_pack(made->runner)->feed_count;
-        made->feeds =
-            arena_alloc(&made->arena, (feeds + 1) * sizeof *made->feeds);
-        if (made->feeds == NULL)
-            status = error_no_memory(error);
-    }
-    if (status == VDBQ_OK && program->tables.count > 0)
-        made->table = catalogue_table_id(
-            params->snapshot->catalogue,
-            VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
-    if (status != VDBQ_OK) {
+    enum vdbq_status status = scan_prepare(made, error);
+    if (status != VDBQ_OK)
         scan_close(made);
-        made = NULL;
-    }
-    *scan = made;
+    else
+        *scan = made;
     return status;
-}
-
-static void release_slot(struct scan *scan)
-{
-    if (scan->slot != NULL)
-        pool_release(scan->params.pool, scan->slot);
-    scan->slot = NULL;
 }
 
 void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
-    release_slot(scan);
-    runner_close(scan->runner);
+    runner_close(scan->runner); /* waits for what is in flight */
+    for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
+        source_close(&scan->parts[i].source, &scan->sources, scan->failed);
+    vector_finish(&scan->copies);
     arena_finish(&scan->arena);
     memory_release(scan);
 }
 
-/* --------------------------------------------------------------- feed -- */
+/* --------------------------------------------------------------- batch -- */
 
-/* Number in the table of the program's column `column`; -1 is the key. */
-static unsigned table_column_number(const struct table *table, int column)
+/* The oldest part has given all its rows. */
+static void part_done(struct scan *scan)
 {
-    if (column < 0)
-        return table->key;
-    return (unsigned)column + (table->key != NO_KEY &&
-                               (unsigned)column >= table->key);
+    struct part *part = &scan->parts[scan->first];
+    source_close(&part->source, &scan->sources, false);
+    scan->rows_done += part->rows;
+    scan->bytes_done += part->bytes;
+    scan->first = (scan->first + 1) % RUNNER_RING_MAX;
 }
 
-/* Where a column of the tablet at hand starts at row `row`. */
-static struct feed column_feed(const struct scan *scan, unsigned column,
-                               uint64_t row)
+enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
+                            struct error *error)
 {
-    const struct tablet_column *from =
-        tablet_column(scan->slot->tablet, column);
-    return (struct feed){
-        .values = from->values + row * from->width,
-        .nulls = from->nulls != 0 ? from->nulls + row / 8 : 0,
-        .base = from->base + (i64)row,
-        .width = from->width,
-        .encoding = from->encoding,
-    };
-}
-
-/* Row numbers, for a table without a key. */
-static struct feed number_feed(const struct scan *scan, uint64_t row)
-{
-    const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
-    return (struct feed){ .base = (i64)(tablet->row_first + row),
-                          .width = sizeof(i64),
-                          .encoding = ENCODING_SEQUENCE };
-}
-
-static void make_feeds(struct scan *scan)
-{
-    const struct program_pack *pack = runner_pack(scan->runner);
-    for (unsigned i = 0; i < pack->feed_count; i++) {
-        unsigned column =
-            table_column_number(scan->table, pack->feeds[i].column);
-        scan->feeds[i] = column == NO_KEY
-                             ? number_feed(scan, scan->row)
-                             : column_feed(scan, column, scan->row);
+    enum vdbq_status status = VDBQ_OK;
+    *batch = (struct vdbq_batch){ 0 };
+    while (status == VDBQ_OK && batch->rows == 0 && !scan->failed) {
+        status = feed(scan, error);
+        if (status == VDBQ_OK && runner_in_flight(scan->runner) == 0)
+            break;
+        if (status == VDBQ_OK)
+            status = runner_batch(scan->runner, batch, error);
+        if (status == VDBQ_OK && batch->rows == 0)
+            part_done(scan);
     }
-}
-
-/* Pins the tablet at hand. */
-static enum vdbq_status pin(struct scan *scan, struct error *error)
-{
-    uint64_t before = pool_load_ns(scan->params.pool);
-    enum vdbq_status status = pool_pin(scan->params.pool, scan->table,
-                                       &scan->table->tablets[scan->tablet],
-                                       &scan->slot, error);
-    scan->load_ns += pool_load_ns(scan->params.pool) - before;
-    if (status == VDBQ_OK && scan->params.runner.mode == MODE_SERIAL)
-        status = device_memory_take(scan->slot->memory,
-                                    runner_times(scan->runner), error);
+    if (status == VDBQ_OK && batch->rows == 0 &&
+        scan->held.status != VDBQ_OK && !scan->failed) {
+        *error = scan->held;
+        status = error->status;
+    }
+    if (status != VDBQ_OK)
+        scan->failed = true;
     return status;
 }
 
-/* ---------------------------------------------------------------- run -- */
+/* --------------------------------------------------------------- start -- */
 
-/* Runs the next part of the tablet at hand. */
-static enum vdbq_status run_part(struct scan *scan, struct error *error)
+/* Starts the launch of a part over the next rows of its tablet. */
+static enum vdbq_status launch(struct scan *scan, struct part *part,
+                               struct error *error)
+{
+    const struct source_params *sources = &scan->sources;
+    struct runner_input input = source_input(&part->source, sources);
+    source_feeds(&part->source, sources, scan->row, scan->feeds);
+    input.feeds = scan->feeds;
+    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
+    input.copy_count = scan->copies.count;
+    input.rows = part->rows;
+    part->bytes = 0;
+    for (unsigned i = 0; i < sources->pack->feed_count; i++)
+        part->bytes += feed_value_bytes(&scan->feeds[i], part->rows) +
+                       feed_null_bytes(&scan->feeds[i], part->rows);
+    return runner_start(scan->runner, &input, error);
+}
+
+/* Starts the next part of the table. */
+static enum vdbq_status start_part(struct scan *scan, struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
+    struct part *part =
+        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
+                     RUNNER_RING_MAX];
     uint64_t left = tablet->rows - scan->row;
     uint64_t most = runner_rows_max(scan->runner);
-    struct runner_input input = {
-        .feeds = scan->feeds,
-        .data = scan->slot->memory,
-        .host = device_memory_host(scan->slot->memory),
-        .rows = left < most ? left : most,
-    };
-    make_feeds(scan);
-    enum vdbq_status status = runner_run(scan->runner, &input, error);
-    scan->row += input.rows;
-    scan->rows_done += input.rows;
-    if (status != VDBQ_OK || scan->row < tablet->rows)
+    scan->copies.count = 0;
+    enum vdbq_status status = source_open(&part->source, &scan->sources,
+                                          tablet, &scan->copies, error);
+    if (status != VDBQ_OK)
         return status;
+    part->rows = left < most ? left : most;
+    status = launch(scan, part, error);
+    if (status != VDBQ_OK) {
+        source_close(&part->source, &scan->sources, true);
+        return status;
+    }
+    scan->row += part->rows;
+    if (scan->row < tablet->rows)
+        return VDBQ_OK;
     scan->row = 0;
     scan->tablet++;
     return VDBQ_OK;
 }
 
-/* Runs the program for its one row, without a table. */
-static enum vdbq_status run_row(struct scan *scan, struct error *error)
+/* Starts the program for its one row, without a table. */
+static enum vdbq_status start_row(struct scan *scan, struct error *error)
 {
-    scan->ended = true;
-    return runner_run(scan->runner,
-                      &(struct runner_input){ .feeds = scan->feeds,
-                                              .rows = 1 },
-                      error);
+    scan->fed = true;
+    scan->parts[scan->first].rows = 1;
+    return runner_start(scan->runner,
+                        &(struct runner_input){ .feeds = scan->feeds,
+                                                .rows = 1 },
+                        error);
 }
 
 /* Whether the query is to stop. */
@@ -174,38 +202,34 @@ static bool stopped(const struct scan *scan)
                              scan->table->rows);
 }
 
-/* One launch, or the end. */
-static enum vdbq_status run_next(struct scan *scan, struct error *error)
+/* One launch more, or the end of the table. */
+static enum vdbq_status start_next(struct scan *scan, struct error *error)
 {
-    if (stopped(scan))
-        return error_set(error, VDBQ_CANCELLED, "the query was cancelled");
     if (scan->table == NULL)
-        return run_row(scan, error);
-    if (scan->row == 0)
-        release_slot(scan);
-    if (scan->tablet == scan->table->tablet_count) {
-        scan->ended = true;
-        return VDBQ_OK;
-    }
-    enum vdbq_status status = VDBQ_OK;
-    if (scan->slot == NULL)
-        status = pin(scan, error);
-    return status == VDBQ_OK ? run_part(scan, error) : status;
+        return start_row(scan, error);
+    if (scan->tablet < scan->table->tablet_count)
+        return start_part(scan, error);
+    scan->fed = true;
+    return VDBQ_OK;
 }
 
-enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
-                            struct error *error)
+/* Starts launches while there is room. A failure is held back until the rows
+ * of those before it are out. Where a budget has no room beside what is in
+ * flight, the ring is as short as that. */
+static enum vdbq_status feed(struct scan *scan, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    runner_batch(scan->runner, batch);
-    while (status == VDBQ_OK && batch->rows == 0 && !scan->ended) {
-        status = run_next(scan, error);
-        if (status == VDBQ_OK)
-            runner_batch(scan->runner, batch);
+    while (!scan->fed && runner_has_room(scan->runner)) {
+        if (stopped(scan))
+            return error_set(error, VDBQ_CANCELLED, "the query was cancelled");
+        enum vdbq_status status = start_next(scan, error);
+        if (status == VDBQ_LIMIT && runner_in_flight(scan->runner) > 0)
+            return VDBQ_OK;
+        if (status != VDBQ_OK) {
+            scan->held = *error;
+            scan->fed = true;
+        }
     }
-    if (status != VDBQ_OK)
-        scan->ended = true;
-    return status;
+    return VDBQ_OK;
 }
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
@@ -213,11 +237,12 @@ void scan_stats(struct scan *scan, struct vdbq_stats *stats)
     const struct device_times *times = runner_times(scan->runner);
     stats->build = runner_build(scan->runner);
     stats->rows_read += scan->rows_done;
+    stats->bytes_read += scan->bytes_done;
     stats->bytes_in += times->bytes_in;
     stats->bytes_out += times->bytes_out;
     stats->kernel_ns += times->kernel_ns;
     stats->transfer_ns += times->transfer_ns;
     stats->compile_ns += times->compile_ns;
-    stats->load_ns += scan->load_ns;
+    stats->load_ns += scan->sources.load_ns;
     stats->launches += times->launches;
 }

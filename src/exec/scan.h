@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The scan: a program run over the tablets of a table, a launch at a time,
- * as its rows are asked for.
+ * The scan: a program run over the tablets of a table, as its rows are asked
+ * for; in some modes launches are under way ahead of them.
  */
 #ifndef VDBQ_EXEC_SCAN_H
 #define VDBQ_EXEC_SCAN_H
@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool.h"
+#include "exec/resident.h"
 #include "exec/runner.h"
 
 struct scan_params {
@@ -16,6 +17,7 @@ struct scan_params {
     const struct snapshot *snapshot; /* outlives the scan                  */
     struct pool *pool;               /* of the snapshot's database and of
                                         the runner's device                */
+    struct resident *resident;       /* of that device; for MODE_CACHED    */
     const atomic_bool *cancelled;    /* read between launches              */
     vdbq_progress progress;          /* may be NULL; called between them   */
     void *progress_context;

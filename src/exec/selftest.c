@@ -22,11 +22,17 @@ struct way {
     enum device_build build;
 };
 
+/* The rows, on one device. */
+struct rows {
+    struct device_memory *pinned;
+    struct device_memory *resident; /* for MODE_CACHED */
+};
+
 struct testing {
     struct way host;
     struct way device;
-    struct device_memory *host_data; /* the rows, for each mode's side */
-    struct device_memory *device_data;
+    struct rows host_rows;
+    struct rows device_rows;
     unsigned opcodes;
     vdbq_report report;
     void *context;
@@ -76,16 +82,20 @@ static bool keep_row(struct outcome *outcome, const struct vdbq_batch *batch,
     return true;
 }
 
-static enum vdbq_status keep_rows(struct runner *runner,
+/* Takes rows until no more than `most` launches are in flight. */
+static enum vdbq_status keep_rows(struct runner *runner, unsigned most,
                                   struct outcome *outcome,
                                   struct error *error)
 {
     struct vdbq_batch batch;
-    for (runner_batch(runner, &batch); batch.rows > 0;
-         runner_batch(runner, &batch))
+    while (runner_in_flight(runner) > most) {
+        enum vdbq_status status = runner_batch(runner, &batch, error);
+        if (status != VDBQ_OK)
+            return status;
         for (uint64_t row = 0; row < batch.rows; row++)
             if (!keep_row(outcome, &batch, row))
                 return error_no_memory(error);
+    }
     return VDBQ_OK;
 }
 
@@ -102,11 +112,75 @@ static void make_feeds(const struct program *program,
     }
 }
 
+/* Rows of a launch. Modes that overlap launches get a full ring and more. */
+static uint64_t launch_rows(enum run_mode mode)
+{
+    bool overlaps = mode == MODE_STREAMED || mode == MODE_CACHED;
+    return overlaps ? TABLET_ALIGNED(SELFTEST_ROWS / (RUNNER_RING_MAX + 2))
+                    : SELFTEST_ROWS;
+}
+
+/* The feeds of rows [row, ...) of those that start at row 0. */
+static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
+                       struct feed *to)
+{
+    for (unsigned i = 0; i < count; i++) {
+        to[i] = from[i];
+        to[i].values += feed_value_bytes(&from[i], row);
+        to[i].nulls += feed_null_bytes(&from[i], row);
+        to[i].base += (i64)row;
+    }
+}
+
+/* Starts a launch over rows [row, ...), the way the mode has it. */
+static enum vdbq_status start(struct runner *runner, enum run_mode mode,
+                              const struct rows *rows, uint64_t row,
+                              const struct feed *all, struct error *error)
+{
+    struct feed feeds[SELFTEST_COLUMNS + 1];
+    struct device_copy copy = { .memory = rows->resident,
+                                .bytes = device_memory_host(rows->pinned),
+                                .size = SELFTEST_BYTES };
+    struct runner_input input = { .feeds = feeds,
+                                  .rows = launch_rows(mode) };
+    if (input.rows > SELFTEST_ROWS - row)
+        input.rows = SELFTEST_ROWS - row;
+    move_feeds(all, runner_pack(runner)->feed_count, row, feeds);
+    if (mode == MODE_MAPPED)
+        input.data = rows->pinned;
+    else if (mode == MODE_CACHED)
+        input.data = rows->resident;
+    else
+        input.host = copy.bytes;
+    if (mode == MODE_CACHED && row == 0) {
+        input.copies = &copy;
+        input.copy_count = 1;
+    }
+    return runner_start(runner, &input, error);
+}
+
+/* Runs all rows, and keeps what comes. */
+static enum vdbq_status run_rows(struct runner *runner, enum run_mode mode,
+                                 const struct rows *rows,
+                                 const struct feed *feeds,
+                                 struct outcome *outcome, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t row = 0; row < SELFTEST_ROWS && status == VDBQ_OK;
+         row += launch_rows(mode)) {
+        if (!runner_has_room(runner))
+            status = keep_rows(runner, runner_in_flight(runner) - 1, outcome,
+                               error);
+        if (status == VDBQ_OK)
+            status = start(runner, mode, rows, row, feeds, error);
+    }
+    return status == VDBQ_OK ? keep_rows(runner, 0, outcome, error) : status;
+}
+
 /* Runs the program one way. A fault of a row is an outcome, no failure. */
 static enum vdbq_status run(const struct testing *test,
                             const struct program *program,
-                            const struct way *way,
-                            struct device_memory *data,
+                            const struct way *way, const struct rows *rows,
                             struct outcome *outcome)
 {
     struct feed feeds[SELFTEST_COLUMNS + 1];
@@ -120,22 +194,18 @@ static enum vdbq_status run(const struct testing *test,
     if (status != VDBQ_OK)
         return status;
     make_feeds(program, runner_pack(runner), feeds);
-    struct runner_input input = { .feeds = feeds,
-                                  .data = data,
-                                  .host = device_memory_host(data),
-                                  .rows = SELFTEST_ROWS };
-    status = runner_run(runner, &input, test->error);
-    if (status == VDBQ_OK)
-        status = keep_rows(runner, outcome, test->error);
+    status = run_rows(runner, way->mode, rows, feeds, outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
+        outcome->rows = 0; /* how many came before is the mode's affair */
+        vector_finish(&outcome->values);
         snprintf(outcome->message, sizeof outcome->message, "%u %s",
                  test->error->line, test->error->message);
         status = VDBQ_OK;
     }
     runner_close(runner);
     if (status == VDBQ_OK)
-        status = device_memory_take(data, &(struct device_times){ 0 },
+        status = device_memory_take(rows->pinned, &(struct device_times){ 0 },
                                     test->error);
     return status;
 }
@@ -178,9 +248,10 @@ static enum vdbq_status test_program(struct testing *test, const char *what,
         program_at(program, (int)pc)->at.line = (unsigned)pc + 1;
     enum vdbq_status status = program_check(program, test->error);
     if (status == VDBQ_OK)
-        status = run(test, program, &test->host, test->host_data, &host);
+        status = run(test, program, &test->host, &test->host_rows, &host);
     if (status == VDBQ_OK)
-        status = run(test, program, &test->device, test->device_data, &device);
+        status = run(test, program, &test->device, &test->device_rows,
+                     &device);
     if (status == VDBQ_OK)
         status = compare(test, what, &host, &device);
     vector_finish(&host.values);
@@ -255,8 +326,8 @@ static enum vdbq_status test_ops(struct testing *test)
 static enum vdbq_status test_way(struct testing *test, bool tame)
 {
     char line[256];
-    selftest_fill(device_memory_host(test->host_data), tame);
-    selftest_fill(device_memory_host(test->device_data), tame);
+    selftest_fill(device_memory_host(test->host_rows.pinned), tame);
+    selftest_fill(device_memory_host(test->device_rows.pinned), tame);
     test->opcodes = 0;
     enum vdbq_status status = test_ops(test);
     if (status != VDBQ_OK)
@@ -264,7 +335,7 @@ static enum vdbq_status test_way(struct testing *test, bool tame)
     snprintf(line, sizeof line,
              "ok: %u opcodes, %d %s rows, %s, %s, as on the host",
              test->opcodes, SELFTEST_ROWS, tame ? "tame" : "edge",
-             test->device.mode == MODE_MAPPED ? "mapped" : "serial",
+             runner_mode_name(test->device.mode),
              test->device.build == BUILD_SPECIALISED ? "specialised"
                                                      : "interpreted");
     test->report(test->context, line);
@@ -276,7 +347,7 @@ static enum vdbq_status test_ways(struct testing *test)
     enum vdbq_status status = VDBQ_OK;
     bool is_host = device_facts(test->device.device)->is_host;
     for (int build = BUILD_INTERPRETED; build <= BUILD_SPECIALISED; build++)
-        for (int mode = MODE_SERIAL; mode <= MODE_MAPPED; mode++)
+        for (int mode = 0; mode < RUN_MODES; mode++)
             for (int tame = 0; tame <= 1 && status == VDBQ_OK; tame++) {
                 test->device.mode = (enum run_mode)mode;
                 test->device.build = (enum device_build)build;
@@ -284,6 +355,23 @@ static enum vdbq_status test_ways(struct testing *test)
                     status = test_way(test, tame);
             }
     return status;
+}
+
+static enum vdbq_status make_rows(struct device *device, struct rows *rows,
+                                  struct error *error)
+{
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, SELFTEST_BYTES, &rows->pinned, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
+                                      &rows->resident, error);
+    return status;
+}
+
+static void free_rows(struct rows *rows)
+{
+    device_memory_destroy(rows->pinned);
+    device_memory_destroy(rows->resident);
 }
 
 enum vdbq_status selftest(struct device *device, struct device *host,
@@ -295,14 +383,12 @@ enum vdbq_status selftest(struct device *device, struct device *host,
                             .report = report,
                             .context = context,
                             .error = error };
-    enum vdbq_status status = device_memory_create(
-        host, MEMORY_PINNED, SELFTEST_BYTES, &test.host_data, error);
+    enum vdbq_status status = make_rows(host, &test.host_rows, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(device, MEMORY_PINNED, SELFTEST_BYTES,
-                                      &test.device_data, error);
+        status = make_rows(device, &test.device_rows, error);
     if (status == VDBQ_OK)
         status = test_ways(&test);
-    device_memory_destroy(test.host_data);
-    device_memory_destroy(test.device_data);
+    free_rows(&test.host_rows);
+    free_rows(&test.device_rows);
     return status;
 }

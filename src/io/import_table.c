@@ -7,6 +7,7 @@
 #include "io/out.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -155,8 +156,10 @@ static enum vdbq_status pair_by_name(struct import *import, unsigned table)
     return VDBQ_OK;
 }
 
-static enum vdbq_status pair_by_position(struct import *import)
+/* The file's columns are the table's, by its names. */
+static enum vdbq_status pair_by_position(struct import *import, unsigned table)
 {
+    vdbq *db = import->params->db;
     if (import->columns != import->targets)
         return import_fail(import, VDBQ_TYPE,
                            "a first line with column names lets the file "
@@ -164,8 +167,14 @@ static enum vdbq_status pair_by_position(struct import *import)
                            "the file has %u columns where table %s has %u",
                            import->columns, import->params->table,
                            import->targets);
-    for (unsigned i = 0; i < import->columns; i++)
-        import->column[i].target = i;
+    for (unsigned i = 0; i < import->columns; i++) {
+        struct import_column *column = &import->column[i];
+        free(column->name);
+        column->name = strdup(vdbq_table_column_name(db, table, i));
+        if (column->name == NULL)
+            return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+        column->target = i;
+    }
     return VDBQ_OK;
 }
 
@@ -186,7 +195,7 @@ enum vdbq_status import_table(struct import *import)
     table = import_table_find(db, import->params->table);
     import->targets = vdbq_table_columns(db, table);
     status = exists && import->header ? pair_by_name(import, table)
-                                      : pair_by_position(import);
+                                      : pair_by_position(import, table);
     for (unsigned i = 0; status == VDBQ_OK && i < import->columns; i++)
         import->column[i].type =
             vdbq_table_column_type(db, table, import->column[i].target);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs: a launch on its way, so that the host need not wait. Bytes go in, the
+ * machine runs, bytes come out; several jobs of one device are in flight at
+ * once, and what one copies in overlaps what another runs or copies out.
+ * Their machines run one after another, in the order of their starts. A
+ * device without queues does everything when it is asked to.
+ */
+#ifndef VDBQ_DEVICE_JOB_H
+#define VDBQ_DEVICE_JOB_H
+
+#include <stddef.h>
+
+#include "device/device.h"
+
+struct device_job;
+
+/* Bytes between the host and memory that the device holds. The fast way is
+ * from and to pinned memory. They belong to the job until it was waited for. */
+struct device_copy {
+    struct device_memory *memory;
+    uint64_t offset;
+    void *bytes;
+    uint64_t size; /* not 0 */
+};
+
+struct device_job_params {
+    struct device_machine *machine;
+    const struct device_copy *in;   /* made before the machine runs           */
+    size_t in_count;
+    struct device_launch launch;    /* counters are not set up: `in` does it  */
+    struct device_memory *ordered;  /* rows are put into order there; NULL:
+                                       they stay where the machine wrote them */
+    unsigned steps;                 /* of the launch                          */
+    u32 *counters;                  /* host: COUNTERS of them, once it ran    */
+    struct descriptor *descriptors; /* host: one a step, once it ran; NULL:
+                                       they are not needed                    */
+};
+
+enum vdbq_status device_job_create(struct device *device,
+                                   struct device_job **job,
+                                   struct error *error);
+/* Waits for what is in flight; accepts NULL. */
+void device_job_destroy(struct device_job *job);
+
+/* Starts a job that was waited for, or is new. */
+enum vdbq_status device_job_start(struct device_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error);
+/* Whether the machine has run, so that device_job_run() would not wait. */
+bool device_job_has_run(struct device_job *job);
+/* Waits until the machine has run: counters and descriptors are there. */
+enum vdbq_status device_job_run(struct device_job *job, struct error *error);
+/* Starts to copy result rows to the host; once a start. */
+enum vdbq_status device_job_collect(struct device_job *job,
+                                    const struct device_copy *copies,
+                                    size_t count, struct error *error);
+/* Waits for everything, and adds what it cost. */
+enum vdbq_status device_job_wait(struct device_job *job,
+                                 struct device_times *times,
+                                 struct error *error);
+
+#endif

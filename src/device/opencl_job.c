@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Jobs of an OpenCL device. Three in-order queues: one copies to the device,
+ * one runs kernels, one copies from it; an event joins a job's part in one
+ * queue to its part in the next. No call here blocks but the two waits.
+ */
+#include "base/memory.h"
+#include "device/opencl.h"
+
+/* The first and the last command of a row of them in one queue. */
+struct span {
+    cl_event first;
+    cl_event last; /* NULL: there is one command only */
+};
+
+struct opencl_job {
+    struct device_job head;
+    struct span in;
+    cl_event run;   /* of the machine's kernel                 */
+    cl_event order; /* of the ordering one                     */
+    cl_event ran;   /* counters and descriptors are there      */
+    struct span out;
+};
+
+static enum vdbq_status copies_in(struct opencl_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error);
+static enum vdbq_status kernels(struct opencl_job *job,
+                                const struct device_job_params *params,
+                                struct error *error);
+static enum vdbq_status read_counters(struct opencl_job *job,
+                                      const struct device_job_params *params,
+                                      struct error *error);
+static enum vdbq_status give_up(struct opencl_job *job,
+                                enum vdbq_status status);
+static void forget(struct opencl_job *job);
+
+static struct opencl *opencl_of(const struct opencl_job *job)
+{
+    return (struct opencl *)job->head.device;
+}
+
+static cl_mem buffer_of(const struct device_memory *memory)
+{
+    return ((const struct opencl_memory *)memory)->buffer;
+}
+
+/* The last of a row's commands. */
+static cl_event span_end(const struct span *span)
+{
+    return span->last != NULL ? span->last : span->first;
+}
+
+/* Where the event of command i of `count` goes; NULL: it needs none. */
+static cl_event *span_event(struct span *span, size_t i, size_t count)
+{
+    if (i == 0)
+        return &span->first;
+    return i == count - 1 ? &span->last : NULL;
+}
+
+enum vdbq_status opencl_job_create(struct device *device,
+                                   struct device_job **job,
+                                   struct error *error)
+{
+    struct opencl_job *made = memory_zeroed(1, sizeof *made);
+
+    if (made == NULL)
+        return error_no_memory(error);
+    made->head.device = device;
+    *job = &made->head;
+    return VDBQ_OK;
+}
+
+void opencl_job_destroy(struct device_job *job)
+{
+    struct opencl_job *opened = (struct opencl_job *)job;
+
+    if (opened->in.first != NULL || opened->run != NULL)
+        give_up(opened, VDBQ_OK);
+    memory_release(opened);
+}
+
+/* -------------------------------------------------------------- start -- */
+
+enum vdbq_status opencl_job_start(struct device_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error)
+{
+    struct opencl_job *opened = (struct opencl_job *)job;
+    enum vdbq_status status = copies_in(opened, params, error);
+
+    if (status == VDBQ_OK)
+        status = kernels(opened, params, error);
+    if (status == VDBQ_OK)
+        status = read_counters(opened, params, error);
+    return status == VDBQ_OK ? status : give_up(opened, status);
+}
+
+/* What one queue waits for in another must be on its way: hence the flush. */
+static enum vdbq_status copies_in(struct opencl_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error)
+{
+    cl_command_queue queue = opencl_of(job)->queue_in;
+
+    for (size_t i = 0; i < params->in_count; i++) {
+        const struct device_copy *copy = &params->in[i];
+        enum vdbq_status status = opencl_check(
+            opencl_calls.EnqueueWriteBuffer(
+                queue, buffer_of(copy->memory), CL_FALSE, copy->offset,
+                copy->size, copy->bytes, 0, NULL,
+                span_event(&job->in, i, params->in_count)),
+            "clEnqueueWriteBuffer", error);
+        if (status != VDBQ_OK)
+            return status;
+        job->head.times.bytes_in += copy->size;
+    }
+    return params->in_count == 0
+               ? VDBQ_OK
+               : opencl_check(opencl_calls.Flush(queue), "clFlush", error);
+}
+
+static enum vdbq_status kernels(struct opencl_job *job,
+                                const struct device_job_params *params,
+                                struct error *error)
+{
+    struct opencl_machine *machine = (struct opencl_machine *)params->machine;
+    enum vdbq_status status =
+        opencl_launch_start(machine, &params->launch, span_end(&job->in),
+                            &job->run, &job->head.times, error);
+
+    if (status == VDBQ_OK && params->ordered != NULL)
+        status = opencl_order_start(machine, &params->launch, params->ordered,
+                                    params->steps, &job->order,
+                                    &job->head.times, error);
+    return status;
+}
+
+/* Puts a read of `size` bytes behind the kernels. */
+static enum vdbq_status read_small(struct opencl_job *job,
+                                   const struct device_memory *memory,
+                                   void *bytes, size_t size, cl_event *event,
+                                   struct error *error)
+{
+    job->head.times.bytes_out += size;
+    return opencl_check(opencl_calls.EnqueueReadBuffer(
+                            opencl_of(job)->queue, buffer_of(memory), CL_FALSE,
+                            0, size, bytes, 0, NULL, event),
+                        "clEnqueueReadBuffer", error);
+}
+
+static enum vdbq_status read_counters(struct opencl_job *job,
+                                      const struct device_job_params *params,
+                                      struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (params->descriptors != NULL)
+        status = read_small(job, params->launch.descriptors,
+                            params->descriptors,
+                            params->steps * sizeof *params->descriptors, NULL,
+                            error);
+    if (status == VDBQ_OK)
+        status = read_small(job, params->launch.counters, params->counters,
+                            COUNTERS * sizeof *params->counters, &job->ran,
+                            error);
+    if (status != VDBQ_OK)
+        return status;
+    return opencl_check(opencl_calls.Flush(opencl_of(job)->queue), "clFlush",
+                        error);
+}
+
+/* ---------------------------------------------------------------- end -- */
+
+bool opencl_job_has_run(struct device_job *job)
+{
+    const struct opencl_job *opened = (const struct opencl_job *)job;
+    cl_int state = CL_QUEUED;
+
+    opencl_calls.GetEventInfo(opened->ran, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                              sizeof state, &state, NULL);
+    return state <= CL_COMPLETE;
+}
+
+enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
+{
+    struct opencl_job *opened = (struct opencl_job *)job;
+    enum vdbq_status status =
+        opencl_check(opencl_calls.WaitForEvents(1, &opened->ran),
+                     "clWaitForEvents", error);
+
+    return status == VDBQ_OK ? status : give_up(opened, status);
+}
+
+enum vdbq_status opencl_job_collect(struct device_job *job,
+                                    const struct device_copy *copies,
+                                    size_t count, struct error *error)
+{
+    struct opencl_job *opened = (struct opencl_job *)job;
+    cl_command_queue queue = opencl_of(opened)->queue_out;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
+        const struct device_copy *copy = &copies[i];
+        status = opencl_check(opencl_calls.EnqueueReadBuffer(
+                                  queue, buffer_of(copy->memory), CL_FALSE,
+                                  copy->offset, copy->size, copy->bytes, 0,
+                                  NULL, span_event(&opened->out, i, count)),
+                              "clEnqueueReadBuffer", error);
+        job->times.bytes_out += copy->size;
+    }
+    if (status == VDBQ_OK && count > 0)
+        status = opencl_check(opencl_calls.Flush(queue), "clFlush", error);
+    return status == VDBQ_OK ? status : give_up(opened, status);
+}
+
+/* Adds the time of one event or of a row of them, if there are any. */
+static enum vdbq_status add_time(enum vdbq_status status, cl_event first,
+                                 cl_event last, uint64_t *time_ns,
+                                 struct error *error)
+{
+    if (status != VDBQ_OK || first == NULL)
+        return status;
+    return opencl_span(first, last, time_ns, error);
+}
+
+enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error)
+{
+    struct opencl_job *opened = (struct opencl_job *)job;
+    struct device_times *times = &job->times;
+    cl_event last = span_end(&opened->out);
+    enum vdbq_status status;
+
+    if (opened->ran == NULL)
+        return VDBQ_OK;
+    if (last == NULL)
+        last = opened->ran;
+    status = opencl_check(opencl_calls.WaitForEvents(1, &last),
+                          "clWaitForEvents", error);
+    if (status != VDBQ_OK)
+        return give_up(opened, status);
+    status = add_time(status, opened->in.first, span_end(&opened->in),
+                      &times->transfer_ns, error);
+    status = add_time(status, opened->run, opened->run, &times->kernel_ns,
+                      error);
+    status = add_time(status, opened->order, opened->order, &times->kernel_ns,
+                      error);
+    status = add_time(status, opened->out.first, span_end(&opened->out),
+                      &times->transfer_ns, error);
+    forget(opened);
+    return status;
+}
+
+/* After a failure nothing of the job may be in flight: its memory is about to
+ * be let go. Returns `status`. */
+static enum vdbq_status give_up(struct opencl_job *job,
+                                enum vdbq_status status)
+{
+    opencl_calls.Finish(opencl_of(job)->queue_in);
+    opencl_calls.Finish(opencl_of(job)->queue);
+    opencl_calls.Finish(opencl_of(job)->queue_out);
+    forget(job);
+    return status;
+}
+
+/* Lets the events go. */
+static void forget(struct opencl_job *job)
+{
+    cl_event *const events[] = { &job->in.first, &job->in.last, &job->run,
+                                 &job->order,    &job->ran,     &job->out.first,
+                                 &job->out.last };
+
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        if (*events[i] != NULL)
+            opencl_calls.ReleaseEvent(*events[i]);
+        *events[i] = NULL;
+    }
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A flight: one launch of a program on its way, with the memory that it needs
+ * on both sides. It is started, lands, gives out its rows, and may start
+ * again. Part of the runner.
+ */
+#ifndef VDBQ_EXEC_FLIGHT_H
+#define VDBQ_EXEC_FLIGHT_H
+
+#include "exec/control.h"
+#include "exec/result.h"
+#include "exec/runner.h"
+
+/* What all flights of a runner share. */
+struct flight_params {
+    struct device *device;
+    const struct program *program;
+    const struct program_pack *pack;
+    const struct control *control;
+    struct device_times *times; /* added to */
+    bool mapped; /* the machine writes result rows into the host's memory */
+};
+
+enum flight_state {
+    FLIGHT_IDLE,
+    FLIGHT_STARTED, /* copies in, machine                        */
+    FLIGHT_LEAVING, /* the rows are known and on their way out   */
+    FLIGHT_LANDED   /* the rows are there                        */
+};
+
+struct flight {
+    const struct flight_params *params;
+    enum flight_state state;
+    struct device_job *job;
+    struct device_memory *control;
+    struct device_memory *counters;
+    struct device_memory *data;    /* feeds that were copied in; or NULL     */
+    struct device_memory *staging; /* pinned: see staging_room()             */
+    unsigned staging_steps;        /* descriptors there is room for          */
+    bool control_sent;             /* the device has staging's control block */
+    u8 *head;                      /* control block's head for this start    */
+    struct vector copies;          /* of struct device_copy, in              */
+    unsigned steps;                /* of this start                          */
+    uint64_t rows;                 /* of this start                          */
+    struct device_machine *machine; /* that runs it                          */
+    struct result result;
+};
+
+/* Makes an idle flight; flight_finish() is due whatever it returns. */
+enum vdbq_status flight_init(struct flight *flight,
+                             const struct flight_params *params,
+                             struct arena *arena, struct error *error);
+/* Waits for what is on its way; accepts a zeroed struct. */
+void flight_finish(struct flight *flight);
+
+enum vdbq_status flight_start(struct flight *flight,
+                              struct device_machine *machine,
+                              const struct runner_input *input,
+                              struct error *error);
+
+/* Sends the rows on their way if the machine is known to have run, without
+ * waiting and without telling of a fault. */
+enum vdbq_status flight_hurry(struct flight *flight, struct error *error);
+/* Waits until the rows are there. A fault of a row fails with RANGE. */
+enum vdbq_status flight_land(struct flight *flight, struct error *error);
+
+#endif

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The resident store. A tablet's name is its place in the file, generation
+ * and checksum, as the pool's: bytes that replaced others are never taken for
+ * them. One that nobody uses is in the list of idle ones, oldest first, from
+ * which room is taken. Their sizes together never exceed the budget.
+ */
+#include "exec/resident.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { BUCKETS = 1024 };
+
+struct entry {
+    struct resident_tablet shown; /* first: what callers hold            */
+    uint64_t offset;              /* these three name the tablet         */
+    uint64_t generation;
+    uint64_t checksum;
+    uint32_t table_id;
+    uint64_t row_first;           /* finds it in the catalogue           */
+    uint64_t size_bytes;
+    bool *present;                /* one a column; lies behind the head  */
+    unsigned pins;
+    struct entry *chain;          /* the next in its bucket              */
+    struct entry *older, *newer;  /* among idle ones                     */
+};
+
+struct resident {
+    struct device *device;
+    uint64_t budget_bytes;
+    uint64_t used_bytes;
+    uint64_t generation; /* of the catalogue that resident_drop_old() saw */
+    struct entry *oldest, *newest; /* of the idle ones */
+    struct entry *buckets[BUCKETS];
+};
+
+static struct entry *find(struct resident *resident,
+                          const struct tablet_ref *tablet);
+static enum vdbq_status make_room(struct resident *resident, uint64_t size,
+                                  struct device_memory **memory,
+                                  struct error *error);
+static struct entry **bucket_of(struct resident *resident, uint64_t offset,
+                                uint64_t checksum);
+static void idle_add(struct resident *resident, struct entry *entry);
+static void idle_remove(struct resident *resident, struct entry *entry);
+static struct device_memory *drop(struct resident *resident,
+                                  struct entry *entry);
+
+enum vdbq_status resident_create(struct device *device, uint64_t budget_bytes,
+                                 struct resident **resident,
+                                 struct error *error)
+{
+    struct resident *made = memory_zeroed(1, sizeof *made);
+
+    *resident = made;
+    if (made == NULL)
+        return error_no_memory(error);
+    made->device = device;
+    made->budget_bytes = budget_bytes;
+    return VDBQ_OK;
+}
+
+void resident_destroy(struct resident *resident)
+{
+    if (resident == NULL)
+        return;
+    while (resident->oldest != NULL)
+        device_memory_destroy(drop(resident, resident->oldest));
+    assert(resident->used_bytes == 0);
+    memory_release(resident);
+}
+
+uint64_t resident_budget(const struct resident *resident)
+{
+    return resident->budget_bytes;
+}
+
+uint64_t resident_bytes(const struct resident *resident)
+{
+    return resident->used_bytes;
+}
+
+/* An entry for a tablet that has none, with memory of its own. */
+static enum vdbq_status entry_create(struct resident *resident,
+                                     uint32_t table_id,
+                                     const struct tablet_ref *tablet,
+                                     struct entry **entry,
+                                     struct error *error)
+{
+    struct entry *made = memory_zeroed(1, sizeof *made), **bucket;
+    enum vdbq_status status;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    status = make_room(resident, tablet->size_bytes, &made->shown.memory,
+                       error);
+    if (status != VDBQ_OK) {
+        memory_release(made);
+        return status;
+    }
+    made->offset = tablet->offset;
+    made->generation = tablet->generation;
+    made->checksum = tablet->checksum;
+    made->table_id = table_id;
+    made->row_first = tablet->row_first;
+    made->size_bytes = tablet->size_bytes;
+    resident->used_bytes += made->size_bytes;
+    bucket = bucket_of(resident, made->offset, made->checksum);
+    made->chain = *bucket;
+    *bucket = made;
+    *entry = made;
+    return VDBQ_OK;
+}
+
+enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
+                              const struct tablet_ref *tablet,
+                              struct resident_tablet **pinned,
+                              struct error *error)
+{
+    struct entry *entry = find(resident, tablet);
+
+    *pinned = NULL;
+    if (entry == NULL) {
+        enum vdbq_status status =
+            entry_create(resident, table_id, tablet, &entry, error);
+        if (status != VDBQ_OK)
+            return status;
+    } else if (entry->pins == 0) {
+        idle_remove(resident, entry);
+    }
+    entry->pins++;
+    *pinned = &entry->shown;
+    return VDBQ_OK;
+}
+
+void resident_release(struct resident *resident,
+                      struct resident_tablet *pinned)
+{
+    struct entry *entry = (struct entry *)pinned;
+
+    if (pinned == NULL)
+        return;
+    assert(entry->pins > 0);
+    if (--entry->pins == 0)
+        idle_add(resident, entry);
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+enum vdbq_status resident_describe(struct resident_tablet *pinned,
+                                   const void *head, struct error *error)
+{
+    struct entry *entry = (struct entry *)pinned;
+    unsigned columns = ((const struct tablet *)head)->columns;
+    size_t size = sizeof(struct tablet)
+                + columns * sizeof(struct tablet_column);
+    char *copy = memory_zeroed(1, size + columns * sizeof *entry->present);
+
+    assert(pinned->tablet == NULL);
+    if (copy == NULL)
+        return error_no_memory(error);
+    memcpy(copy, head, size);
+    pinned->tablet = (const struct tablet *)(const void *)copy;
+    entry->present = (bool *)(copy + size);
+    return VDBQ_OK;
+}
+
+bool resident_has(const struct resident_tablet *pinned, unsigned column)
+{
+    return ((const struct entry *)pinned)->present[column];
+}
+
+void resident_add(struct resident_tablet *pinned, unsigned column)
+{
+    ((struct entry *)pinned)->present[column] = true;
+}
+
+void resident_forget(struct resident_tablet *pinned)
+{
+    struct entry *entry = (struct entry *)pinned;
+
+    if (pinned != NULL && pinned->tablet != NULL)
+        memset(entry->present, 0,
+               pinned->tablet->columns * sizeof *entry->present);
+}
+
+/* ---------------------------------------------------------------- room -- */
+
+/* Says that the budget is too small. */
+static enum vdbq_status no_room(const struct resident *resident,
+                                uint64_t size, struct error *error)
+{
+    error_set(error, VDBQ_LIMIT,
+              "a tablet of %llu bytes does not fit: %llu of %llu bytes of "
+              "device memory for tablets are in use",
+              (unsigned long long)size,
+              (unsigned long long)resident->used_bytes,
+              (unsigned long long)resident->budget_bytes);
+    return error_hint(error, "choose mode streamed, or give more memory: set "
+                      "VDBQ_DEVICE_MEMORY, for instance to %lluM",
+                      (unsigned long long)((resident->used_bytes + 2 * size)
+                                           >> 20) + 1);
+}
+
+/* Allocates; where the device has less than the budget, idle ones leave. */
+static enum vdbq_status allocate(struct resident *resident, uint64_t size,
+                                 struct device_memory **memory,
+                                 struct error *error)
+{
+    enum vdbq_status status = device_memory_create(
+        resident->device, MEMORY_DEVICE, size, memory, error);
+
+    while (status == VDBQ_DEVICE && resident->oldest != NULL) {
+        device_memory_destroy(drop(resident, resident->oldest));
+        status = device_memory_create(resident->device, MEMORY_DEVICE, size,
+                                      memory, error);
+    }
+    return status;
+}
+
+/* Memory of that size within the budget: new, or that of an idle tablet. */
+static enum vdbq_status make_room(struct resident *resident, uint64_t size,
+                                  struct device_memory **memory,
+                                  struct error *error)
+{
+    if (size > resident->budget_bytes)
+        return no_room(resident, size, error);
+    while (resident->used_bytes > resident->budget_bytes - size) {
+        struct entry *idle = resident->oldest;
+        if (idle == NULL)
+            return no_room(resident, size, error);
+        bool fits = idle->size_bytes == size;
+        *memory = drop(resident, idle);
+        if (fits)
+            return VDBQ_OK;
+        device_memory_destroy(*memory);
+    }
+    return allocate(resident, size, memory, error);
+}
+
+/* Takes an idle entry out of the store; its memory is the caller's. */
+static struct device_memory *drop(struct resident *resident,
+                                  struct entry *entry)
+{
+    struct device_memory *memory = entry->shown.memory;
+    struct entry **at = bucket_of(resident, entry->offset, entry->checksum);
+
+    idle_remove(resident, entry);
+    while (*at != entry)
+        at = &(*at)->chain;
+    *at = entry->chain;
+    resident->used_bytes -= entry->size_bytes;
+    memory_release((void *)entry->shown.tablet);
+    memory_release(entry);
+    return memory;
+}
+
+/* Whether the catalogue still has the tablet. */
+static bool is_current(const struct entry *entry,
+                       const struct catalogue *catalogue)
+{
+    const struct table *table = catalogue_table_id(catalogue, entry->table_id);
+    size_t first = 0, end = table != NULL ? table->tablet_count : 0;
+
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        const struct tablet_ref *tablet = &table->tablets[middle];
+        if (tablet->row_first == entry->row_first)
+            return tablet->offset == entry->offset
+                && tablet->generation == entry->generation
+                && tablet->checksum == entry->checksum;
+        if (tablet->row_first < entry->row_first)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return false;
+}
+
+void resident_drop_old(struct resident *resident,
+                       const struct catalogue *catalogue)
+{
+    struct entry *entry = resident->oldest, *newer;
+
+    if (catalogue->generation == resident->generation)
+        return;
+    resident->generation = catalogue->generation;
+    for (; entry != NULL; entry = newer) {
+        newer = entry->newer;
+        if (!is_current(entry, catalogue))
+            device_memory_destroy(drop(resident, entry));
+    }
+}
+
+/* --------------------------------------------------------------- lists -- */
+
+static struct entry **bucket_of(struct resident *resident, uint64_t offset,
+                                uint64_t checksum)
+{
+    uint64_t hash = (offset ^ checksum) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &resident->buckets[(hash >> 32) % BUCKETS];
+}
+
+static struct entry *find(struct resident *resident,
+                          const struct tablet_ref *tablet)
+{
+    struct entry *entry =
+        *bucket_of(resident, tablet->offset, tablet->checksum);
+
+    while (entry != NULL && (entry->offset != tablet->offset
+                             || entry->generation != tablet->generation
+                             || entry->checksum != tablet->checksum))
+        entry = entry->chain;
+    return entry;
+}
+
+static void idle_add(struct resident *resident, struct entry *entry)
+{
+    entry->older = resident->newest;
+    entry->newer = NULL;
+    if (resident->newest != NULL)
+        resident->newest->newer = entry;
+    else
+        resident->oldest = entry;
+    resident->newest = entry;
+}
+
+static void idle_remove(struct resident *resident, struct entry *entry)
+{
+    if (entry->older != NULL)
+        entry->older->newer = entry->newer;
+    else
+        resident->oldest = entry->newer;
+    if (entry->newer != NULL)
+        entry->newer->older = entry->older;
+    else
+        resident->newest = entry->older;
+}

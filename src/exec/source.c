@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brings tablets to where a mode reads them. What the device has needs no
+ * slot in host memory; of what it lacks only the columns that are read are
+ * copied, each once.
+ */
+#include "exec/source.h"
+
+#include "data/tablet.h"
+
+static enum vdbq_status open_slot(struct source *source,
+                                  struct source_params *params,
+                                  struct error *error);
+static enum vdbq_status open_resident(struct source *source,
+                                      struct source_params *params,
+                                      struct vector *copies,
+                                      struct error *error);
+
+enum vdbq_status source_open(struct source *source,
+                             struct source_params *params,
+                             const struct tablet_ref *ref,
+                             struct vector *copies, struct error *error)
+{
+    enum vdbq_status status;
+    *source = (struct source){ .ref = ref };
+    if (params->mode == MODE_CACHED) {
+        status = open_resident(source, params, copies, error);
+    } else {
+        status = open_slot(source, params, error);
+        if (status == VDBQ_OK)
+            source->tablet = source->slot->tablet;
+    }
+    if (status != VDBQ_OK)
+        source_close(source, params, status == VDBQ_NO_MEMORY);
+    return status;
+}
+
+void source_close(struct source *source, const struct source_params *params,
+                  bool failed)
+{
+    if (failed)
+        resident_forget(source->resident);
+    if (source->slot != NULL)
+        pool_release(params->pool, source->slot);
+    if (source->resident != NULL)
+        resident_release(params->resident, source->resident);
+    *source = (struct source){ 0 };
+}
+
+/* Pins the tablet in the pool; the host holds it unless it is mapped. */
+static enum vdbq_status open_slot(struct source *source,
+                                  struct source_params *params,
+                                  struct error *error)
+{
+    uint64_t before = pool_load_ns(params->pool);
+    enum vdbq_status status = pool_pin(params->pool, params->table,
+                                       source->ref, &source->slot, error);
+    params->load_ns += pool_load_ns(params->pool) - before;
+    if (status == VDBQ_OK && params->mode != MODE_MAPPED)
+        status = device_memory_take(source->slot->memory, params->times,
+                                    error);
+    return status;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+/* Number in the table of the program's column `column`; -1 is the key. */
+static unsigned table_column_number(const struct table *table, int column)
+{
+    if (column < 0)
+        return table->key;
+    return (unsigned)column + (table->key != NO_KEY &&
+                               (unsigned)column >= table->key);
+}
+
+/* Where a column of the tablet starts at row `row`. */
+static struct feed column_feed(const struct source *source, unsigned column,
+                               uint64_t row)
+{
+    const struct tablet_column *from = tablet_column(source->tablet, column);
+    return (struct feed){
+        .values = from->values + row * from->width,
+        .nulls = from->nulls != 0 ? from->nulls + row / 8 : 0,
+        .base = from->base + (i64)row,
+        .width = from->width,
+        .encoding = from->encoding,
+    };
+}
+
+/* Row numbers, for a table without a key. */
+static struct feed number_feed(const struct source *source, uint64_t row)
+{
+    return (struct feed){ .base = (i64)(source->ref->row_first + row),
+                          .width = sizeof(i64),
+                          .encoding = ENCODING_SEQUENCE };
+}
+
+void source_feeds(const struct source *source,
+                  const struct source_params *params, uint64_t row,
+                  struct feed *feeds)
+{
+    for (unsigned i = 0; i < params->pack->feed_count; i++) {
+        unsigned column = table_column_number(params->table,
+                                              params->pack->feeds[i].column);
+        feeds[i] = column == NO_KEY ? number_feed(source, row)
+                                    : column_feed(source, column, row);
+    }
+}
+
+struct runner_input source_input(const struct source *source,
+                                 const struct source_params *params)
+{
+    struct runner_input input = { 0 };
+    if (params->mode == MODE_CACHED)
+        input.data = source->resident->memory;
+    else if (params->mode == MODE_MAPPED)
+        input.data = source->slot->memory;
+    else
+        input.host = device_memory_host(source->slot->memory);
+    return input;
+}
+
+/* ------------------------------------------------------------ resident -- */
+
+/* Whether a column that is read is not on the device. */
+static bool lacks_any(const struct source *source,
+                      const struct source_params *params)
+{
+    if (source->resident->tablet == NULL)
+        return true;
+    for (unsigned i = 0; i < params->pack->feed_count; i++) {
+        unsigned column = table_column_number(params->table,
+                                              params->pack->feeds[i].column);
+        if (column != NO_KEY && !resident_has(source->resident, column))
+            return true;
+    }
+    return false;
+}
+
+/* Bytes [at, at + size) of the slot are to go to the same place there. */
+static bool add_copy(const struct source *source, u64 at, u64 size,
+                     struct vector *copies)
+{
+    struct device_copy copy = {
+        .memory = source->resident->memory,
+        .offset = at,
+        .bytes = (u8 *)device_memory_host(source->slot->memory) + at,
+        .size = size,
+    };
+    return size == 0 || vector_append(copies, &copy, 1);
+}
+
+/* Has all of a column copied, once. */
+static bool copy_column(const struct source *source, unsigned column,
+                        struct vector *copies)
+{
+    if (column == NO_KEY || resident_has(source->resident, column))
+        return true;
+    struct feed feed = column_feed(source, column, 0);
+    uint64_t rows = source->ref->rows;
+    resident_add(source->resident, column);
+    return add_copy(source, feed.values, feed_value_bytes(&feed, rows),
+                    copies) &&
+           add_copy(source, feed.nulls, feed_null_bytes(&feed, rows), copies);
+}
+
+static enum vdbq_status open_resident(struct source *source,
+                                      struct source_params *params,
+                                      struct vector *copies,
+                                      struct error *error)
+{
+    enum vdbq_status status =
+        resident_pin(params->resident, params->table->id, source->ref,
+                     &source->resident, error);
+    bool lacks = status == VDBQ_OK && lacks_any(source, params);
+    if (lacks)
+        status = open_slot(source, params, error);
+    if (status == VDBQ_OK && source->resident->tablet == NULL)
+        status = resident_describe(source->resident, source->slot->tablet,
+                                   error);
+    if (status != VDBQ_OK)
+        return status;
+    source->tablet = source->resident->tablet;
+    for (unsigned i = 0; lacks && i < params->pack->feed_count; i++) {
+        unsigned column = table_column_number(params->table,
+                                              params->pack->feeds[i].column);
+        if (!copy_column(source, column, copies))
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
