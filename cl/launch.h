@@ -28,14 +28,20 @@ struct code {
     i32 reserved; /* 0 */
 };
 
-/* Where a column's values of this tablet are; offsets into the data buffer. */
+/* Where a column's values of this launch's rows are; offsets into the data
+ * buffer. What the encodings are is drawn in cl/tablet.h. */
 struct feed {
     u64 values;
-    u64 nulls;    /* 0: none is NULL                          */
-    i64 base;     /* ENCODING_SEQUENCE: the value of row 0    */
-    u32 width;    /* bytes of a value                         */
-    u32 encoding; /* ENCODING_...                             */
+    u64 nulls;    /* bits; 0: none is NULL; FEED_ALL_NULL: all are        */
+    i64 base;     /* ENCODING_SEQUENCE: the value of row 0; of the others
+                     as in the tablet                                     */
+    u32 width;    /* bytes of a value                                     */
+    u32 encoding; /* ENCODING_...                                         */
+    u32 bits;     /* ENCODING_PACKED: of a code                           */
+    u32 row;      /* ENCODING_PACKED: codes from `values` to row 0's, a
+                     multiple of PACKED_LANES                             */
 };
+#define FEED_ALL_NULL 0xffffffffffffffffUL
 
 /* A result column: where its values go; offsets into the result buffer. */
 struct output {
@@ -76,7 +82,7 @@ enum {
 #define NO_FAULT 0xffffffffu
 
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
-VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 32);
+VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 40);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
 VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 64);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);

@@ -23,28 +23,80 @@ static i32 some_live(const struct machine *m, i32 k)
     return live;
 }
 
-#define LOAD(T)                                                              \
+/* The codes of PACKED_LANES neighbouring rows, or of some of them, each with
+ * the base added: rows [t, t + count) of the tile, from lane `lane` on. U is
+ * the type T without a sign. */
+#define UNPACK(T, U)                                                         \
+    static void unpack_lanes_##T(struct machine *m, i32 a, i32 t, i32 count, \
+                                 GLOBAL const struct feed *feed)             \
+    {                                                                        \
+        GLOBAL const u32 *words =                                            \
+            (GLOBAL const u32 *)(m->data + feed->values);                    \
+        u32 row = feed->row + (u32)m->row + (u32)t, bits = feed->bits;       \
+        u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;       \
+        u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);              \
+        GLOBAL const u32 *restrict first =                                   \
+            words + at / 32 * PACKED_LANES + lane;                           \
+        GLOBAL const u32 *restrict last =                                    \
+            words + (at + bits - 1) / 32 * PACKED_LANES + lane;              \
+        T *restrict to = m->r[a].T + t;                                      \
+        U base = (U)feed->base;                                              \
+        for (i32 i = 0; i < count; i++)                                      \
+            to[i] = (T)(base + packed_code(first[i], last[i], shift, mask)); \
+    }                                                                        \
+    static void unpack_##T(struct machine *m, i32 a,                         \
+                           GLOBAL const struct feed *feed)                   \
+    {                                                                        \
+        UNPACK_TILE(unpack_lanes_##T)                                        \
+    }
+/* A tile starts at a multiple of its size, so it is some whole runs of
+ * lanes, or a part of one: a lane's word is there for all of them, whether
+ * the row exists or not. Tiles of any other size go row by row. */
+#if VDBQ_TILE % PACKED_LANES == 0
+#define UNPACK_TILE(lanes)                                                   \
+    for (i32 t = 0; t < VDBQ_TILE; t += PACKED_LANES)                        \
+        if (t < m->rows)                                                     \
+            lanes(m, a, t, PACKED_LANES, feed);
+#elif PACKED_LANES % VDBQ_TILE == 0
+#define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, feed);
+#else
+#define UNPACK_TILE(lanes) EACH_EXISTING lanes(m, a, t, 1, feed);
+#endif
+
+UNPACK(I32, u32)
+UNPACK(I64, u64)
+/* Floats are never packed. */
+#define unpack_F32(m, a, feed) UNUSED(m)
+#define unpack_F64(m, a, feed) UNUSED(m)
+
+/* BITS is the integer that is as wide as T: a constant is copied as bits. */
+#define LOAD(T, BITS)                                                        \
     static void load_##T(struct machine *m, i32 k, i32 a,                    \
                          GLOBAL const struct feed *feed)                     \
     {                                                                        \
         GLOBAL const T *values =                                             \
             (GLOBAL const T *)(m->data + feed->values) + m->row;             \
         i64 first = feed->base + (i64)m->row;                                \
+        BITS same = (BITS)feed->base;                                        \
         if (!some_live(m, k))                                                \
             return;                                                          \
-        if (feed->encoding == ENCODING_SEQUENCE) {                           \
-            EACH A(T) = (T)(first + t);                                      \
-        } else {                                                             \
+        if (feed->encoding == ENCODING_PLAIN) {                              \
             EACH_EXISTING A(T) = values[t];                                  \
+        } else if (feed->encoding == ENCODING_PACKED) {                      \
+            unpack_##T(m, a, feed);                                          \
+        } else if (feed->encoding == ENCODING_CONSTANT) {                    \
+            EACH A(BITS) = same;                                             \
+        } else {                                                             \
+            EACH A(T) = (T)(first + t);                                      \
         }                                                                    \
     }                                                                        \
     OP(COLUMN_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }          \
     OP(ROWID_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }
 
-LOAD(I32)
-LOAD(I64)
-LOAD(F32)
-LOAD(F64)
+LOAD(I32, I32)
+LOAD(I64, I64)
+LOAD(F32, I32)
+LOAD(F64, I64)
 
 OP(COLUMN_NULL)
 {
@@ -52,8 +104,8 @@ OP(COLUMN_NULL)
     NO_D;
     u64 nulls = m->feeds[b].nulls;
     GLOBAL const u8 *bits = m->data + nulls;
-    if (nulls == 0) {
-        EACH A(I32) = 0;
+    if (nulls == 0 || nulls == FEED_ALL_NULL) {
+        EACH A(I32) = nulls != 0;
     } else if (some_live(m, k)) {
         EACH_EXISTING A(I32) =
             bits[(m->row + t) / 8] >> ((m->row + t) % 8) & 1;

@@ -8,7 +8,8 @@
  *
  *   offset  size  field
  *        0     8  magic        "VDBQTABL"
- *        8     4  format       TABLET_FORMAT
+ *        8     4  format       the least that describes it: 1 knows PLAIN and
+ *                              SEQUENCE only, 2 (TABLET_FORMAT) all encodings
  *       12     4  columns      C; the primary key is one of them
  *       16     8  rows         N, at least 1
  *       24     8  size         of the whole block, a multiple of 64
@@ -30,7 +31,8 @@
 #include "types.h"
 
 #define TABLET_MAGIC 0x4c42415451424456UL /* "VDBQTABL" */
-#define TABLET_FORMAT 1
+#define TABLET_FORMAT_FIRST 1
+#define TABLET_FORMAT 2
 #define TABLET_ALIGN 64
 /* Where the next area starts, at or behind `offset`. */
 #define TABLET_ALIGNED(offset) \
@@ -41,33 +43,71 @@
 
 /* How a column's values are stored. */
 enum {
-    ENCODING_PLAIN = 0,   /* value i at values + i * width            */
-    ENCODING_SEQUENCE = 1 /* value i is base + i; nothing is stored   */
+    ENCODING_PLAIN = 0,    /* value i at values + i * width              */
+    ENCODING_SEQUENCE = 1, /* value i is base + i; nothing is stored     */
+    ENCODING_CONSTANT = 2, /* value i is base; nothing is stored         */
+    ENCODING_PACKED = 3    /* value i is base + a code of `bits` bits    */
 };
 
 /*
  *   offset  size  field
- *        0     8  values       offset of the values, 64-byte aligned;
- *                              0 with ENCODING_SEQUENCE
+ *        0     8  values       offset of the values, 64-byte aligned; 0 with
+ *                              ENCODING_SEQUENCE and ENCODING_CONSTANT
  *        8     8  nulls        offset of N bits, bit i % 8 of byte i / 8 is
- *                              set where value i is NULL; 0: no NULLs
+ *                              set where value i is NULL; 0: no NULLs, or
+ *                              all are with ENCODING_CONSTANT
  *       16     4  type         TYPE_I32 .. TYPE_F64
  *       20     1  encoding     ENCODING_...
- *       21     3  reserved     0
- *       24     4  width        bytes of a stored value
+ *       21     1  bits         of a code of ENCODING_PACKED, 1 to 32; else 0
+ *       22     2  reserved     0
+ *       24     4  width        bytes of a value
  *       28     4  reserved     0
  *       32     8  null_count
  *       40     8  minimum      of the values that are not NULL: as an i64,
  *       48     8  maximum      or the bits of an f64; 0 if all are NULL
- *       56     8  base         of ENCODING_SEQUENCE
- * A value that is NULL is stored as 0.
+ *       56     8  base         as an i64; with ENCODING_CONSTANT of a float
+ *                              the bits of the f32 or f64; 0 if all are NULL
+ *
+ * A value that is NULL is stored as 0 with ENCODING_PLAIN, else it is base:
+ * which of the two it is, it lies between 0, minimum and maximum, and the
+ * planner counts on no more than that.
+ *
+ * ENCODING_PACKED (integers only, at least one not NULL; base is minimum):
+ * code i belongs to lane i % 16 and is number i / 16 in it. A lane is a
+ * stream of bits, codes one after the other, lowest bit first, cut into
+ * 32-bit words; words of the same number lie side by side:
+ *
+ *             lane 0   lane 1   ...  lane 15
+ *   line 0    word 0   word 0   ...  word 0     64 bytes
+ *   line 1    word 1   word 1   ...  word 1
+ *
+ * Sixteen neighbouring rows so come out of two lines with one shift that is
+ * the same for all: vectors on a CPU, neighbouring words on a GPU. Each 512
+ * rows start a line anew, line number rows / 512 * bits.
  */
+#define PACKED_LANES 16
+#define PACKED_ROWS 512  /* after so many rows, codes start a line         */
+#define PACKED_LINE 64   /* bytes of a line                                */
+#define PACKED_BITS_MAX 32
+/* Bytes of the lines of `rows` codes. */
+#define PACKED_SIZE(rows, bits)                                             \
+    ((((u64)(rows) + PACKED_LANES - 1) / PACKED_LANES * (bits) + 31) / 32   \
+     * PACKED_LINE)
+
+/* A code, from the words of its lane that hold its first and its last bit;
+ * they may be the same one. `shift` is the place of the first bit. */
+static inline u32 packed_code(u32 first, u32 last, u32 shift, u32 mask)
+{
+    return (first >> shift | last << 1 << (31 - shift)) & mask;
+}
+
 struct tablet_column {
     u64 values;
     u64 nulls;
     u32 type;
     u8 encoding;
-    u8 reserved1[3];
+    u8 bits;
+    u8 reserved1[2];
     u32 width;
     u32 reserved2;
     u64 null_count;

@@ -333,7 +333,7 @@ static inline void print_value(const void *block, unsigned column,
                                enum vdbq_type type, uint32_t row,
                                const void *values, struct text *text)
 {
-    if (null_bit(tablet_nulls(block, column), row))
+    if (tablet_null(block, column, row))
         text_print(text, " NULL");
     else if (type == VDBQ_INTEGER)
         text_print(text, " %" PRId32, ((const int32_t *)values)[row]);

@@ -52,6 +52,7 @@ static struct database *open_it(void)
 
     if (open_with(VDBQ_OPEN_CREATE, &database) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
+    database_encode(database, CHOOSE_PLAIN); /* tables of a known size */
     return database;
 }
 

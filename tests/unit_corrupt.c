@@ -116,6 +116,7 @@ static int make_base(void **state)
     (void)state;
     disk_start(NULL, 0);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    database_encode(database, CHOOSE_PACKED);
     for (unsigned n = 0; n < 3; n++) {
         memory_release(base.older_content);
         base.older_content = base.newest_content;

@@ -86,6 +86,7 @@ static int make_file(void **state)
     (void)state;
     assert_true(mkstemp(path) >= 0);
     assert_int_equal(database_open(&params, &database, &error), VDBQ_OK);
+    database_encode(database, CHOOSE_PLAIN); /* bytes are counted here */
     assert_int_equal(transaction_begin(database, &transaction, &error),
                      VDBQ_OK);
     assert_int_equal(transaction_create_table(transaction, "t", columns, 3, 0,

@@ -33,23 +33,32 @@ struct made {
     double *d;
     uint8_t *nulls; /* of f and d */
     struct vdbq_vector vectors[COLUMNS];
-    bool nullable[COLUMNS];
+    enum encoding_choice choice;
     struct block block;
     struct column_facts facts[COLUMNS];
 };
 
+static struct tablet_source source_of(const struct made *made)
+{
+    return (struct tablet_source){ .table = &table, .rows = made->rows,
+                                   .vectors = made->vectors,
+                                   .choice = made->choice };
+}
+
 static void build(struct made *made)
 {
+    struct tablet_column described[COLUMNS];
+    struct tablet_source source = source_of(made);
+
     made->block =
-        block_create(tablet_size(&table, made->rows, made->nullable));
+        block_create(tablet_describe(&source, described, made->facts));
     memset(made->block.bytes, 0xaa, made->block.size);
-    tablet_build(&table, made->rows, made->vectors, made->nullable,
-                 made->block.bytes, made->facts);
+    tablet_build(&source, described, made->block.bytes);
 }
 
 static struct made make(uint32_t rows, bool with_nulls)
 {
-    struct made made = { .rows = rows };
+    struct made made = { .rows = rows, .choice = CHOOSE_PLAIN };
 
     made.i = malloc(rows * sizeof *made.i);
     made.b = malloc(rows * sizeof *made.b);
@@ -67,7 +76,6 @@ static struct made make(uint32_t rows, bool with_nulls)
     made.vectors[1] = (struct vdbq_vector){ VDBQ_BIGINT, made.b, NULL };
     made.vectors[2] = (struct vdbq_vector){ VDBQ_FLOAT, made.f, made.nulls };
     made.vectors[3] = (struct vdbq_vector){ VDBQ_DOUBLE, made.d, made.nulls };
-    made.nullable[2] = made.nullable[3] = with_nulls;
     build(&made);
     return made;
 }
@@ -137,15 +145,19 @@ static void layout_is_as_drawn(void **state)
 /* The ancestor stored, and moved, 8 bytes a row that nobody read. */
 static void only_values_are_stored(void **state)
 {
-    const bool none[COLUMNS] = { false };
+    static const uint32_t rows[] = { 1, 64, 4096 };
     const uint64_t head = 64 + 4 * 64;
 
     (void)state;
-    assert_int_equal(tablet_size(&table, 64, none), head + 64 * 24);
-    assert_int_equal(tablet_size(&table, 1, none), head + 4 * 64);
-    assert_int_equal(tablet_size(&table, 64, NULL), head + 64 * 24 + 4 * 64);
-    assert_int_equal(tablet_size(&table, TABLET_ROWS_MAX, none),
-                     head + (uint64_t)TABLET_ROWS_MAX * 24);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned nulls = 0; nulls < 2; nulls++) {
+            struct made made = make(rows[i], nulls != 0);
+            uint64_t bits = rows[i] > 1 ? nulls * tablet_round(rows[i] / 8) : 0;
+            assert_int_equal(made.block.size,
+                             head + 2 * tablet_round(rows[i] * 4)
+                                 + 2 * tablet_round(rows[i] * 8) + 2 * bits);
+            release(&made);
+        }
 }
 
 static void values_are_kept(void **state)
@@ -211,12 +223,12 @@ static void null_bits_only_where_there_are_nulls(void **state)
     (void)state;
     block_destroy(&made.block);
     for (unsigned c = 0; c < COLUMNS; c++)
-        made.nullable[c] = true;
+        made.vectors[c].nulls = made.nulls;
     build(&made);
     for (unsigned c = 0; c < COLUMNS; c++)
         assert_int_equal(tablet_column(made.block.bytes, c)->nulls, 0);
     assert_int_equal(check(&made), VDBQ_OK);
-    assert_int_equal(made.block.size, tablet_size(&table, 20, NULL));
+    assert_int_equal(made.block.size, 64 + 4 * 64 + 2 * 128 + 2 * 192);
     release(&made);
 }
 
@@ -274,7 +286,8 @@ static void damaged_heads_are_refused(void **state)
 
     (void)state;
     REFUSES(&made, head->magic, head->magic + 1);
-    REFUSES(&made, head->format, 2);
+    REFUSES(&made, head->format, 0);
+    REFUSES(&made, head->format, 3);
     REFUSES(&made, head->columns, 3);
     REFUSES(&made, head->columns, UINT32_MAX);
     REFUSES(&made, head->rows, 0);
@@ -308,6 +321,9 @@ static void damaged_columns_are_refused(void **state)
         REFUSES(&made, column->type, column->type % 4 + 1);
         REFUSES(&made, column->type, UINT32_MAX);
         REFUSES(&made, column->encoding, ENCODING_SEQUENCE);
+        REFUSES(&made, column->encoding, ENCODING_CONSTANT);
+        REFUSES(&made, column->encoding, ENCODING_PACKED);
+        REFUSES(&made, column->bits, 1);
         REFUSES(&made, column->encoding, 255);
         REFUSES(&made, column->reserved1[1], 1);
         REFUSES(&made, column->reserved2, 1);
@@ -368,7 +384,7 @@ static void read_all(const struct block *block, uint32_t rows)
         tablet_values(block->bytes, c, values);
         tablet_facts(block->bytes, c, &facts);
         for (uint32_t k = 0; k < rows; k++)
-            sum += null_bit(tablet_nulls(block->bytes, c), k);
+            sum += tablet_null(block->bytes, c, k);
         assert_int_equal(sum, facts.null_count);
         sum = 0;
     }

@@ -32,6 +32,9 @@ static void print_stats(const struct vdbq_stats *stats, struct text *text)
     text_print(text, "; rows      %llu read, %llu returned\n",
                (unsigned long long)stats->rows_read,
                (unsigned long long)stats->rows_returned);
+    text_print(text, "; tablets   %llu, %llu of them skipped\n",
+               (unsigned long long)stats->tablets,
+               (unsigned long long)stats->tablets_skipped);
     text_print(text, "; moved     %llu bytes in, %llu bytes out\n",
                (unsigned long long)stats->bytes_in,
                (unsigned long long)stats->bytes_out);

@@ -40,6 +40,17 @@ static bool is_build(const char *value)
            name_equal(value, "specialised");
 }
 
+static bool is_encoding(const char *value)
+{
+    return name_equal(value, "auto") || name_equal(value, "plain") ||
+           name_equal(value, "packed");
+}
+
+static bool is_switch(const char *value)
+{
+    return name_equal(value, "on") || name_equal(value, "off");
+}
+
 static bool is_size(const char *value)
 {
     uint64_t size;
@@ -79,6 +90,9 @@ static const struct {
                                "for the device's default", is_size_or_0 },
     [OPTION_CORES] = { "cores", "VDBQ_CORES",
                        "a number of compute units, 0 for all", is_count },
+    [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
+                          is_encoding },
+    [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -101,6 +115,8 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_BUILD], "auto");
     strcpy(db->options[OPTION_CORES], "0");
     strcpy(db->options[OPTION_DEVICE_MEMORY], "0");
+    strcpy(db->options[OPTION_ENCODING], "auto");
+    strcpy(db->options[OPTION_SKIP], "on");
     snprintf(db->options[OPTION_MEMORY], OPTION_BYTES_MAX, "%llu",
              (unsigned long long)(os_memory_bytes() / MEMORY_SHARE));
 }
@@ -115,6 +131,17 @@ enum vdbq_status options_init(vdbq *db)
             status = set(db, (enum option)i, value);
     }
     return status;
+}
+
+void options_apply(vdbq *db)
+{
+    const char *encoding = db->options[OPTION_ENCODING];
+    if (db->database == NULL)
+        return;
+    database_encode(db->database, name_equal(encoding, "plain") ? CHOOSE_PLAIN
+                                  : name_equal(encoding, "packed")
+                                      ? CHOOSE_PACKED
+                                      : CHOOSE_AUTO);
 }
 
 static int option_number(const char *name)
@@ -135,6 +162,7 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
                            option);
     else
         status = set(db, (enum option)number, value);
+    options_apply(db);
     return session_report(db, status, NULL, 0);
 }
 
@@ -280,6 +308,7 @@ struct run_choice choose_run(const vdbq *db, const struct station *station,
         .mode = best_mode(station, table),
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
+        .skips = name_equal(db->options[OPTION_SKIP], "on"),
     };
     for (int i = 0; i < RUN_MODES; i++)
         if (name_equal(db->options[OPTION_MODE],

@@ -235,6 +235,7 @@ static enum vdbq_status start_scan(vdbq_query *query)
         .snapshot = &query->snapshot,
         .pool = query->station->pool,
         .resident = query->station->resident,
+        .skips = query->choice.skips,
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,

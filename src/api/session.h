@@ -21,6 +21,8 @@ enum option {
     OPTION_MEMORY,
     OPTION_DEVICE_MEMORY,
     OPTION_CORES,
+    OPTION_ENCODING,
+    OPTION_SKIP,
     OPTIONS
 };
 
@@ -66,6 +68,8 @@ enum vdbq_status session_begin(vdbq *db);
 
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);
+/* Hands the database those that concern it. */
+void options_apply(vdbq *db);
 
 /* Where a query over `rows` rows is to run, opened if need be: the device
  * that was asked for, else the host below a number of rows and the first CPU
@@ -79,6 +83,7 @@ struct run_choice {
     enum run_mode mode;
     enum device_build build;
     bool adaptive; /* the build is chosen while it runs */
+    bool skips; /* tablets in which no row can match */
 };
 struct run_choice choose_run(const vdbq *db, const struct station *station,
                              const struct table *table);

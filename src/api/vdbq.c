@@ -57,6 +57,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
+    options_apply(made);
     return session_report(made, status, NULL, 0);
 }
 

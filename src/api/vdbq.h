@@ -168,6 +168,8 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   memory  bytes for tablets in host memory, "4G"             VDBQ_MEMORY
  *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
+ *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
+ *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
  * when it is first needed, or by vdbq_device_open().
@@ -229,7 +231,8 @@ VDBQ_API enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
 /* Neighbouring rows, column by column. */
 struct vdbq_vector {
     enum vdbq_type type;
-    const void *values;   /* `rows` values of the type's C type, neighbours */
+    const void *values;   /* `rows` values of the type's C type, neighbours;
+                             one that is NULL may be anything               */
     const uint8_t *nulls; /* NULL: none; else 1 where the value is NULL     */
 };
 struct vdbq_batch {
@@ -269,6 +272,9 @@ struct vdbq_stats {
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
     uint64_t bytes_read;    /* of the columns that the program ran over   */
+    uint64_t tablets;         /* that the table has                       */
+    uint64_t tablets_skipped; /* of which minimum and maximum told that
+                                 nothing would come                       */
     uint64_t bytes_in;      /* moved to the device                        */
     uint64_t bytes_out;     /* moved from the device                      */
     uint64_t kernel_ns;     /* in kernels, by the device's own clock      */

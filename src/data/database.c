@@ -74,6 +74,11 @@ bool database_read_only(const struct database *database)
     return database->file.read_only;
 }
 
+void database_encode(struct database *database, enum encoding_choice encoding)
+{
+    database->encoding = encoding;
+}
+
 const char *database_path(const struct database *database)
 {
     return database->file.path;

@@ -7,7 +7,7 @@
 #define VDBQ_DATA_DATABASE_H
 
 #include "base/os.h"
-#include "data/catalogue.h"
+#include "data/tablet.h"
 
 struct database;
 
@@ -27,6 +27,10 @@ enum vdbq_status database_open(const struct database_params *params,
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
 const char *database_path(const struct database *database);
+
+/* How tablets that are written from now on are encoded. */
+void database_encode(struct database *database,
+                     enum encoding_choice encoding);
 
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */

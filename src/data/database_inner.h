@@ -7,10 +7,12 @@
 
 #include "base/vector.h"
 #include "data/file.h"
+#include "data/tablet.h"
 
 struct database {
     struct file file;
     uint32_t tablet_rows;            /* of a full tablet                  */
+    enum encoding_choice encoding;   /* of tablets that are written       */
     struct catalogue *current;       /* of the newest commit seen         */
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */

@@ -173,17 +173,15 @@ static enum vdbq_status add_rows(struct rows *rows, const struct rows *more,
 {
     struct vdbq_vector *vectors =
         memory_zeroed(more->column_count, sizeof *vectors);
-    bool *nullable = memory_zeroed(more->column_count, sizeof *nullable);
     enum vdbq_status status = VDBQ_OK;
 
-    if (vectors == NULL || nullable == NULL) {
+    if (vectors == NULL) {
         status = error_no_memory(error);
     } else {
-        rows_vectors(more, vectors, nullable);
+        rows_vectors(more, vectors);
         if (!rows_add(rows, vectors, 0, more->count))
             status = error_no_memory(error);
     }
-    memory_release(nullable);
     memory_release(vectors);
     return status;
 }
@@ -239,31 +237,33 @@ static enum vdbq_status write_tablet(struct gather *gather,
                                      const struct rows *rows,
                                      struct error *error)
 {
-    unsigned columns = table->column_count;
-    struct vdbq_vector *vectors = memory_zeroed(columns, sizeof *vectors);
-    bool *nullable = memory_zeroed(columns, sizeof *nullable);
+    size_t count = table->column_count;
+    struct vdbq_vector *vectors = memory_zeroed(count, sizeof *vectors);
+    struct tablet_column *columns = memory_zeroed(count, sizeof *columns);
+    struct tablet_source source = { .table = table, .rows = rows->count,
+                                    .vectors = vectors,
+                                    .choice = writer->database->encoding };
     struct tablet_ref tablet = { .rows = rows->count };
     struct block block = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
-    tablet.facts = arena_alloc(&gather->arena, columns * sizeof *tablet.facts);
-    if (vectors == NULL || nullable == NULL || tablet.facts == NULL) {
+    tablet.facts = arena_alloc(&gather->arena, count * sizeof *tablet.facts);
+    if (vectors == NULL || columns == NULL || tablet.facts == NULL) {
         status = error_no_memory(error);
         goto release_all;
     }
-    rows_vectors(rows, vectors, nullable);
-    block = block_create(tablet_size(table, rows->count, nullable));
+    rows_vectors(rows, vectors);
+    block = block_create(tablet_describe(&source, columns, tablet.facts));
     if (block.bytes == NULL) {
         status = error_no_memory(error);
         goto release_all;
     }
-    tablet_build(table, rows->count, vectors, nullable, block.bytes,
-                 tablet.facts);
+    tablet_build(&source, columns, block.bytes);
     status = write_block(gather, writer, &block, &tablet, error);
 
 release_all:
     block_destroy(&block);
-    memory_release(nullable);
+    memory_release(columns);
     memory_release(vectors);
     return status;
 }

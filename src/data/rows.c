@@ -96,25 +96,23 @@ bool rows_add_tablet(struct rows *rows, const void *block)
         return false;
     for (unsigned i = 0; i < rows->column_count; i++) {
         size_t width = type_width(rows->columns[i].type);
-        const uint8_t *bits = tablet_nulls(block, i);
+        bool nulls = tablet_column(block, i)->null_count > 0;
         char *values = rows->columns[i].values;
         tablet_values(block, i, values + rows->count * width);
-        for (uint32_t k = 0; bits != NULL && k < count; k++)
-            if (null_bit(bits, k) && !mark_null(rows, i, rows->count + k))
+        for (uint32_t k = 0; nulls && k < count; k++)
+            if (tablet_null(block, i, k) && !mark_null(rows, i, rows->count + k))
                 return false;
     }
     rows->count += count;
     return true;
 }
 
-void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors,
-                  bool *nullable)
+void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)
 {
     for (unsigned i = 0; i < rows->column_count; i++) {
         const struct rows_column *column = &rows->columns[i];
         vectors[i] = (struct vdbq_vector){ column->type, column->values,
                                            column->nulls };
-        nullable[i] = column->nulls != NULL;
     }
 }
 

@@ -33,8 +33,7 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
 /* Adds all rows of a checked tablet. False: no memory. */
 bool rows_add_tablet(struct rows *rows, const void *block);
 
-/* The rows as vectors, and which columns hold a NULL; one item a column. */
-void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors,
-                  bool *nullable);
+/* The rows as vectors, one item a column. */
+void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors);
 
 #endif

@@ -8,16 +8,31 @@
 
 #include "data/catalogue.h"
 
-/* Bytes of the block that `rows` rows need, with room for NULL bits of the
- * columns marked in `nullable` (one bool a column; NULL: all). */
-uint64_t tablet_size(const struct table *table, uint32_t rows,
-                     const bool *nullable);
+/* Which encodings a tablet's columns get. */
+enum encoding_choice {
+    CHOOSE_AUTO,  /* what stores fewest bytes; plain unless it saves a fifth */
+    CHOOSE_PLAIN, /* always plain                                            */
+    CHOOSE_PACKED /* what is not plain, wherever it can be: for tests        */
+};
 
-/* Writes a tablet of `rows` rows into `block` (tablet_size() bytes, 64-byte
- * aligned) and the facts of its columns into `facts`. NaN becomes NULL. */
-void tablet_build(const struct table *table, uint32_t rows,
-                  const struct vdbq_vector *vectors, const bool *nullable,
-                  void *block, struct column_facts *facts);
+/* What a tablet is made of: one vector for each column of the table, of its
+ * type. A NaN is a NULL. */
+struct tablet_source {
+    const struct table *table;
+    uint32_t rows; /* at least 1 */
+    const struct vdbq_vector *vectors;
+    enum encoding_choice choice;
+};
+
+/* Describes the tablet's columns and finds out the facts of their values; one
+ * item a column. Returns the bytes of the block that it needs. */
+uint64_t tablet_describe(const struct tablet_source *source,
+                         struct tablet_column *columns,
+                         struct column_facts *facts);
+
+/* Writes the tablet so described into `block` (64-byte aligned). */
+void tablet_build(const struct tablet_source *source,
+                  const struct tablet_column *columns, void *block);
 
 /*
  * Proves that a block of `size_bytes` is a tablet of this table with

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "data/facts.h"
+#include "data/packed.h"
 #include "data/tablet_inner.h"
 
 /* What is being checked. */
@@ -27,6 +28,12 @@ static const char *column_fault(const struct check *check,
 static const char *plain_fault(const struct check *check,
                                const struct tablet_column *column,
                                enum vdbq_type type);
+static const char *packed_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *constant_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type);
 static const char *sequence_fault(const struct check *check,
                                   const struct tablet_column *column,
                                   enum vdbq_type type);
@@ -63,7 +70,7 @@ static enum vdbq_status check_head(const struct check *check)
         return bad_head(check, "block size", check->size, least);
     if (head->magic != TABLET_MAGIC)
         return bad_head(check, "magic", head->magic, TABLET_MAGIC);
-    if (head->format != TABLET_FORMAT)
+    if (head->format < TABLET_FORMAT_FIRST || head->format > TABLET_FORMAT)
         return bad_head(check, "format", head->format, TABLET_FORMAT);
     if (head->columns != columns)
         return bad_head(check, "number of columns", head->columns, columns);
@@ -78,6 +85,11 @@ static enum vdbq_status check_head(const struct check *check)
     if (head->reserved1 != 0 || head->reserved2 != 0)
         return bad_head(check, "reserved field", 1, 0);
     return VDBQ_OK;
+}
+
+static uint32_t format_of(const struct check *check)
+{
+    return ((const struct tablet *)check->block)->format;
 }
 
 static enum vdbq_status check_column(const struct check *check, unsigned i)
@@ -103,13 +115,25 @@ static const char *column_fault(const struct check *check,
     if (column->width != type_width(type))
         return "the width is not the type's";
     if (column->reserved1[0] != 0 || column->reserved1[1] != 0
-        || column->reserved1[2] != 0 || column->reserved2 != 0)
+        || column->reserved2 != 0)
         return "a reserved field is not 0";
-    if (column->encoding == ENCODING_SEQUENCE)
+    if (column->bits != 0 && column->encoding != ENCODING_PACKED)
+        return "a column that is not packed has bits";
+    if (format_of(check) == TABLET_FORMAT_FIRST
+        && column->encoding > ENCODING_SEQUENCE)
+        return "the encoding is newer than the format";
+    switch (column->encoding) {
+    case ENCODING_PLAIN:
+        return plain_fault(check, column, type);
+    case ENCODING_SEQUENCE:
         return sequence_fault(check, column, type);
-    if (column->encoding != ENCODING_PLAIN)
+    case ENCODING_CONSTANT:
+        return constant_fault(check, column, type);
+    case ENCODING_PACKED:
+        return packed_fault(check, column, type);
+    default:
         return "the encoding is unknown";
-    return plain_fault(check, column, type);
+    }
 }
 
 /* Whether `size` bytes at `offset` lie behind the head, inside the block. */
@@ -129,28 +153,38 @@ static bool null_tail_clear(const uint8_t *bits, uint32_t rows)
     return rows % 8 == 0 || bits[rows / 8] >> (rows % 8) == 0;
 }
 
+/* Checks where the null bits are, and finds them: NULL, there are none. */
+static const char *nulls_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               const uint8_t **bits)
+{
+    *bits = NULL;
+    if ((column->nulls != 0) != (column->null_count != 0))
+        return "the null count does not fit the null bits";
+    if (column->nulls == 0)
+        return NULL;
+    if (!area_fits(check, column->nulls, ((uint64_t)check->rows + 7) / 8))
+        return "the null bits do not lie inside";
+    *bits = check->block + column->nulls;
+    return null_tail_clear(*bits, check->rows) ? NULL
+                                               : "a null bit has no row";
+}
+
 static const char *plain_fault(const struct check *check,
                                const struct tablet_column *column,
                                enum vdbq_type type)
 {
-    const uint8_t *bits = NULL;
+    const uint8_t *bits;
+    const char *fault = nulls_fault(check, column, &bits);
     struct column_facts facts;
 
+    if (fault != NULL)
+        return fault;
     if (column->base != 0)
         return "a plain column has a base";
     if (!area_fits(check, column->values,
                    (uint64_t)check->rows * column->width))
         return "the values do not lie inside";
-    if ((column->nulls != 0) != (column->null_count != 0))
-        return "the null count does not fit the null bits";
-    if (column->nulls != 0) {
-        if (!area_fits(check, column->nulls,
-                       ((uint64_t)check->rows + 7) / 8))
-            return "the null bits do not lie inside";
-        bits = check->block + column->nulls;
-        if (!null_tail_clear(bits, check->rows))
-            return "a null bit has no row";
-    }
     if (!facts_count(type, check->block + column->values, bits, check->rows,
                      &facts))
         return "a value is NaN, or not 0 where it is NULL";
@@ -159,6 +193,79 @@ static const char *plain_fault(const struct check *check,
     if (column->minimum != facts_minimum_bits(type, &facts)
         || column->maximum != facts_maximum_bits(type, &facts))
         return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+/* Codes are counted anew. With base the minimum and the maximum inside the
+ * type, so is every value, and what a NULL's code 0 stands for. */
+static const char *packed_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    const uint8_t *bits;
+    const char *fault = nulls_fault(check, column, &bits);
+    struct column_facts facts;
+    struct packed_range range;
+
+    if (fault != NULL)
+        return fault;
+    if (type_is_real(type))
+        return "a packed column is not of integers";
+    if (column->bits == 0 || column->bits > PACKED_BITS_MAX)
+        return "the codes have an impossible number of bits";
+    if (!area_fits(check, column->values,
+                   PACKED_SIZE(check->rows, column->bits)))
+        return "the values do not lie inside";
+    if (!facts_from_bits(type, check->rows, column->null_count,
+                         (const int64_t[2]){ column->minimum,
+                                             column->maximum }, &facts)
+        || facts.empty || column->base != column->minimum)
+        return "the minimum or maximum is wrong";
+    range = packed_range(check->block + column->values, check->rows,
+                         column->bits, bits);
+    if (column->null_count != range.nulls || range.null_not_zero)
+        return "the null count is wrong, or a code is not 0 where it is NULL";
+    if (range.minimum != 0
+        || (uint64_t)column->maximum - (uint64_t)column->minimum
+               != range.maximum)
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+static uint64_t bits_set(const uint8_t *bits, uint32_t rows)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < rows; i++)
+        count += null_bit(bits, i);
+    return count;
+}
+
+/* Where all values are NULL there are no bits that say so. */
+static const char *constant_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type)
+{
+    const int64_t range[2] = { column->minimum, column->maximum };
+    const uint8_t *bits = NULL;
+    const char *fault = NULL;
+    struct column_facts facts;
+
+    if (column->values != 0)
+        return "a constant has stored values";
+    if (!facts_from_bits(type, check->rows, column->null_count, range, &facts)
+        || column->minimum != column->maximum)
+        return "the minimum or maximum is wrong";
+    if (facts.empty && column->nulls != 0)
+        return "a constant that is NULL has null bits";
+    if (!facts.empty)
+        fault = nulls_fault(check, column, &bits);
+    if (fault != NULL)
+        return fault;
+    if (bits != NULL && bits_set(bits, check->rows) != column->null_count)
+        return "the null count is wrong";
+    if (column->base != tablet_constant(type, column->minimum))
+        return "a constant is not its minimum";
     return NULL;
 }
 

@@ -13,7 +13,24 @@ static inline uint64_t tablet_round(uint64_t size)
     return (size + TABLET_ALIGN - 1) / TABLET_ALIGN * TABLET_ALIGN;
 }
 
-/* The bits of a column's NULLs, or NULL: there are none. */
+/* Bytes of a column's areas. */
+uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows);
+uint64_t tablet_nulls_size(uint32_t rows);
+/* The base of a constant column of which that is the minimum. */
+int64_t tablet_constant(enum vdbq_type type, int64_t minimum);
+
+/* Whether value i of a vector is NULL, said or as a NaN. */
+bool vector_null(const struct vdbq_vector *vector, uint32_t i);
+/* Copies values; those that are NULL as 0 where `nullable`. */
+void vector_copy(const struct vdbq_vector *vector, uint32_t first,
+                 uint32_t count, bool nullable, void *values);
+/* Writes (count + 7) / 8 bytes. */
+void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
+                      uint32_t count, uint8_t *bits);
+
+/* Whether a value of the tablet is NULL. */
+bool tablet_null(const void *block, unsigned column, uint32_t row);
+/* The bits of a column's NULLs, or NULL where there are no bits. */
 const uint8_t *tablet_nulls(const void *block, unsigned column);
 /* Writes the tablet's values as a plain array, whatever their encoding. */
 void tablet_values(const void *block, unsigned column, void *values);

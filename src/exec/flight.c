@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cl/tablet.h"
+#include "exec/feed.h"
 
 enum vdbq_status flight_init(struct flight *flight,
                              const struct flight_params *params,
@@ -126,7 +127,7 @@ static void place_feeds(const struct flight *flight,
         feeds[i] = *from;
         feeds[i].values = at;
         at = TABLET_ALIGNED(at + feed_value_bytes(from, input->rows));
-        if (from->nulls != 0)
+        if (feed_null_bytes(from, input->rows) > 0)
             feeds[i].nulls = at;
         at = TABLET_ALIGNED(at + feed_null_bytes(from, input->rows));
     }

@@ -50,16 +50,6 @@ const struct program_pack *runner_pack(const struct runner *runner);
  * memory to a fixed share. A multiple of 64. */
 uint64_t runner_rows_max(const struct runner *runner);
 
-/* Bytes that the values and the NULL bits of `rows` rows of a feed take. */
-static inline uint64_t feed_value_bytes(const struct feed *feed, uint64_t rows)
-{
-    return feed->encoding == ENCODING_SEQUENCE ? 0 : rows * feed->width;
-}
-static inline uint64_t feed_null_bytes(const struct feed *feed, uint64_t rows)
-{
-    return feed->nulls != 0 ? (rows + 7) / 8 : 0;
-}
-
 /* One launch: rows [0, rows) of the feeds, which lie at the offsets that they
  * name, in `data`; where that is NULL they are copied from `host`, column by
  * column. All of it belongs to the launch until its rows are there. */

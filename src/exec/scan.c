@@ -7,6 +7,8 @@
  */
 #include "exec/scan.h"
 
+#include "exec/feed.h"
+#include "exec/skip.h"
 #include "exec/source.h"
 
 /* A launch in flight. */
@@ -27,8 +29,11 @@ struct scan {
     unsigned first;            /* the oldest of them                       */
     size_t tablet;             /* number of the one to start on next       */
     uint64_t row;              /* of it, where the next launch starts      */
-    uint64_t rows_done;        /* of the table                             */
+    uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
+    struct skip skip;
+    uint64_t rows_skipped;     /* of those that are done                   */
+    size_t tablets_skipped;
     bool fed;                  /* nothing is left to start                 */
     bool failed;
     struct error held;         /* ... since this happened; status OK: not  */
@@ -65,7 +70,13 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
                                       sizeof *scan->feeds);
-    return scan->feeds ? VDBQ_OK : error_no_memory(error);
+    if (scan->feeds == NULL)
+        return error_no_memory(error);
+    if (scan->table != NULL &&
+        !skip_init(&scan->skip, scan->params.runner.program,
+                   scan->sources.pack, scan->table, &scan->arena))
+        return error_no_memory(error);
+    return VDBQ_OK;
 }
 
 enum vdbq_status scan_open(const struct scan_params *params,
@@ -202,11 +213,26 @@ static bool stopped(const struct scan *scan)
                              scan->table->rows);
 }
 
+/* Goes on to the next tablet that is not to be skipped. */
+static void pass_over(struct scan *scan)
+{
+    const struct table *table = scan->table;
+    while (scan->params.skips && scan->tablet < table->tablet_count &&
+           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
+        scan->rows_done += table->tablets[scan->tablet].rows;
+        scan->rows_skipped += table->tablets[scan->tablet].rows;
+        scan->tablets_skipped++;
+        scan->tablet++;
+    }
+}
+
 /* One launch more, or the end of the table. */
 static enum vdbq_status start_next(struct scan *scan, struct error *error)
 {
     if (scan->table == NULL)
         return start_row(scan, error);
+    if (scan->row == 0)
+        pass_over(scan);
     if (scan->tablet < scan->table->tablet_count)
         return start_part(scan, error);
     scan->fed = true;
@@ -236,8 +262,11 @@ void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
     const struct device_times *times = runner_times(scan->runner);
     stats->build = runner_build(scan->runner);
-    stats->rows_read += scan->rows_done;
+    stats->rows_read += scan->rows_done - scan->rows_skipped;
     stats->bytes_read += scan->bytes_done;
+    stats->tablets_skipped += scan->tablets_skipped;
+    if (scan->table != NULL)
+        stats->tablets += scan->table->tablet_count;
     stats->bytes_in += times->bytes_in;
     stats->bytes_out += times->bytes_out;
     stats->kernel_ns += times->kernel_ns;

@@ -18,6 +18,7 @@ struct scan_params {
     struct pool *pool;               /* of the snapshot's database and of
                                         the runner's device                */
     struct resident *resident;       /* of that device; for MODE_CACHED    */
+    bool skips;                      /* tablets of which nothing comes     */
     const atomic_bool *cancelled;    /* read between launches              */
     vdbq_progress progress;          /* may be NULL; called between them   */
     void *progress_context;

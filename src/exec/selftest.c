@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cl/tablet.h"
+#include "exec/feed.h"
 #include "exec/selftest_data.h"
 
 /* Value opcodes that share a program. */
@@ -33,6 +35,7 @@ struct testing {
     struct way device;
     struct rows host_rows;
     struct rows device_rows;
+    const struct selftest_encoding *encoding; /* of columns; NULL: plain */
     unsigned opcodes;
     vdbq_report report;
     void *context;
@@ -100,15 +103,17 @@ static enum vdbq_status keep_rows(struct runner *runner, unsigned most,
 }
 
 /* The feeds that a program reads, as the self-test's rows have them. */
-static void make_feeds(const struct program *program,
+static void make_feeds(const struct testing *test,
+                       const struct program *program,
                        const struct program_pack *pack, struct feed *feeds)
 {
     const struct program_table *table = vector_at(&program->tables, 0);
     for (unsigned i = 0; i < pack->feed_count; i++) {
         int column = pack->feeds[i].column;
-        feeds[i] = selftest_feed(column, column < 0
-                                             ? table->key_type
-                                             : table->column_types[column]);
+        int type = column < 0 ? table->key_type : table->column_types[column];
+        feeds[i] = test->encoding != NULL && column >= 0
+                       ? selftest_encoded(column, type, *test->encoding)
+                       : selftest_feed(column, type);
     }
 }
 
@@ -124,12 +129,8 @@ static uint64_t launch_rows(enum run_mode mode)
 static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
                        struct feed *to)
 {
-    for (unsigned i = 0; i < count; i++) {
-        to[i] = from[i];
-        to[i].values += feed_value_bytes(&from[i], row);
-        to[i].nulls += feed_null_bytes(&from[i], row);
-        to[i].base += (i64)row;
-    }
+    for (unsigned i = 0; i < count; i++)
+        to[i] = feed_from(from[i], row);
 }
 
 /* Starts a launch over rows [row, ...), the way the mode has it. */
@@ -193,7 +194,7 @@ static enum vdbq_status run(const struct testing *test,
     enum vdbq_status status = runner_open(&params, &runner, test->error);
     if (status != VDBQ_OK)
         return status;
-    make_feeds(program, runner_pack(runner), feeds);
+    make_feeds(test, program, runner_pack(runner), feeds);
     status = run_rows(runner, way->mode, rows, feeds, outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
@@ -322,6 +323,30 @@ static enum vdbq_status test_ops(struct testing *test)
     return status;
 }
 
+/* Runs the opcodes that load, over columns of every encoding. */
+static enum vdbq_status test_encodings(struct testing *test)
+{
+    static const enum opcode loads[] = { OP_COLUMN_I32, OP_COLUMN_I64,
+                                         OP_COLUMN_F32, OP_COLUMN_F64,
+                                         OP_COLUMN_NULL };
+    static const struct selftest_encoding encodings[] = {
+        { ENCODING_CONSTANT, 0, 0 },  { ENCODING_SEQUENCE, 0, 0 },
+        { ENCODING_PACKED, 1, 0 },    { ENCODING_PACKED, 7, 64 },
+        { ENCODING_PACKED, 8, 0 },    { ENCODING_PACKED, 13, 192 },
+        { ENCODING_PACKED, 16, 256 }, { ENCODING_PACKED, 20, 0 },
+        { ENCODING_PACKED, 31, 448 }, { ENCODING_PACKED, 32, 64 }
+    };
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        test->encoding = &encodings[i];
+        if (status == VDBQ_OK)
+            status = test_values(test, loads, sizeof loads / sizeof *loads);
+        test->opcodes -= sizeof loads / sizeof *loads;
+    }
+    test->encoding = NULL;
+    return status;
+}
+
 /* Puts the rows in place and runs every opcode one way. */
 static enum vdbq_status test_way(struct testing *test, bool tame)
 {
@@ -330,6 +355,8 @@ static enum vdbq_status test_way(struct testing *test, bool tame)
     selftest_fill(device_memory_host(test->device_rows.pinned), tame);
     test->opcodes = 0;
     enum vdbq_status status = test_ops(test);
+    if (status == VDBQ_OK && tame)
+        status = test_encodings(test);
     if (status != VDBQ_OK)
         return status;
     snprintf(line, sizeof line,

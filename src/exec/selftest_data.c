@@ -16,7 +16,11 @@
 #define COLUMN_BYTES ((u64)SELFTEST_ROWS * 8)
 #define NULLS_AT (SELFTEST_COLUMNS * COLUMN_BYTES + TABLET_ALIGN)
 
-_Static_assert(NULLS_AT + SELFTEST_ROWS / 8 < SELFTEST_BYTES,
+/* Lines of codes, for any width and with some rows in front. */
+#define LINES_AT TABLET_ALIGNED(NULLS_AT + SELFTEST_ROWS / 8 + 1)
+#define LINES_SIZE PACKED_SIZE(SELFTEST_ROWS + PACKED_ROWS, PACKED_BITS_MAX)
+
+_Static_assert(LINES_AT + LINES_SIZE <= SELFTEST_BYTES,
                "the self-test's rows need more room");
 
 static const i64 integer_edges[] = {
@@ -93,6 +97,10 @@ void selftest_fill(u8 *block, bool tame)
         if (i % 3 == 0)
             block[NULLS_AT + i / 8] |= (u8)(1 << i % 8);
     }
+    for (u64 at = 0; at < LINES_SIZE; at += sizeof(u64)) {
+        u64 bits = random_bits(&state);
+        memcpy(block + LINES_AT + at, &bits, sizeof bits);
+    }
 }
 
 struct feed selftest_feed(int column, int type)
@@ -106,6 +114,27 @@ struct feed selftest_feed(int column, int type)
                           .nulls = NULLS_AT,
                           .width = type_width(type),
                           .encoding = ENCODING_PLAIN };
+}
+
+struct feed selftest_encoded(int column, int type,
+                             struct selftest_encoding encoding)
+{
+    struct feed feed = { .values = LINES_AT,
+                         .nulls = column % 2 ? NULLS_AT : FEED_ALL_NULL,
+                         .base = type == TYPE_I32 ? -70000 : -(1LL << 40),
+                         .width = type_width(type),
+                         .encoding = encoding.encoding };
+    if (type == TYPE_F32 || type == TYPE_F64)
+        feed.encoding = ENCODING_CONSTANT;
+    if (type == TYPE_F32)
+        feed.base = 0x80000001; /* the least below 0: bits must be kept */
+    if (feed.encoding == ENCODING_PACKED) {
+        feed.bits = encoding.bits;
+        feed.row = encoding.row;
+    } else {
+        feed.values = 0;
+    }
+    return feed;
 }
 
 /* ----------------------------------------------------------- programs -- */

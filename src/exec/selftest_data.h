@@ -10,7 +10,7 @@
 
 enum {
     SELFTEST_ROWS = 9000,   /* no multiple of any tile         */
-    SELFTEST_BYTES = 1 << 20
+    SELFTEST_BYTES = 2 << 20
 };
 
 /* Columns of the table that the programs read: for each type an x and a y. */
@@ -19,11 +19,23 @@ enum { SELFTEST_X = 0, SELFTEST_Y = 4, SELFTEST_COLUMNS = 8 };
 /* Fills `block` (SELFTEST_BYTES, 8-byte aligned) with the columns. Tame
  * values are small, so that nothing overflows; the others are the edges of
  * each type crossed with one another, then random bits. The last column of
- * NULL bits marks every third row. */
+ * NULL bits marks every third row. Behind them lie random lines, that are
+ * codes of any width. */
 void selftest_fill(u8 *block, bool tame);
 
 /* The feed of column `column`, or of the key (-1), read as `type`. */
 struct feed selftest_feed(int column, int type);
+
+/* How columns are encoded, to test that: a constant, a sequence, or codes of
+ * 1 to 32 bits from rows `row` on. */
+struct selftest_encoding {
+    u32 encoding; /* ENCODING_... */
+    u32 bits;     /* ENCODING_PACKED */
+    u32 row;
+};
+/* The feed of a column so encoded; floats that cannot be are constants. */
+struct feed selftest_encoded(int column, int type,
+                             struct selftest_encoding encoding);
 
 /* Whether the opcode is one the rows' part can use, and jumps or gives a
  * value. */
@@ -34,6 +46,8 @@ bool selftest_jumps(enum opcode op);
  * rows jump with the one opcode. False: no memory. */
 bool selftest_values(struct program *program, const enum opcode *ops,
                      unsigned count);
+/* ... or that outputs the columns themselves and which are NULL. */
+bool selftest_columns(struct program *program);
 bool selftest_jump(struct program *program, enum opcode op, int validity);
 
 #endif

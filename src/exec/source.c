@@ -7,6 +7,7 @@
 #include "exec/source.h"
 
 #include "data/tablet.h"
+#include "exec/feed.h"
 
 static enum vdbq_status open_slot(struct source *source,
                                   struct source_params *params,
@@ -64,46 +65,16 @@ static enum vdbq_status open_slot(struct source *source,
 
 /* ------------------------------------------------------------- columns -- */
 
-/* Number in the table of the program's column `column`; -1 is the key. */
-static unsigned table_column_number(const struct table *table, int column)
-{
-    if (column < 0)
-        return table->key;
-    return (unsigned)column + (table->key != NO_KEY &&
-                               (unsigned)column >= table->key);
-}
-
-/* Where a column of the tablet starts at row `row`. */
-static struct feed column_feed(const struct source *source, unsigned column,
-                               uint64_t row)
-{
-    const struct tablet_column *from = tablet_column(source->tablet, column);
-    return (struct feed){
-        .values = from->values + row * from->width,
-        .nulls = from->nulls != 0 ? from->nulls + row / 8 : 0,
-        .base = from->base + (i64)row,
-        .width = from->width,
-        .encoding = from->encoding,
-    };
-}
-
-/* Row numbers, for a table without a key. */
-static struct feed number_feed(const struct source *source, uint64_t row)
-{
-    return (struct feed){ .base = (i64)(source->ref->row_first + row),
-                          .width = sizeof(i64),
-                          .encoding = ENCODING_SEQUENCE };
-}
-
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds)
 {
     for (unsigned i = 0; i < params->pack->feed_count; i++) {
-        unsigned column = table_column_number(params->table,
+        unsigned column = feed_table_column(params->table,
                                               params->pack->feeds[i].column);
-        feeds[i] = column == NO_KEY ? number_feed(source, row)
-                                    : column_feed(source, column, row);
+        feeds[i] = column == NO_KEY
+                       ? feed_numbers(source->ref->row_first + row)
+                       : feed_column(source->tablet, column, row);
     }
 }
 
@@ -129,7 +100,7 @@ static bool lacks_any(const struct source *source,
     if (source->resident->tablet == NULL)
         return true;
     for (unsigned i = 0; i < params->pack->feed_count; i++) {
-        unsigned column = table_column_number(params->table,
+        unsigned column = feed_table_column(params->table,
                                               params->pack->feeds[i].column);
         if (column != NO_KEY && !resident_has(source->resident, column))
             return true;
@@ -156,7 +127,7 @@ static bool copy_column(const struct source *source, unsigned column,
 {
     if (column == NO_KEY || resident_has(source->resident, column))
         return true;
-    struct feed feed = column_feed(source, column, 0);
+    struct feed feed = feed_column(source->tablet, column, 0);
     uint64_t rows = source->ref->rows;
     resident_add(source->resident, column);
     return add_copy(source, feed.values, feed_value_bytes(&feed, rows),
@@ -182,7 +153,7 @@ static enum vdbq_status open_resident(struct source *source,
         return status;
     source->tablet = source->resident->tablet;
     for (unsigned i = 0; lacks && i < params->pack->feed_count; i++) {
-        unsigned column = table_column_number(params->table,
+        unsigned column = feed_table_column(params->table,
                                               params->pack->feeds[i].column);
         if (!copy_column(source, column, copies))
             return error_no_memory(error);

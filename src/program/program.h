@@ -133,6 +133,31 @@ enum vdbq_status program_check(struct program *program, struct error *error);
 /* The sum of the prices of one row, for bounding launches. */
 unsigned program_cost(const struct program *program);
 
+/* ------------------------------------------------------------- reach -- */
+
+/* What values can be: integers, or floats and perhaps no number. */
+struct interval {
+    int64_t low, high;
+    double low_real, high_real;
+    bool nan;
+};
+/* What a feed gives of some rows. */
+struct feed_range {
+    struct interval value; /* NULL or not: what its register holds  */
+    bool null, not_null;      /* whether some rows are so              */
+};
+struct program_pack;
+/*
+ * Whether running the rows' part could be noticed: a row becomes a result
+ * row, or an instruction fails for one. `ranges`: one a feed of `pack`. False
+ * is a proof; true may only mean that none was found (reach.c). `room` is
+ * program_reach_room() bytes, aligned for a double, of any content.
+ */
+bool program_reaches(const struct program *program,
+                     const struct program_pack *pack,
+                     const struct feed_range *ranges, void *room);
+size_t program_reach_room(const struct program *program);
+
 /* -------------------------------------------------------------- text -- */
 
 /* One line an instruction: number, name, operands, and behind `;` what it

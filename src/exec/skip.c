@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Skipping tablets. The catalogue knows the facts of every tablet's columns,
+ * and each tablet that is read is checked against them, so they hold; what
+ * follows from them for the program is proved in program/reach.c.
+ *
+ * A NULL's register holds a value, too, that no comparison of the program is
+ * meant to decide by. So that it spoils no proof, rows are told apart by
+ * which of their columns are NULL, and each kind is looked at alone: every
+ * row is of one of these kinds.
+ */
+#include "exec/skip.h"
+
+#include "exec/feed.h"
+
+#include "program/interval.h"
+
+/* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
+enum { SPLIT_MAX = 4 };
+
+bool skip_init(struct skip *skip, const struct program *program,
+               const struct program_pack *pack, const struct table *table,
+               struct arena *arena)
+{
+    *skip = (struct skip){
+        .program = program,
+        .pack = pack,
+        .table = table,
+        .ranges = arena_alloc(arena, (pack->feed_count + 1) *
+                                         sizeof *skip->ranges),
+        .room = arena_alloc(arena, program_reach_room(program)),
+    };
+    return skip->ranges != NULL && skip->room != NULL;
+}
+
+/* Values that are not NULL. */
+static struct interval values(const struct column_facts *facts)
+{
+    return (struct interval){ .low = facts->minimum,
+                                 .high = facts->maximum,
+                                 .low_real = facts->minimum_real,
+                                 .high_real = facts->maximum_real };
+}
+
+/* What stands for a NULL: 0 or, by encoding, the minimum (cl/tablet.h). */
+static struct interval null_values(const struct column_facts *facts)
+{
+    const struct interval zero = { 0 };
+    struct interval least = values(facts);
+    least.high = least.low;
+    least.high_real = least.low_real;
+    return facts->empty ? zero : interval_join(&zero, &least);
+}
+
+/* A column of the tablet, NULL or not as `null` and `not_null` say. */
+static struct feed_range column_range(const struct column_facts *facts,
+                                      bool null, bool not_null)
+{
+    struct feed_range range = { .null = null, .not_null = not_null };
+    struct interval nulls = null_values(facts);
+    range.value = values(facts);
+    if (null)
+        range.value = not_null ? interval_join(&range.value, &nulls) : nulls;
+    return range;
+}
+
+static struct feed_range row_numbers(const struct tablet_ref *tablet)
+{
+    int64_t first = (int64_t)tablet->row_first;
+    return (struct feed_range){
+        .value = { .low = first, .high = first + (int64_t)tablet->rows - 1 },
+        .not_null = true
+    };
+}
+
+/* Whether the rows are skipped, with the feeds from `feed` on still open and
+ * `splits` of them to be told apart. */
+static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
+                      unsigned feed, unsigned splits)
+{
+    if (feed == skip->pack->feed_count)
+        return !program_reaches(skip->program, skip->pack, skip->ranges,
+                                skip->room);
+    unsigned column =
+        feed_table_column(skip->table, skip->pack->feeds[feed].column);
+    struct feed_range *range = &skip->ranges[feed];
+    if (column == NO_KEY) {
+        *range = row_numbers(tablet);
+        return skip_rows(skip, tablet, feed + 1, splits);
+    }
+    const struct column_facts *facts = &tablet->facts[column];
+    bool null = facts->null_count > 0, not_null = !facts->empty;
+    if (!null || !not_null || splits == 0) {
+        *range = column_range(facts, null, not_null);
+        return skip_rows(skip, tablet, feed + 1, splits);
+    }
+    *range = column_range(facts, false, true);
+    if (!skip_rows(skip, tablet, feed + 1, splits - 1))
+        return false;
+    *range = column_range(facts, true, false);
+    return skip_rows(skip, tablet, feed + 1, splits - 1);
+}
+
+bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
+{
+    return skip_rows(skip, tablet, 0, SPLIT_MAX);
+}

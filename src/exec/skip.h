@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which tablets a scan passes over: those of which minimum, maximum and NULL
+ * counts prove that the program does nothing with their rows.
+ */
+#ifndef VDBQ_EXEC_SKIP_H
+#define VDBQ_EXEC_SKIP_H
+
+#include "data/catalogue.h"
+#include "program/program.h"
+
+struct skip {
+    const struct program *program;
+    const struct program_pack *pack;
+    const struct table *table;
+    struct feed_range *ranges; /* one a feed                 */
+    void *room;                /* of program_reaches()       */
+};
+
+/* Makes room in `arena`. False: no memory. */
+bool skip_init(struct skip *skip, const struct program *program,
+               const struct program_pack *pack, const struct table *table,
+               struct arena *arena);
+
+/* Whether nothing comes of the tablet's rows: no result row, no failure. */
+bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet);
+
+#endif

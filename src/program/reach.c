@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a program could do anything for rows of which only the ranges of
+ * their columns are known. The rows' part is run once with ranges in the
+ * registers, for all rows at a time:
+ *
+ * Reach rule 1. An instruction is noted as reached if some row may be live at
+ *   it, and as reached by a valid row if such a row may be valid. A row that
+ *   lost its validity never gets it back, so only valid rows count for Result,
+ *   but every live row for an instruction that fails.
+ * Reach rule 2. A register's range holds every value that a live row may
+ *   have in it (interval.c). It is written by one instruction only, before every
+ *   read: machine rule 1, and the checker.
+ * Reach rule 3. A jump is taken unless its condition can hold for no value in
+ *   the ranges, and not taken unless it can fail for none. An opcode that is
+ *   not known here gives any value, and fails if one that may fail.
+ *
+ * So by induction over the program counter, which only grows, every path of
+ * every row is among the paths noted; where none of these gives a result or
+ * fails, no row does.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "program/interval.h"
+
+struct reach {
+    const struct program *program;
+    const struct program_pack *pack;
+    const struct feed_range *ranges;
+    struct interval *registers;
+    bool *live;  /* one an instruction */
+    bool *valid;
+    bool fails;  /* an instruction may fail for a live row */
+};
+
+static void evaluate(struct reach *reach, int pc);
+static void jump(struct reach *reach, int pc);
+static struct verdict condition(const struct reach *reach,
+                                const struct instruction *in);
+
+static size_t instructions(const struct program *program)
+{
+    return program->code.count + 1;
+}
+
+size_t program_reach_room(const struct program *program)
+{
+    return (program->registers + 1) * sizeof(struct interval) +
+           2 * instructions(program) * sizeof(bool);
+}
+
+/* Goes on at `pc`. */
+static void go_on(struct reach *reach, int pc, bool valid)
+{
+    reach->live[pc] = true;
+    reach->valid[pc] |= valid;
+}
+
+/* Notes what may follow an instruction that may be reached; true: it can be
+ * noticed. */
+static bool step(struct reach *reach, int pc)
+{
+    enum op_effect effect =
+        op_facts(program_at(reach->program, pc)->op)->effect;
+    bool valid = reach->valid[pc];
+    if (effect == EFFECT_JUMP) {
+        jump(reach, pc);
+        return false;
+    }
+    if (effect == EFFECT_OUTPUT && valid)
+        return true;
+    if (effect == EFFECT_PURE || effect == EFFECT_CONSTANT ||
+        effect == EFFECT_FAULT)
+        evaluate(reach, pc);
+    go_on(reach, pc + 1, valid && effect != EFFECT_VALIDITY);
+    return reach->fails;
+}
+
+bool program_reaches(const struct program *program,
+                     const struct program_pack *pack,
+                     const struct feed_range *ranges, void *room)
+{
+    size_t count = instructions(program);
+    struct program_part part = program_part(program);
+    struct reach reach = { .program = program,
+                           .pack = pack,
+                           .ranges = ranges,
+                           .registers = room };
+    reach.live = (bool *)(reach.registers + program->registers + 1);
+    reach.valid = reach.live + count;
+    memset(reach.live, 0, 2 * count * sizeof(bool));
+    for (unsigned i = 0; i < program->registers; i++)
+        reach.registers[i] = interval_any(TYPE_I64);
+    go_on(&reach, part.first, true);
+    for (int pc = part.first; pc < part.converge; pc++)
+        if (reach.live[pc] && step(&reach, pc))
+            return true;
+    return false;
+}
+
+/* -------------------------------------------------------------- jumps -- */
+
+static void jump(struct reach *reach, int pc)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    struct verdict verdict = condition(reach, in);
+    bool valid = reach->valid[pc];
+    if (verdict.may_hold)
+        go_on(reach, in->c, valid && in->d == 1);
+    if (verdict.may_fail)
+        go_on(reach, pc + 1, valid);
+}
+
+static struct verdict both(struct verdict a, struct verdict b)
+{
+    return (struct verdict){ .may_hold = a.may_hold && b.may_hold,
+                             .may_fail = a.may_fail || b.may_fail };
+}
+
+static struct verdict opposite(struct verdict a)
+{
+    return (struct verdict){ .may_hold = a.may_fail, .may_fail = a.may_hold };
+}
+
+static struct verdict either(struct verdict a, struct verdict b)
+{
+    return opposite(both(opposite(a), opposite(b)));
+}
+
+/* The cases of an opcode that comes in every type. */
+#define TYPED(name)      \
+    case OP_##name##_I32: \
+    case OP_##name##_I64: \
+    case OP_##name##_F32: \
+    case OP_##name##_F64
+
+static struct verdict condition(const struct reach *reach,
+                                const struct instruction *in)
+{
+    const struct interval *a = &reach->registers[in->a];
+    const struct interval *b = &reach->registers[in->b];
+    int type = op_facts(in->op)->reads;
+    switch (in->op) {
+    TYPED(EQ):
+        return interval_compare(RELATION_EQ, type, a, b);
+    TYPED(NEQ):
+        return opposite(interval_compare(RELATION_EQ, type, a, b));
+    TYPED(LT):
+        return interval_compare(RELATION_LT, type, a, b);
+    TYPED(LE):
+        return interval_compare(RELATION_LE, type, a, b);
+    TYPED(GT):
+        return interval_compare(RELATION_LT, type, b, a);
+    TYPED(GE):
+        return interval_compare(RELATION_LE, type, b, a);
+    case OP_AND_I32:
+        return both(interval_verdict(a), interval_verdict(b));
+    case OP_OR_I32:
+        return either(interval_verdict(a), interval_verdict(b));
+    case OP_NOT_I32:
+        return opposite(interval_verdict(a));
+    default:
+        return (struct verdict){ true, true };
+    }
+}
+
+/* ------------------------------------------------------------- values -- */
+
+static struct interval constant(const struct instruction *in)
+{
+    double real = in->op == OP_FLOAT_F32 ? (double)(float)in->real : in->real;
+    if (in->op == OP_INTEGER_I32 || in->op == OP_INTEGER_I64)
+        return (struct interval){ .low = in->integer, .high = in->integer };
+    return (struct interval){ .low_real = real,
+                                 .high_real = real,
+                                 .nan = isnan(real) };
+}
+
+/* What a choice gives: one value where the condition is known. */
+static struct interval choice(const struct interval *condition,
+                                 const struct interval *then,
+                                 const struct interval *otherwise)
+{
+    struct verdict verdict = interval_verdict(condition);
+    if (!verdict.may_fail)
+        return *then;
+    return verdict.may_hold ? interval_join(then, otherwise) : *otherwise;
+}
+
+/* The truth values: opcodes that compare and combine. */
+static struct verdict truth(const struct reach *reach,
+                            const struct instruction *in)
+{
+    const struct interval *b = &reach->registers[in->b];
+    const struct interval *c = &reach->registers[in->c];
+    int type = op_facts(in->op)->reads;
+    switch (in->op) {
+    TYPED(IS_EQ):
+        return interval_compare(RELATION_EQ, type, b, c);
+    TYPED(IS_LT):
+        return interval_compare(RELATION_LT, type, b, c);
+    TYPED(IS_LE):
+        return interval_compare(RELATION_LE, type, b, c);
+    case OP_BOTH_I32:
+        return both(interval_verdict(b), interval_verdict(c));
+    case OP_EITHER_I32:
+        return either(interval_verdict(b), interval_verdict(c));
+    case OP_NEGATE_I32:
+        return opposite(interval_verdict(b));
+    default: /* OP_IS_NAN_... */
+        return (struct verdict){ .may_hold = b->nan, .may_fail = true };
+    }
+}
+
+/* What arithmetic gives; `*fails` where it may not fit. */
+static struct interval arithmetic(const struct reach *reach,
+                                     const struct instruction *in, bool *fails)
+{
+    const struct interval *b = &reach->registers[in->b];
+    const struct interval *c = &reach->registers[in->c];
+    int type = op_facts(in->op)->writes;
+    switch (in->op) {
+    TYPED(ADD):
+    case OP_ADD_CHECKED_I64:
+        return interval_arithmetic(ARITHMETIC_ADD, type, b, c, fails);
+    TYPED(SUB):
+    case OP_SUB_CHECKED_I64:
+        return interval_arithmetic(ARITHMETIC_SUB, type, b, c, fails);
+    TYPED(MUL):
+    case OP_MUL_CHECKED_I64:
+        return interval_arithmetic(ARITHMETIC_MUL, type, b, c, fails);
+    TYPED(DIV):
+    case OP_DIV_CHECKED_I64:
+        return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
+    default: /* an opcode that is not known here */
+        *fails = true;
+        return interval_any(type);
+    }
+}
+
+/* The value that an instruction writes. */
+static struct interval value(const struct reach *reach, int pc, bool *fails)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    const struct op_facts *facts = op_facts(in->op);
+    const struct interval *registers = reach->registers;
+    const struct feed_range *feed;
+    switch (facts->form) {
+    case FORM_COLUMN:
+    case FORM_ROWID:
+        feed = &reach->ranges[reach->pack->code[pc].b];
+        if (in->op == OP_COLUMN_NULL)
+            return interval_truth((struct verdict){ feed->null, feed->not_null });
+        return feed->value;
+    case FORM_CONSTANT:
+        return constant(in);
+    case FORM_CHOICE:
+        return choice(&registers[in->d], &registers[in->b], &registers[in->c]);
+    case FORM_CAST:
+        return interval_cast(facts->writes, facts->reads, &registers[in->b],
+                             fails);
+    default:
+        break;
+    }
+    switch (in->op) {
+    TYPED(IS_EQ):
+    TYPED(IS_LT):
+    TYPED(IS_LE):
+    case OP_BOTH_I32:
+    case OP_EITHER_I32:
+    case OP_NEGATE_I32:
+    case OP_IS_NAN_F32:
+    case OP_IS_NAN_F64:
+        return interval_truth(truth(reach, in));
+    default:
+        return arithmetic(reach, in, fails);
+    }
+}
+
+static void evaluate(struct reach *reach, int pc)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    const struct op_facts *facts = op_facts(in->op);
+    bool fails = false;
+    int to = facts->form == FORM_CAST ? in->c : in->a;
+    struct interval range = value(reach, pc, &fails);
+    reach->registers[to] = range;
+    reach->fails |= fails && facts->effect == EFFECT_FAULT;
+}
