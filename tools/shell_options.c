@@ -65,6 +65,8 @@ static const struct option_row rows[] = {
       NULL },
     { "selftest", 0, NULL, "compares the device with the host, opcode by "
       "opcode", take_flag, NULL },
+    { "tune", 0, NULL, "measures the device and keeps what suits it best",
+      take_flag, NULL },
     { "version", 'V', NULL, "tells the version", take_flag, NULL },
     { "help", 'h', NULL, "this text", take_flag, NULL },
 };
@@ -98,6 +100,8 @@ static bool take_flag(struct options *options, const struct option_row *row,
         options->devices = true;
     else if (strcmp(name, "selftest") == 0)
         options->selftest = true;
+    else if (strcmp(name, "tune") == 0)
+        options->tune = true;
     else if (strcmp(name, "version") == 0)
         options->version = true;
     else

@@ -30,7 +30,7 @@ struct options {
     const struct format *format; /* NULL: box or csv                      */
     int header;                  /* 1, 0; -1: the format's way            */
     unsigned open_flags;         /* of enum vdbq_open_flags, without CREATE */
-    bool batch, timer, devices, selftest, version, help;
+    bool batch, timer, devices, selftest, tune, version, help;
     char error[200];             /* what is wrong with the command line   */
     char hint[256];
 };

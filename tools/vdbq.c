@@ -153,10 +153,12 @@ static void tell_line(void *context, const char *line)
     out_flush(&shell->out);
 }
 
-static int run_selftest(struct shell *shell)
+/* Runs vdbq_selftest() or vdbq_tune() and prints what it reports. */
+static int run_report(struct shell *shell,
+                      enum vdbq_status (*call)(vdbq *, vdbq_report, void *))
 {
     shell_signals_running(shell->db);
-    enum vdbq_status status = vdbq_selftest(shell->db, tell_line, shell);
+    enum vdbq_status status = call(shell->db, tell_line, shell);
     shell_signals_running(NULL);
     if (status != VDBQ_OK)
         shell_fail_db(shell, &(struct place){ .name = NULL });
@@ -223,7 +225,9 @@ static int run_database(struct shell *shell, const struct options *options)
     if (!set_options(shell, options))
         return EXIT_USAGE;
     if (options->selftest)
-        return run_selftest(shell);
+        return run_report(shell, vdbq_selftest);
+    if (options->tune)
+        return run_report(shell, vdbq_tune);
     if (shell->bar)
         vdbq_on_progress(shell->db, shell_bar_step, shell);
     run_all(shell, options);

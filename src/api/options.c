@@ -9,8 +9,8 @@
 
 #include "api/session.h"
 
-/* Rows below which a query runs on the host, where no device was asked for:
- * opening a device costs more than the host's whole run. */
+/* Rows below which a query runs on the host, where no device was asked for
+ * and none was tuned: opening a device costs more than the host's whole run. */
 #define HOST_ROWS_MAX (1u << 18)
 
 /* The share of the machine's memory that tablets may take, by default. */
@@ -258,12 +258,22 @@ static enum vdbq_status station_at(vdbq *db, const char *choice,
     return VDBQ_OK;
 }
 
+/* The limit that was tuned, looked up once, or the built-in one. */
+static uint64_t host_rows_max(vdbq *db)
+{
+    if (db->host_rows_max == 0)
+        db->host_rows_max = device_host_rows_max();
+    if (db->host_rows_max == 0)
+        db->host_rows_max = HOST_ROWS_MAX;
+    return db->host_rows_max;
+}
+
 enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station)
 {
     const char *asked = db->options[OPTION_DEVICE];
     if (asked[0] == '\0')
-        asked = rows <= HOST_ROWS_MAX ? "host" : "cpu";
+        asked = rows <= host_rows_max(db) ? "host" : "cpu";
     return station_at(db, asked, station);
 }
 
@@ -297,6 +307,7 @@ struct run_choice choose_run(const vdbq *db, const struct station *station,
     struct run_choice choice = {
         .mode = best_mode(station, table),
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
+        .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
         .skips = name_equal(db->options[OPTION_SKIP], "on"),
     };
     for (int i = 0; i < RUN_MODES; i++)
@@ -306,11 +317,6 @@ struct run_choice choose_run(const vdbq *db, const struct station *station,
     if (table == NULL && choice.mode == MODE_CACHED)
         choice.mode = MODE_STREAMED;
     return choice;
-}
-
-const char *build_text(enum device_build build)
-{
-    return build == BUILD_SPECIALISED ? "specialised" : "interpreted";
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)

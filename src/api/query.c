@@ -4,6 +4,7 @@
  */
 #include "api/query.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "exec/modify.h"
@@ -190,8 +191,12 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 /* Ends a run: what it held is let go, its rows are gone. */
 static void end_run(vdbq_query *query)
 {
-    if (query->scan != NULL)
+    if (query->scan != NULL) {
         scan_stats(query->scan, &query->stats);
+        snprintf(query->build_text, sizeof query->build_text, "%s",
+                 query->stats.build);
+        query->stats.build = query->build_text;
+    }
     scan_close(query->scan);
     query->scan = NULL;
     snapshot_close(&query->snapshot);
@@ -215,8 +220,8 @@ static enum vdbq_status start_scan(vdbq_query *query)
 {
     vdbq *db = query->db;
     const struct table *table = table_to_read(query);
-    enum vdbq_status status =
-        station_choose(db, table != NULL ? table->rows : 1, &query->station);
+    uint64_t rows = table != NULL ? table->rows : 1;
+    enum vdbq_status status = station_choose(db, rows, &query->station);
     if (status != VDBQ_OK)
         return status;
     query->choice = choose_run(db, query->station, table);
@@ -224,7 +229,9 @@ static enum vdbq_status start_scan(vdbq_query *query)
         .runner = { .device = query->station->device,
                     .program = &query->plan.program,
                     .mode = query->choice.mode,
-                    .build = query->choice.build },
+                    .build = query->choice.build,
+                    .adaptive = query->choice.adaptive,
+                    .rows = rows },
         .snapshot = &query->snapshot,
         .pool = query->station->pool,
         .resident = query->station->resident,
@@ -235,7 +242,6 @@ static enum vdbq_status start_scan(vdbq_query *query)
     };
     query->stats.device = device_facts(query->station->device)->name;
     query->stats.mode = runner_mode_name(query->choice.mode);
-    query->stats.build = build_text(query->choice.build);
     return scan_open(&params, &query->scan, &db->error);
 }
 

@@ -39,6 +39,7 @@ struct vdbq_query {
     struct vdbq_batch batch;
     uint64_t row;            /* of the batch, that comes next          */
     struct vdbq_stats stats;
+    char build_text[64];     /* where `stats` points after the scan    */
 
     struct vector cells;     /* struct text: the row's values that were
                                 asked for as text, one a column        */

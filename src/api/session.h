@@ -43,6 +43,7 @@ struct vdbq {
     struct database *database;  /* NULL: it could not be opened   */
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
+    uint64_t host_rows_max;     /* 0: not looked up yet           */
     struct vdbq_query *queries; /* those that are open            */
     struct vdbq_append *append; /* the one that is open, or NULL  */
     atomic_bool cancelled;
@@ -81,10 +82,10 @@ void stations_close(vdbq *db);
 struct run_choice {
     enum run_mode mode;
     enum device_build build;
+    bool adaptive; /* the build is chosen while it runs */
     bool skips; /* tablets in which no row can match */
 };
 struct run_choice choose_run(const vdbq *db, const struct station *station,
                              const struct table *table);
-const char *build_text(enum device_build build);
 
 #endif

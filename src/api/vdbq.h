@@ -266,7 +266,9 @@ VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
 struct vdbq_stats {
     const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
     const char *mode;       /* "serial", "streamed", "mapped", "cached"   */
-    const char *build;      /* "interpreted", "specialised"               */
+    const char *build;      /* "interpreted", "specialised", "adaptive
+                               (specialised from launch N)"; lives until
+                               the query's next call                      */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
     uint64_t bytes_read;    /* of the columns that the program ran over   */
@@ -342,6 +344,15 @@ VDBQ_API enum vdbq_status vdbq_device_open(vdbq *db);
 typedef void (*vdbq_report)(void *context, const char *line);
 VDBQ_API enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report,
                                         void *context);
+
+/* Measures a few shapes of the machine on the chosen device, which takes
+ * seconds, and keeps the best in a small text file beside the kernel cache
+ * ($XDG_CACHE_HOME/vdbq/tune), together with the rates by which queries decide
+ * where they run and what they compile. Without it the built-in values hold.
+ * `report` is called with each line of the table. Fails with DEVICE, IO,
+ * CANCELLED; the tuning is then as it was. */
+VDBQ_API enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report,
+                                    void *context);
 
 /* Frees text that a call gave to its caller. */
 VDBQ_API void vdbq_free(void *text);

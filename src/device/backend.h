@@ -9,7 +9,9 @@
 #define VDBQ_DEVICE_BACKEND_H
 
 #include "base/vector.h"
+#include "device/builder.h"
 #include "device/job.h"
+#include "device/tuning.h"
 
 /* The calls of device.h, for one kind of device; none may be NULL. */
 struct device_backend {
@@ -35,11 +37,19 @@ struct device_backend {
                              void *bytes, uint64_t size,
                              struct device_times *times, struct error *error);
 
-    enum vdbq_status (*machine)(struct device *device,
-                                const struct device_machine_params *params,
-                                struct device_machine **machine,
-                                struct device_times *times,
-                                struct error *error);
+    /* The machine in the device's cache, or NULL. */
+    struct device_machine *(*machine_find)(
+        struct device *device, const struct device_machine_params *params);
+    /* Builds one that is not there. With `behind` set it is another thread
+     * that builds while the device is in use: only what does not change
+     * while the device is open may be touched, and the machine must be ready
+     * to be launched, whatever a driver puts off until then. */
+    enum vdbq_status (*machine_build)(
+        struct device *device, const struct device_machine_params *params,
+        bool behind, struct device_machine **machine, struct error *error);
+    /* Puts it into the cache; frees it where there is no memory. */
+    enum vdbq_status (*machine_keep)(struct device_machine *machine,
+                                     struct error *error);
     enum vdbq_status (*launch)(struct device_machine *machine,
                                const struct device_launch *params,
                                struct device_times *times,
@@ -70,7 +80,10 @@ struct device_backend {
 /* The head of every device: first member of the kind's own struct. */
 struct device {
     const struct device_backend *backend;
-    struct device_facts facts; /* filled by the kind's open */
+    struct device_facts facts; /* filled by the kind's open              */
+    struct known known;        /* by measuring                           */
+    struct builder *builder;   /* of the machine that is built behind; or
+                                  NULL                                   */
     struct vector kept;        /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
     uint64_t kept_bytes;       /* of them                               */

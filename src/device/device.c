@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "device/backend.h"
 #include "device/find.h"
 #include "device/opencl.h"
@@ -60,8 +61,13 @@ static enum vdbq_status open_found(const struct device_params *params,
 
 void device_close(struct device *device)
 {
-    if (device != NULL)
-        device->backend->close(device);
+    struct device_times ignored = { 0 };
+
+    if (device == NULL)
+        return;
+    builder_collect(device, true, &ignored);
+    known_finish(&device->known);
+    device->backend->close(device);
 }
 
 unsigned device_list(struct text *text)
@@ -282,9 +288,60 @@ enum vdbq_status device_machine(struct device *device,
                                 struct device_times *times,
                                 struct error *error)
 {
+    uint64_t start = os_time_ns();
+    enum vdbq_status status;
+
+    *machine = device_machine_find(device, params, times);
+    if (*machine != NULL)
+        return VDBQ_OK;
+    status = device->backend->machine_build(device, params, false, machine,
+                                            error);
+    if (status == VDBQ_OK)
+        status = device->backend->machine_keep(*machine, error);
+    times->compile_ns += os_time_ns() - start;
+    if (status != VDBQ_OK)
+        *machine = NULL;
+    else if (params->body != NULL)
+        known_build(device, params->body, 0);
+    return status;
+}
+
+struct device_machine *
+device_machine_find(struct device *device,
+                    const struct device_machine_params *params,
+                    struct device_times *times)
+{
     assert((params->build == BUILD_SPECIALISED) == (params->body != NULL));
-    *machine = NULL;
-    return device->backend->machine(device, params, machine, times, error);
+    builder_collect(device, false, times);
+    return device->backend->machine_find(device, params);
+}
+
+bool device_machine_behind(struct device *device,
+                           const struct device_machine_params *params)
+{
+    struct device_times ignored = { 0 };
+
+    assert(params->build == BUILD_SPECIALISED);
+    builder_collect(device, false, &ignored);
+    if (device->builder != NULL)
+        return false;
+    device->builder = builder_start(device, params);
+    return device->builder != NULL;
+}
+
+enum vdbq_status device_build_time(struct device *device,
+                                   const struct device_machine_params *params,
+                                   uint64_t *time_ns, struct error *error)
+{
+    struct device_machine *machine;
+    uint64_t start = os_time_ns();
+    enum vdbq_status status = device->backend->machine_build(
+        device, params, true, &machine, error);
+
+    *time_ns = os_time_ns() - start;
+    /* The cache frees it when the device closes. */
+    return status == VDBQ_OK ? device->backend->machine_keep(machine, error)
+                             : status;
 }
 
 struct machine_shape device_machine_shape(const struct device_machine *machine)

@@ -127,6 +127,19 @@ enum vdbq_status device_machine(struct device *device,
                                 struct device_times *times,
                                 struct error *error);
 
+/* Looks into the device's cache only; NULL: not there. What was built behind
+ * is taken into the cache first, and what that took is added to `times`. */
+struct device_machine *
+device_machine_find(struct device *device,
+                    const struct device_machine_params *params,
+                    struct device_times *times);
+
+/* Starts to build a machine on another thread, for device_machine_find() to
+ * find; device_close() waits for it. One at a time: false where one is being
+ * built already, or there is no memory or thread for it. */
+bool device_machine_behind(struct device *device,
+                           const struct device_machine_params *params);
+
 /* Rows that one step of the machine covers (VDBQ_GROUP * VDBQ_TILE), and how
  * many steps a group best walks: multiplied, the rows of one group. */
 struct machine_shape {
@@ -163,4 +176,56 @@ enum vdbq_status device_order(struct device_machine *machine,
                               struct device_times *times,
                               struct error *error);
 
+/* ------------------------------------------------------------ tuning -- */
+
+/* What is known of a device by measuring: from the file that the tuning run
+ * wrote, else the built-in values; queries refine gain and compile_ns. The
+ * shape holds for machines that are built from then on. */
+struct device_tuning {
+    unsigned tile;             /* rows; on a CPU with up to 16 registers,
+                                  with more of them in proportion fewer    */
+    unsigned tile_specialised;
+    unsigned group;            /* work-items; 1 on a CPU                   */
+    unsigned item_rows;        /* a CPU's item walks at most               */
+    double gain;               /* interpreted / specialised kernel time    */
+    double cost_ns;            /* a row's, for a price of 1, interpreted;
+                                  0: not measured                          */
+    uint64_t compile_ns;       /* of a specialised machine                 */
+    uint64_t cached_ns;        /* ... that the driver's cache holds        */
+    uint64_t launch_ns;        /* of a launch over few rows, all in all    */
+    uint64_t host_rows_max;    /* fewer run faster on the host, where the
+                                  device must be opened first              */
+};
+const struct device_tuning *device_tuning(const struct device *device);
+/* Takes a gain that a query measured into account. */
+void device_gain_note(struct device *device, double gain);
+/* Sets all values; waits for what is being built behind. */
+void device_tuning_set(struct device *device,
+                       const struct device_tuning *tuning);
+
+/* Builds a machine that nobody keeps, ready to be launched, and says how long
+ * that took; for the tuning run. */
+enum vdbq_status device_build_time(struct device *device,
+                                   const struct device_machine_params *params,
+                                   uint64_t *time_ns, struct error *error);
+
+/* Writes the tuning to the device's file and adds its path to `path`. Fails
+ * with DEVICE (the host has none), IO. */
+enum vdbq_status device_tuning_save(const struct device *device,
+                                    struct text *path, struct error *error);
+
+/* Rows below which the host is faster than a CPU device that is not open
+ * yet, as the last tuning run of one found; 0: not known. */
+uint64_t device_host_rows_max(void);
+
+/* What is known of a program, told by the text of its specialised form. */
+struct device_shape {
+    uint64_t hash;
+    bool built;         /* once, by any process: it is in a cache          */
+    bool started;       /* by this process                                 */
+    uint64_t missed_ns; /* that its runs would have been shorter           */
+};
+/* Its record, made where there is none; NULL: no memory. Lives until the
+ * next call on the device. */
+struct device_shape *device_shape(struct device *device, const char *body);
 #endif

@@ -26,6 +26,7 @@ static enum vdbq_status cache_for_pocl(struct error *error);
 static enum vdbq_status temporary_create(struct text *path,
                                          struct error *error);
 static void temporary_remove(void);
+static bool cache_root_path(struct text *path);
 static enum vdbq_status cache_root(struct text *path, struct error *error);
 static enum vdbq_status folder_make(struct text *path, const char *name,
                                     struct error *error);
@@ -71,10 +72,17 @@ enum vdbq_status environment_cache_folder(const char *name, struct text *path,
     return status;
 }
 
-/* Adds the folder that holds the caches of all programs; makes it where its
- * parent is there. A relative XDG_CACHE_HOME is to be ignored, as that
- * specification says. */
-static enum vdbq_status cache_root(struct text *path, struct error *error)
+bool environment_cache_path(const char *name, struct text *path)
+{
+    if (!cache_root_path(path))
+        return false;
+    text_print(path, "/vdbq/%s", name);
+    return !path->failed;
+}
+
+/* Adds the folder that holds the caches of all programs. A relative
+ * XDG_CACHE_HOME is to be ignored, as that specification says. */
+static bool cache_root_path(struct text *path)
 {
     const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 
@@ -83,6 +91,14 @@ static enum vdbq_status cache_root(struct text *path, struct error *error)
     else if (home != NULL && home[0] == '/')
         text_print(path, "%s/.cache", home);
     else
+        return false;
+    return true;
+}
+
+/* The same, made where its parent is there. */
+static enum vdbq_status cache_root(struct text *path, struct error *error)
+{
+    if (!cache_root_path(path))
         return error_set(error, VDBQ_IO,
                          "there is no cache folder: neither XDG_CACHE_HOME "
                          "nor HOME is set");

@@ -6,6 +6,8 @@
 #ifndef VDBQ_DEVICE_ENVIRONMENT_H
 #define VDBQ_DEVICE_ENVIRONMENT_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -22,5 +24,9 @@ enum vdbq_status environment_prepare(struct error *error);
  */
 enum vdbq_status environment_cache_folder(const char *name, struct text *path,
                                           struct error *error);
+
+/* Adds the path of that folder, without making or looking at anything: for
+ * reading what is no code. False where there can be none. */
+bool environment_cache_path(const char *name, struct text *path);
 
 #endif

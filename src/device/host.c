@@ -123,25 +123,40 @@ static enum vdbq_status host_read(struct device_memory *memory,
 
 /* ------------------------------------------------------------ machine -- */
 
-static enum vdbq_status host_machine(struct device *device,
-                                     const struct device_machine_params *params,
-                                     struct device_machine **machine,
-                                     struct device_times *times,
-                                     struct error *error)
+static struct device_machine *
+host_machine_find(struct device *device,
+                  const struct device_machine_params *params)
 {
-    (void)times;
     struct host_built *built = &((struct host *)device)->built;
-    if (params->build == BUILD_SPECIALISED) {
+    return params->build == BUILD_INTERPRETED && built->machine != NULL
+               ? &built->head
+               : NULL;
+}
+
+static enum vdbq_status
+host_machine_build(struct device *device,
+                   const struct device_machine_params *params, bool behind,
+                   struct device_machine **machine, struct error *error)
+{
+    struct host_built *built = &((struct host *)device)->built;
+    (void)behind;
+    if (params->build != BUILD_INTERPRETED) {
         error_set(error, VDBQ_DEVICE,
                   "the host has no specialised build of the machine");
         return error_hint(error, "choose build interpreted or auto, or "
                                  "another device");
     }
-    if (built->machine == NULL)
-        built->machine = host_machine_create();
-    if (built->machine == NULL)
-        return error_no_memory(error);
+    built->machine = host_machine_create();
     *machine = &built->head;
+    return built->machine != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* It lies in the device. */
+static enum vdbq_status host_machine_keep(struct device_machine *machine,
+                                          struct error *error)
+{
+    (void)machine;
+    (void)error;
     return VDBQ_OK;
 }
 
@@ -267,7 +282,9 @@ static const struct device_backend host_backend = {
     .memory_take = host_memory_take,
     .write = host_write,
     .read = host_read,
-    .machine = host_machine,
+    .machine_find = host_machine_find,
+    .machine_build = host_machine_build,
+    .machine_keep = host_machine_keep,
     .launch = host_launch,
     .order = host_order,
     .job_create = host_job_create,

@@ -22,7 +22,9 @@ static const struct device_backend backend = {
     .memory_take = opencl_memory_take,
     .write = opencl_write,
     .read = opencl_read,
-    .machine = opencl_machine,
+    .machine_find = opencl_machine_find,
+    .machine_build = opencl_machine_build,
+    .machine_keep = opencl_machine_keep,
     .launch = opencl_launch,
     .order = opencl_order,
     .job_create = opencl_job_create,
@@ -55,6 +57,7 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
         return status;
     }
     facts_fill(opencl, cores);
+    opencl_tuning_init(opencl);
     *device = &opencl->head;
     return VDBQ_OK;
 }

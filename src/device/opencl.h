@@ -86,11 +86,17 @@ struct opencl_machine {
     bool order_warm;
 };
 
-enum vdbq_status opencl_machine(struct device *device,
-                                const struct device_machine_params *params,
-                                struct device_machine **machine,
-                                struct device_times *times,
-                                struct error *error);
+struct device_machine *
+opencl_machine_find(struct device *device,
+                    const struct device_machine_params *params);
+enum vdbq_status
+opencl_machine_build(struct device *device,
+                     const struct device_machine_params *params, bool behind,
+                     struct device_machine **machine, struct error *error);
+enum vdbq_status opencl_machine_keep(struct device_machine *machine,
+                                     struct error *error);
+/* Fills `known`; the facts are there. */
+void opencl_tuning_init(struct opencl *opencl);
 /* Frees the machines of a device that closes. */
 void opencl_machines_finish(struct opencl *opencl);
 

@@ -21,17 +21,16 @@ extern const char vdbq_source_ops[];
 extern const char vdbq_source_machine[];
 
 enum {
-    GPU_GROUP = 256,
-    GPU_TILE = 4,
     CPU_TILE_MIN = 128,
-    CPU_TILE_MAX = 2048,
-    CPU_REGISTER_BYTES = 256 << 10, /* of a tile; a program uses a part */
-    CPU_ITEM_ROWS = 1 << 16,        /* that one item walks at most       */
-    CPU_ITEMS_PER_CORE = 4          /* at least, of a full tablet        */
+    CPU_REGISTERS = 16,    /* that a CPU's tuned tile is for              */
+    CPU_ITEMS_PER_CORE = 4,/* at least, of a full tablet                  */
+    MACHINE_ARGUMENTS = 5  /* of the kernel vdbq_machine                  */
 };
 
 static struct variant variant_of(const struct opencl *opencl,
                                  const struct device_machine_params *params);
+static struct machine_shape shape_of(const struct opencl *opencl,
+                                     const struct variant *variant);
 static struct opencl_machine *machine_find(const struct opencl *opencl,
                                            const struct variant *variant,
                                            const char *body);
@@ -42,35 +41,58 @@ static void machine_destroy(struct opencl_machine *machine);
 static enum vdbq_status machine_build(struct opencl *opencl,
                                       struct opencl_machine *machine,
                                       struct error *error);
+static enum vdbq_status machine_warm(struct opencl *opencl,
+                                     struct opencl_machine *machine,
+                                     struct error *error);
 
-enum vdbq_status opencl_machine(struct device *device,
-                                const struct device_machine_params *params,
-                                struct device_machine **machine,
-                                struct device_times *times,
-                                struct error *error)
+struct device_machine *
+opencl_machine_find(struct device *device,
+                    const struct device_machine_params *params)
 {
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
-    struct opencl_machine *made = machine_find(opencl, &variant, params->body);
-    uint64_t start = os_time_ns();
-    enum vdbq_status status = VDBQ_OK;
+    struct opencl_machine *found = machine_find(opencl, &variant,
+                                                params->body);
 
-    if (made == NULL) {
-        made = machine_create(opencl, &variant, params->body);
-        if (made == NULL)
-            return error_no_memory(error);
-        status = machine_build(opencl, made, error);
-        if (status == VDBQ_OK &&
-            !vector_append(&opencl->machines, &made, 1))
-            status = error_no_memory(error);
-        if (status != VDBQ_OK) {
-            machine_destroy(made);
-            return status;
-        }
-        times->compile_ns += os_time_ns() - start;
-    }
-    *machine = &made->head;
-    return VDBQ_OK;
+    if (found == NULL)
+        return NULL;
+    found->head.shape = shape_of(opencl, &variant); /* tuned meanwhile? */
+    return &found->head;
+}
+
+enum vdbq_status
+opencl_machine_build(struct device *device,
+                     const struct device_machine_params *params, bool behind,
+                     struct device_machine **machine, struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct variant variant = variant_of(opencl, params);
+    struct opencl_machine *made = machine_create(opencl, &variant,
+                                                 params->body);
+    enum vdbq_status status;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    status = machine_build(opencl, made, error);
+    if (status == VDBQ_OK && behind)
+        status = machine_warm(opencl, made, error);
+    if (status != VDBQ_OK)
+        machine_destroy(made);
+    else
+        *machine = &made->head;
+    return status;
+}
+
+enum vdbq_status opencl_machine_keep(struct device_machine *machine,
+                                     struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)machine->device;
+    struct opencl_machine *made = (struct opencl_machine *)machine;
+
+    if (vector_append(&opencl->machines, &made, 1))
+        return VDBQ_OK;
+    machine_destroy(made);
+    return error_no_memory(error);
 }
 
 void opencl_machines_finish(struct opencl *opencl)
@@ -97,12 +119,12 @@ static unsigned register_class(unsigned wanted)
 }
 
 /* Rows of a CPU's tile: as many as keep the registers in the cache. */
-static unsigned cpu_tile(unsigned registers)
+static unsigned cpu_tile(unsigned tuned, unsigned registers)
 {
-    unsigned tile = CPU_TILE_MAX;
+    unsigned tile = tuned;
 
     while (tile > CPU_TILE_MIN &&
-           (uint64_t)tile * registers * sizeof(i64) > CPU_REGISTER_BYTES)
+           (uint64_t)tile * registers > (uint64_t)tuned * CPU_REGISTERS)
         tile /= 2;
     return tile;
 }
@@ -110,18 +132,20 @@ static unsigned cpu_tile(unsigned registers)
 static struct variant variant_of(const struct opencl *opencl,
                                  const struct device_machine_params *params)
 {
+    const struct device_tuning *tuning = &opencl->head.known.tuning;
+    bool special = params->build == BUILD_SPECIALISED;
     struct variant variant = { .build = params->build,
-                               .registers = params->registers };
+                               .registers = params->registers,
+                               .group = tuning->group,
+                               .tile = special ? tuning->tile_specialised
+                                               : tuning->tile };
 
-    if (params->build == BUILD_INTERPRETED)
+    if (!special)
         variant.registers = register_class(params->registers);
     if (variant.registers == 0)
         variant.registers = 1;
-    variant.group = opencl->found.is_cpu ? 1 : GPU_GROUP;
     if (opencl->found.is_cpu)
-        variant.tile = cpu_tile(variant.registers);
-    else
-        variant.tile = GPU_TILE;
+        variant.tile = cpu_tile(variant.tile, variant.registers);
     return variant;
 }
 
@@ -137,12 +161,40 @@ static struct machine_shape shape_of(const struct opencl *opencl,
                     (opencl->head.facts.cores * CPU_ITEMS_PER_CORE);
     unsigned steps;
 
-    if (rows > CPU_ITEM_ROWS)
-        rows = CPU_ITEM_ROWS;
+    if (rows > opencl->head.known.tuning.item_rows)
+        rows = opencl->head.known.tuning.item_rows;
     steps = variant->group == 1 ? rows / step_rows : 1;
     return (struct machine_shape){ .step_rows = step_rows,
                                    .steps_per_item = steps > 0 ? steps : 1,
                                    .ordered = variant->group == 1 };
+}
+
+/* What is known of a device that was never tuned: measured on the devices
+ * that we build for (POCL on Xeon, H200). On the CPU an interpreted step is
+ * worth a long tile, as each op is dispatched once a tile; specialised, it is
+ * better to stay in the first cache (ten queries over 2M rows, one core: 54
+ * ms with 256 rows, 59 with 1,024; interpreted 61 with 2,048). */
+void opencl_tuning_init(struct opencl *opencl)
+{
+    static const struct device_tuning cpu = {
+        .tile = 2048, .tile_specialised = 256, .group = 1,
+        .item_rows = 1 << 16, .gain = 1.1, .compile_ns = 500000000,
+        .cached_ns = 30000000, .launch_ns = 100000, .host_rows_max = 1 << 18
+    };
+    static const struct device_tuning other = {
+        .tile = 4, .tile_specialised = 4, .group = 256, .item_rows = 4,
+        .gain = 1.5, .compile_ns = 80000000, .cached_ns = 10000000,
+        .launch_ns = 50000, .host_rows_max = 1 << 18
+    };
+    const struct found_device *found = &opencl->found;
+    char cores[16];
+    const char *const parts[] = { found->platform_name,
+                                  found->platform_version, found->name,
+                                  found->driver, cores, NULL };
+
+    snprintf(cores, sizeof cores, "%u", opencl->head.facts.cores);
+    known_init(&opencl->head.known, parts, vdbq_source_ops, found->is_cpu,
+               found->is_cpu ? &cpu : &other);
 }
 
 /* -------------------------------------------------------------- build -- */
@@ -163,8 +215,7 @@ static struct opencl_machine *machine_find(const struct opencl *opencl,
     for (size_t i = 0; i < opencl->machines.count; i++) {
         struct opencl_machine *machine = machines[i];
         if (machine->hash == hash &&
-            machine->variant.build == variant->build &&
-            machine->variant.registers == variant->registers &&
+            memcmp(&machine->variant, variant, sizeof *variant) == 0 &&
             (body == NULL || strcmp(machine->body, body) == 0))
             return machine;
     }
@@ -240,4 +291,77 @@ static enum vdbq_status machine_build(struct opencl *opencl,
     machine->order = opencl_calls.CreateKernel(machine->program, "vdbq_order",
                                                &code);
     return opencl_check(code, "clCreateKernel", error);
+}
+
+/* ------------------------------------------------------------- warm -- */
+
+/* Makes a buffer of zeros as long as any control block's constants: a launch
+ * of no rows that every part of the block names the start of. */
+static enum vdbq_status zeros_create(struct opencl *opencl,
+                                     cl_command_queue queue, cl_mem *zeros,
+                                     struct error *error)
+{
+    const size_t size = sizeof(struct launch) +
+                        VDBQ_CODE_MAX * sizeof(struct code);
+    const cl_uchar zero = 0;
+    cl_int code;
+    enum vdbq_status status;
+
+    *zeros = opencl_calls.CreateBuffer(opencl->context, CL_MEM_READ_WRITE,
+                                       size, NULL, &code);
+    status = opencl_check(code, "clCreateBuffer", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.EnqueueFillBuffer(
+                                  queue, *zeros, &zero, sizeof zero, 0, size,
+                                  0, NULL, NULL),
+                              "clEnqueueFillBuffer", error);
+    return status;
+}
+
+/* Runs one group of the machine over no rows. */
+static enum vdbq_status run_nothing(struct opencl_machine *machine,
+                                    cl_command_queue queue, cl_mem zeros,
+                                    struct error *error)
+{
+    size_t size = machine->variant.group;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (cl_uint i = 0; i < MACHINE_ARGUMENTS && status == VDBQ_OK; i++)
+        status = opencl_check(opencl_calls.SetKernelArg(machine->run, i,
+                                                        sizeof zeros, &zeros),
+                              "clSetKernelArg", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
+                                  queue, machine->run, 1, NULL, &size, &size,
+                                  0, NULL, NULL),
+                              "clEnqueueNDRangeKernel", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
+    machine->run_warm = true;
+    return status;
+}
+
+/* Lets the driver do now, on a queue of our own, what it would put off until
+ * the first launch: POCL compiles the kernel, NVIDIA loads it. */
+static enum vdbq_status machine_warm(struct opencl *opencl,
+                                     struct opencl_machine *machine,
+                                     struct error *error)
+{
+    cl_int code;
+    cl_mem zeros = NULL;
+    cl_command_queue queue = opencl_calls.CreateCommandQueue(
+        opencl->context, opencl->id, 0, &code);
+    enum vdbq_status status = opencl_check(code, "clCreateCommandQueue",
+                                           error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = zeros_create(opencl, queue, &zeros, error);
+    if (status == VDBQ_OK)
+        status = run_nothing(machine, queue, zeros, error);
+    opencl_calls.Finish(queue);
+    if (zeros != NULL)
+        opencl_calls.ReleaseMemObject(zeros);
+    opencl_calls.ReleaseCommandQueue(queue);
+    return status;
 }

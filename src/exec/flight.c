@@ -261,6 +261,8 @@ enum vdbq_status flight_start(struct flight *flight,
     flight->steps =
         (unsigned)((input->rows + shape.step_rows - 1) / shape.step_rows);
     flight->copies.count = 0;
+    flight->rows = input->rows;
+    flight->machine = machine;
     enum vdbq_status status = result_begin(&flight->result, shape, input->rows,
                                            flight->params->times, error);
     if (status == VDBQ_OK)

@@ -41,6 +41,8 @@ struct flight {
     u8 *head;                      /* control block's head for this start    */
     struct vector copies;          /* of struct device_copy, in              */
     unsigned steps;                /* of this start                          */
+    uint64_t rows;                 /* of this start                          */
+    struct device_machine *machine; /* that runs it                          */
     struct result result;
 };
 

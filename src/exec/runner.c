@@ -6,6 +6,7 @@
 #include "exec/runner.h"
 
 #include "cl/tablet.h"
+#include "exec/adapt.h"
 #include "exec/flight.h"
 
 enum {
@@ -23,7 +24,7 @@ struct runner {
     struct arena arena; /* of the pack and of the control blocks */
     struct program_pack pack;
     struct control control;
-    struct device_machine *machine;
+    struct adapt adapt; /* chooses the machine, where it may */
     uint64_t rows_max;
     struct flight_params shared;
     struct flight flights[RUNNER_RING_MAX]; /* a ring                  */
@@ -70,27 +71,19 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;
 }
 
-/* Builds the machine; specialised, from the program's own text. */
+/* Builds the machine, or lets exec/adapt.c choose one. */
 static enum vdbq_status machine_build(struct runner *runner,
-                                      enum device_build build,
+                                      const struct runner_params *params,
                                       struct error *error)
 {
-    struct text body = { 0 };
-    if (build == BUILD_SPECIALISED)
-        program_specialise(runner->program, &runner->pack, &body);
-    if (body.failed) {
-        text_finish(&body);
-        return error_no_memory(error);
-    }
-    struct device_machine_params params = {
-        .build = build,
-        .registers = runner->program->registers,
-        .body = body.bytes,
-    };
-    enum vdbq_status status = device_machine(
-        runner->device, &params, &runner->machine, &runner->times, error);
-    text_finish(&body);
-    return status;
+    return adapt_init(&runner->adapt,
+                      &(struct adapt_params){ .device = params->device,
+                                              .program = params->program,
+                                              .pack = &runner->pack,
+                                              .adaptive = params->adaptive,
+                                              .build = params->build,
+                                              .rows = params->rows },
+                      &runner->times, error);
 }
 
 /* Launches that a mode has in flight: they overlap where copies take time. */
@@ -120,13 +113,13 @@ static enum vdbq_status make_ring(struct runner *runner, struct error *error)
 }
 
 static enum vdbq_status runner_prepare(struct runner *runner,
-                                       enum device_build build,
+                                       const struct runner_params *params,
                                        struct error *error)
 {
     enum vdbq_status status =
         program_pack(runner->program, &runner->arena, &runner->pack, error);
     if (status == VDBQ_OK)
-        status = machine_build(runner, build, error);
+        status = machine_build(runner, params, error);
     if (status != VDBQ_OK)
         return status;
     runner->rows_max = rows_of_a_launch(runner);
@@ -144,7 +137,7 @@ enum vdbq_status runner_open(const struct runner_params *params,
     made->device = params->device;
     made->program = params->program;
     made->mode = params->mode;
-    enum vdbq_status status = runner_prepare(made, params->build, error);
+    enum vdbq_status status = runner_prepare(made, params, error);
     if (status != VDBQ_OK) {
         runner_close(made);
         made = NULL;
@@ -157,6 +150,7 @@ void runner_close(struct runner *runner)
 {
     if (runner == NULL)
         return;
+    adapt_finish(&runner->adapt);
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
         flight_finish(&runner->flights[i]);
     arena_finish(&runner->arena);
@@ -171,6 +165,11 @@ const struct program_pack *runner_pack(const struct runner *runner)
 uint64_t runner_rows_max(const struct runner *runner)
 {
     return runner->rows_max;
+}
+
+const char *runner_build(struct runner *runner)
+{
+    return adapt_text(&runner->adapt);
 }
 
 struct device_times *runner_times(struct runner *runner)
@@ -202,7 +201,8 @@ enum vdbq_status runner_start(struct runner *runner,
 {
     struct flight *flight = flight_at(runner, runner->in_flight);
     enum vdbq_status status =
-        flight_start(flight, runner->machine, input, error);
+        flight_start(flight, adapt_machine(&runner->adapt, &runner->times),
+                     input, error);
     if (status == VDBQ_OK)
         runner->in_flight++;
     return status;
@@ -215,8 +215,14 @@ static enum vdbq_status land(struct runner *runner, struct error *error)
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < runner->in_flight && status == VDBQ_OK; i++)
         status = flight_hurry(flight_at(runner, i), error);
-    return status == VDBQ_OK ? flight_land(flight_at(runner, 0), error)
-                             : status;
+    if (status != VDBQ_OK)
+        return status;
+    struct flight *flight = flight_at(runner, 0);
+    uint64_t before = runner->times.kernel_ns;
+    status = flight_land(flight, error);
+    adapt_ran(&runner->adapt, flight->machine, flight->rows,
+              runner->times.kernel_ns - before);
+    return status;
 }
 
 enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,

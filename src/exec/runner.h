@@ -32,6 +32,9 @@ struct runner_params {
     const struct program *program; /* checked; outlives the runner */
     enum run_mode mode;
     enum device_build build;
+    bool adaptive; /* `build` is ours to choose, and to change between
+                      launches: exec/adapt.h                           */
+    uint64_t rows; /* of all launches together, as far as is known     */
 };
 
 struct runner;
@@ -73,6 +76,10 @@ enum vdbq_status runner_start(struct runner *runner,
  * fault of a row fails with RANGE and the position of the instruction. */
 enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
                               struct error *error);
+
+/* The build that runs: "interpreted", "specialised", or from which launch on
+ * it was which. Lives as long as the runner. */
+const char *runner_build(struct runner *runner);
 
 /* What runs have cost so far; the caller may add to it. */
 struct device_times *runner_times(struct runner *runner);

@@ -261,6 +261,7 @@ static enum vdbq_status feed(struct scan *scan, struct error *error)
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
     const struct device_times *times = runner_times(scan->runner);
+    stats->build = runner_build(scan->runner);
     stats->rows_read += scan->rows_done - scan->rows_skipped;
     stats->bytes_read += scan->bytes_done;
     stats->tablets_skipped += scan->tablets_skipped;

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * vdbq_tune(): measures the chosen device.
+ */
+#include "exec/tune.h"
+#include "api/session.h"
+
+enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
+{
+    struct tune_params params = { .report = report,
+                                  .context = context,
+                                  .cancelled = &db->cancelled };
+    struct station *station = NULL;
+    uint64_t start = os_time_ns();
+    enum vdbq_status status = session_begin(db);
+    atomic_store(&db->cancelled, false);
+    if (status == VDBQ_OK)
+        status = station_choose(db, UINT64_MAX, &station);
+    params.open_ns = os_time_ns() - start;
+    if (status == VDBQ_OK)
+        status = device_open(&(struct device_params){ .choice = "host" },
+                             &params.host, &db->error);
+    if (status == VDBQ_OK)
+        status = device_open(&(struct device_params){
+                                 .choice = station->choice,
+                                 .cores = station->cores },
+                             &params.again, &db->error);
+    if (status == VDBQ_OK) {
+        params.device = station->device;
+        status = tune(&params, &db->error);
+    }
+    device_close(params.again);
+    device_close(params.host);
+    db->host_rows_max = 0;
+    return session_report(db, status, NULL, 0);
+}

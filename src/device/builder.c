@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Builds a machine on another thread. The thread owns what it builds until
+ * `done` is set, and touches nothing after that; the device's thread looks at
+ * the result only when it has seen `done`, or joined.
+ */
+#include "device/builder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os.h"
+#include "device/backend.h"
+
+struct builder {
+    struct device *device;
+    struct device_machine_params params; /* the body is ours           */
+    char *body;
+    pthread_t thread;
+    atomic_bool done;
+    struct device_machine *machine;      /* NULL: the build failed     */
+    uint64_t build_ns;
+};
+
+static void *build(void *context)
+{
+    struct builder *builder = context;
+    struct error ignored;
+    uint64_t start = os_time_ns();
+
+    if (builder->device->backend->machine_build(
+            builder->device, &builder->params, true, &builder->machine,
+            &ignored) != VDBQ_OK)
+        builder->machine = NULL;
+    builder->build_ns = os_time_ns() - start;
+    atomic_store(&builder->done, true);
+    return NULL;
+}
+
+/* Starts the thread with all signals blocked: they are the program's. */
+static bool thread_start(struct builder *builder)
+{
+    sigset_t all, before;
+    bool started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&builder->thread, NULL, build, builder) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+static void builder_free(struct builder *builder)
+{
+    memory_release(builder->body);
+    memory_release(builder);
+}
+
+struct builder *builder_start(struct device *device,
+                              const struct device_machine_params *params)
+{
+    struct builder *builder = memory_zeroed(1, sizeof *builder);
+    size_t size = strlen(params->body) + 1;
+
+    if (builder == NULL)
+        return NULL;
+    builder->device = device;
+    builder->params = *params;
+    builder->params.body = builder->body = memory_resize(NULL, size);
+    if (builder->body != NULL)
+        memcpy(builder->body, params->body, size);
+    if (builder->body == NULL || !thread_start(builder)) {
+        builder_free(builder);
+        return NULL;
+    }
+    return builder;
+}
+
+void builder_collect(struct device *device, bool wait,
+                     struct device_times *times)
+{
+    struct builder *builder = device->builder;
+    struct error ignored;
+
+    if (builder == NULL || (!wait && !atomic_load(&builder->done)))
+        return;
+    pthread_join(builder->thread, NULL);
+    times->compile_ns += builder->build_ns;
+    if (builder->machine != NULL &&
+        device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
+        known_build(device, builder->body, builder->build_ns);
+    builder_free(builder);
+    device->builder = NULL;
+}

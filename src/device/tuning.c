@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keeps what was measured of a device; tuning.h has the files. Nothing here
+ * fails where a file cannot be read: then the built-in values hold.
+ */
+#include "device/tuning.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "device/backend.h"
+#include "device/environment.h"
+
+enum { LINE_MAX_BYTES = 256, SHAPES_READ_MAX = 1 << 16 };
+
+enum field_kind { FIELD_COUNT, FIELD_NS, FIELD_REAL };
+
+/* The lines of a file. */
+#define FIELD(name, kind) { #name, kind, offsetof(struct device_tuning, name) }
+static const struct field {
+    const char *name;
+    enum field_kind kind;
+    size_t offset;
+} fields[] = {
+    FIELD(tile, FIELD_COUNT),
+    FIELD(tile_specialised, FIELD_COUNT),
+    FIELD(group, FIELD_COUNT),
+    FIELD(item_rows, FIELD_COUNT),
+    FIELD(gain, FIELD_REAL),
+    FIELD(cost_ns, FIELD_REAL),
+    FIELD(compile_ns, FIELD_NS),
+    FIELD(cached_ns, FIELD_NS),
+    FIELD(launch_ns, FIELD_NS),
+    FIELD(host_rows_max, FIELD_NS),
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static bool tuning_read(const char *name, struct device_tuning *tuning);
+static enum vdbq_status file_write(const char *name, const struct text *lines,
+                                   struct text *path, struct error *error);
+
+/* -------------------------------------------------------------- known -- */
+
+void known_init(struct known *known, const char *const *parts,
+                const char *source, bool is_cpu,
+                const struct device_tuning *built_in)
+{
+    struct text key = { 0 };
+    struct device_tuning read = *built_in;
+    char name[64];
+
+    *known = (struct known){ .tuning = *built_in,
+                             .is_cpu = is_cpu,
+                             .shapes = VECTOR(struct device_shape),
+                             .seed = XXH3_64bits(source, strlen(source)) };
+    text_print(&key, "%d", TUNING_FORMAT);
+    for (; *parts != NULL; parts++)
+        text_print(&key, "\n%s", *parts);
+    if (!key.failed) {
+        XXH128_hash_t hash = XXH3_128bits(key.bytes, key.length);
+        snprintf(known->key, sizeof known->key, "%016" PRIx64 "%016" PRIx64,
+                 (uint64_t)hash.high64, (uint64_t)hash.low64);
+        snprintf(name, sizeof name, "%s.txt", known->key);
+        if (tuning_read(name, &read) && tuning_is_sound(&read, is_cpu))
+            known->tuning = read;
+    }
+    text_finish(&key);
+}
+
+void known_finish(struct known *known)
+{
+    vector_finish(&known->shapes);
+}
+
+static bool is_power(unsigned value, unsigned low, unsigned high)
+{
+    return value >= low && value <= high && (value & (value - 1)) == 0;
+}
+
+bool tuning_is_sound(const struct device_tuning *tuning, bool is_cpu)
+{
+    unsigned low = is_cpu ? 128 : 1, high = is_cpu ? 8192 : 16;
+
+    return is_power(tuning->tile, low, high) &&
+           is_power(tuning->tile_specialised, low, high) &&
+           is_power(tuning->item_rows, 1, 1 << 20) &&
+           (is_cpu ? tuning->group == 1 : is_power(tuning->group, 32, 1024)) &&
+           tuning->gain > 0 && tuning->gain < 1e6 && tuning->cost_ns >= 0 &&
+           tuning->cost_ns < 1e6;
+}
+
+const struct device_tuning *device_tuning(const struct device *device)
+{
+    return &device->known.tuning;
+}
+
+void device_tuning_set(struct device *device,
+                       const struct device_tuning *tuning)
+{
+    struct device_times ignored = { 0 };
+
+    builder_collect(device, true, &ignored);
+    device->known.tuning = *tuning;
+}
+
+void device_gain_note(struct device *device, double gain)
+{
+    double *known = &device->known.tuning.gain;
+
+    *known = (*known * 3 + gain) / 4;
+}
+
+/* --------------------------------------------------------------- read -- */
+
+/* Takes a line "name value"; false where it is none. */
+static bool take_line(const char *line, struct device_tuning *tuning)
+{
+    char name[64], number[64], rest[2];
+    double value;
+    size_t i = 0;
+
+    if (line[0] == '#' || line[strspn(line, " \n")] == '\0')
+        return true;
+    if (sscanf(line, "%63s %63s %1s", name, number, rest) != 2 ||
+        !text_to_double(number, strlen(number), &value) ||
+        !(value >= 0 && value < 1e18))
+        return false;
+    while (i < FIELDS && strcmp(fields[i].name, name) != 0)
+        i++;
+    if (i == FIELDS)
+        return false;
+    void *field = (char *)tuning + fields[i].offset;
+    if (fields[i].kind == FIELD_REAL)
+        *(double *)field = value;
+    else if (fields[i].kind == FIELD_NS)
+        *(uint64_t *)field = (uint64_t)value;
+    else
+        *(unsigned *)field = value <= 1 << 30 ? (unsigned)value : 0;
+    return true;
+}
+
+static FILE *file_open(const char *name)
+{
+    struct text path = { 0 };
+    FILE *file = NULL;
+
+    if (environment_cache_path("tune", &path)) {
+        text_print(&path, "/%s", name);
+        if (!path.failed)
+            file = fopen(path.bytes, "re");
+    }
+    text_finish(&path);
+    return file;
+}
+
+/* Reads a file over what is in `tuning`; false: none, or none that is whole. */
+static bool tuning_read(const char *name, struct device_tuning *tuning)
+{
+    FILE *file = file_open(name);
+    char line[LINE_MAX_BYTES];
+    bool sound = true;
+
+    if (file == NULL)
+        return false;
+    while (sound && fgets(line, sizeof line, file) != NULL)
+        sound = strchr(line, '\n') != NULL && take_line(line, tuning);
+    sound = sound && !ferror(file);
+    fclose(file);
+    return sound;
+}
+
+uint64_t device_host_rows_max(void)
+{
+    struct device_tuning tuning = { 0 };
+
+    return tuning_read("host.txt", &tuning) ? tuning.host_rows_max : 0;
+}
+
+/* -------------------------------------------------------------- write -- */
+
+/* Adds the line of a field; it reads back as the same value. */
+static void add_line(const struct field *field,
+                     const struct device_tuning *tuning, struct text *lines)
+{
+    const void *at = (const char *)tuning + field->offset;
+    char real[32];
+
+    text_print(lines, "%s ", field->name);
+    if (field->kind == FIELD_REAL)
+        text_add(lines, real, text_from_double(*(const double *)at, real));
+    else if (field->kind == FIELD_NS)
+        text_print(lines, "%" PRIu64, *(const uint64_t *)at);
+    else
+        text_print(lines, "%u", *(const unsigned *)at);
+    text_print(lines, "\n");
+}
+
+enum vdbq_status device_tuning_save(const struct device *device,
+                                    struct text *path, struct error *error)
+{
+    const struct known *known = &device->known;
+    struct text lines = { 0 }, host = { 0 }, ignored = { 0 };
+    char name[64];
+    enum vdbq_status status;
+
+    if (known->key[0] == '\0')
+        return error_set(error, VDBQ_DEVICE, "device '%s' cannot be tuned",
+                         device->facts.name);
+    text_print(&lines, "# %s, %u cores: written by vdbq --tune\n",
+               device->facts.name, device->facts.cores);
+    for (size_t i = 0; i < FIELDS; i++)
+        add_line(&fields[i], &known->tuning, &lines);
+    text_print(&host, "host_rows_max %" PRIu64 "\n",
+               known->tuning.host_rows_max);
+    snprintf(name, sizeof name, "%s.txt", known->key);
+    status = file_write(name, &lines, path, error);
+    if (status == VDBQ_OK && known->is_cpu)
+        status = file_write("host.txt", &host, &ignored, error);
+    text_finish(&ignored);
+    text_finish(&host);
+    text_finish(&lines);
+    return status;
+}
+
+/* Writes a temporary file, then renames it to `name`; adds its path. */
+static enum vdbq_status file_write(const char *name, const struct text *lines,
+                                   struct text *path, struct error *error)
+{
+    struct text temporary = { 0 };
+    enum vdbq_status status = environment_cache_folder("tune", path, error);
+    int file = -1;
+    bool done = false;
+
+    if (status != VDBQ_OK)
+        return status;
+    text_print(path, "/%s", name);
+    text_print(&temporary, "%s.XXXXXX", path->bytes);
+    if (!path->failed && !temporary.failed && !lines->failed)
+        file = mkstemp(temporary.bytes);
+    if (file >= 0) {
+        done = write(file, lines->bytes, lines->length) ==
+               (ssize_t)lines->length;
+        done = close(file) == 0 && done &&
+               rename(temporary.bytes, path->bytes) == 0;
+        if (!done)
+            unlink(temporary.bytes);
+    }
+    if (!done)
+        status = error_set(error, VDBQ_IO, "cannot write '%s': %s",
+                           path->bytes, strerror(errno));
+    text_finish(&temporary);
+    return status;
+}
+
+/* ------------------------------------------------------------- shapes -- */
+
+static struct device_shape *shape_find(struct known *known, uint64_t hash)
+{
+    for (size_t i = 0; i < known->shapes.count; i++) {
+        struct device_shape *shape = vector_at(&known->shapes, i);
+        if (shape->hash == hash)
+            return shape;
+    }
+    return NULL;
+}
+
+/* Finds the shape of that hash, or adds it. */
+static struct device_shape *shape_of_hash(struct known *known, uint64_t hash)
+{
+    struct device_shape *shape = shape_find(known, hash);
+
+    if (shape == NULL)
+        shape = vector_add(&known->shapes);
+    if (shape != NULL)
+        shape->hash = hash;
+    return shape;
+}
+
+/* Reads which shapes earlier processes built. */
+static void shapes_read(struct known *known)
+{
+    char name[64], line[LINE_MAX_BYTES];
+    uint64_t hash;
+    FILE *file;
+
+    known->shapes_read = true;
+    snprintf(name, sizeof name, "%s.seen", known->key);
+    file = known->key[0] != '\0' ? file_open(name) : NULL;
+    while (file != NULL && known->shapes.count < SHAPES_READ_MAX &&
+           fgets(line, sizeof line, file) != NULL) {
+        struct device_shape *shape = NULL;
+        if (strlen(line) == 17 && sscanf(line, "%16" SCNx64, &hash) == 1)
+            shape = shape_of_hash(known, hash);
+        if (shape != NULL)
+            shape->built = true;
+    }
+    if (file != NULL)
+        fclose(file);
+}
+
+struct device_shape *device_shape(struct device *device, const char *body)
+{
+    struct known *known = &device->known;
+
+    if (known->shapes.width == 0)
+        known->shapes = VECTOR(struct device_shape);
+    if (!known->shapes_read)
+        shapes_read(known);
+    return shape_of_hash(known, XXH3_64bits_withSeed(body, strlen(body),
+                                                     known->seed));
+}
+
+/* Adds a line to KEY.seen, with one write so that lines stay whole. */
+static void seen_add(const struct known *known, uint64_t hash)
+{
+    struct text path = { 0 };
+    struct error ignored;
+    char line[24];
+    int length = snprintf(line, sizeof line, "%016" PRIx64 "\n", hash);
+    int file = -1;
+
+    if (environment_cache_folder("tune", &path, &ignored) == VDBQ_OK) {
+        text_print(&path, "/%s.seen", known->key);
+        if (!path.failed)
+            file = open(path.bytes,
+                        O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+                        0600);
+    }
+    if (file >= 0) {
+        ssize_t written = write(file, line, (size_t)length);
+        (void)written; /* a line that is cut says nothing */
+        close(file);
+    }
+    text_finish(&path);
+}
+
+void known_build(struct device *device, const char *body, uint64_t build_ns)
+{
+    struct device_tuning *tuning = &device->known.tuning;
+    struct device_shape *shape = device_shape(device, body);
+    uint64_t *ns;
+
+    if (shape == NULL)
+        return;
+    ns = shape->built ? &tuning->cached_ns : &tuning->compile_ns;
+    if (build_ns > 0)
+        *ns = (*ns * 3 + build_ns) / 4;
+    if (!shape->built && device->known.key[0] != '\0')
+        seen_add(&device->known, shape->hash);
+    shape->built = true;
+}

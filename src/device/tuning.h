@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What measuring tells of a device, and the two small text files that keep
+ * it, in $XDG_CACHE_HOME/vdbq/tune or ~/.cache/vdbq/tune:
+ *
+ *   KEY.txt   lines "name value", as the tuning run wrote them; # starts a
+ *             comment. Whatever is wrong with it means the built-in values.
+ *   KEY.seen  hashes of programs whose specialised form was built, 16
+ *             hexadecimal digits a line, so that a later process knows that
+ *             a cache holds them. A line that is wrong says nothing.
+ *   host.txt  the line host_rows_max of the last CPU device that was tuned;
+ *             it is needed before a device is opened.
+ *
+ * KEY is the hash of names and versions of platform, device and driver, of
+ * the cores in use, and of TUNING_FORMAT. Files are written under a temporary
+ * name, then renamed; KEY.seen grows line by line.
+ */
+#ifndef VDBQ_DEVICE_TUNING_H
+#define VDBQ_DEVICE_TUNING_H
+
+#include "base/vector.h"
+#include "device/device.h"
+
+enum { TUNING_FORMAT = 1 };
+
+struct known {
+    struct device_tuning tuning;
+    bool is_cpu;
+    char key[33];         /* of its files; "": none are kept         */
+    struct vector shapes; /* struct device_shape                     */
+    bool shapes_read;     /* KEY.seen was                            */
+    uint64_t seed;        /* of their hashes: the machine's own text */
+};
+
+/* `parts` of the key end with NULL; `source` is the text that every program
+ * is compiled with. The values of the file, if there is one and it is sound,
+ * replace those of `built_in`. */
+void known_init(struct known *known, const char *const *parts,
+                const char *source, bool is_cpu,
+                const struct device_tuning *built_in);
+/* Accepts a zeroed struct. */
+void known_finish(struct known *known);
+
+/* Notes that the specialised machine of `body` was built, and how long that
+ * took in all; 0: not measured to its end. */
+void known_build(struct device *device, const char *body, uint64_t build_ns);
+
+/* Whether the values are such as a file may have: powers of two in bounds,
+ * numbers that are numbers. */
+bool tuning_is_sound(const struct device_tuning *tuning, bool is_cpu);
+
+#endif

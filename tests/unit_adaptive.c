@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Adaptive execution: the machine changes between launches and nothing else
+ * does. The device is a fake one: the host, whose "specialised" machine is
+ * the host's own, built on the builder's thread in a time that the test sets.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cl/tablet.h"
+#include "device/backend.h"
+#include "exec/runner.h"
+
+enum { ROWS = 2000, LAUNCHES_MAX = 4000 };
+
+static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
+                                   "ResultColumn 1 0 0 0 \"x\"\n"
+                                   "Parallel 0 0 8 0\n"
+                                   "Column.I32 1 0 0 0\n"
+                                   "Integer.I32 0 60 0 0\n"
+                                   "Le.I32 1 0 7 0\n"
+                                   "Result 1 1 0 0\n"
+                                   "Converge 0 0 0 0\n"
+                                   "Finish 0 0 0 0\n";
+
+/* --------------------------------------------------------------- fake -- */
+
+static struct {
+    struct device_backend backend;
+    const struct device_backend *host;
+    struct device *second;          /* whose machine plays the specialised */
+    struct device_machine *kept;
+    unsigned build_ms;
+    bool fails;
+} fake;
+
+static void nap(unsigned ms)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = ms * 1000000L }, NULL);
+}
+
+static struct device_machine *
+fake_find(struct device *device, const struct device_machine_params *params)
+{
+    return params->build == BUILD_SPECIALISED
+               ? fake.kept
+               : fake.host->machine_find(device, params);
+}
+
+static enum vdbq_status fake_build(struct device *device,
+                                   const struct device_machine_params *params,
+                                   bool behind,
+                                   struct device_machine **machine,
+                                   struct error *error)
+{
+    struct device_machine_params plain = { .build = BUILD_INTERPRETED,
+                                           .registers = params->registers };
+    if (params->build == BUILD_INTERPRETED)
+        return fake.host->machine_build(device, params, behind, machine,
+                                        error);
+    nap(fake.build_ms);
+    if (fake.fails)
+        return error_set(error, VDBQ_DEVICE, "the build was to fail");
+    return fake.host->machine_build(fake.second, &plain, behind, machine,
+                                    error);
+}
+
+static enum vdbq_status fake_keep(struct device_machine *machine,
+                                  struct error *error)
+{
+    if (machine->device == fake.second)
+        fake.kept = machine;
+    return fake.host->machine_keep(machine, error);
+}
+
+/* Opens the fake device; a build pays as soon as a launch was measured. */
+static struct device *fake_open(unsigned build_ms, double gain)
+{
+    struct device_params params = { .choice = "host" };
+    struct device *device;
+    struct error error;
+    assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
+    assert_int_equal(device_open(&params, &fake.second, &error), VDBQ_OK);
+    fake.kept = NULL;
+    fake.fails = false;
+    fake.build_ms = build_ms;
+    fake.host = device->backend;
+    fake.backend = *device->backend;
+    fake.backend.machine_find = fake_find;
+    fake.backend.machine_build = fake_build;
+    fake.backend.machine_keep = fake_keep;
+    device->backend = &fake.backend;
+    device->facts.is_host = false;
+    device->known.tuning = (struct device_tuning){ .gain = gain };
+    return device;
+}
+
+static void fake_close(struct device *device)
+{
+    device_close(device);
+    device_close(fake.second);
+}
+
+/* ------------------------------------------------------------ program -- */
+
+static void program_make(struct program *program, const char *text)
+{
+    static const int types[] = { TYPE_I32 };
+    struct error error;
+    program_init(program);
+    assert_int_equal(program_read(text, program, &error), VDBQ_OK);
+    struct program_table *table = vector_at(&program->tables, 0);
+    table->column_count = 1;
+    table->column_types = types;
+    table->key_type = TYPE_I64;
+    assert_int_equal(program_check(program, &error), VDBQ_OK);
+}
+
+/* What a query over many launches saw. */
+struct seen {
+    unsigned launches;
+    uint64_t rows;
+    uint64_t wrong;  /* rows that are not the expected ones, in order */
+    char build[64];
+};
+
+static int32_t value_at(uint64_t i)
+{
+    return (int32_t)(i * 2654435761u % 201) - 100;
+}
+
+/* Counts the rows of a launch, and those that are wrong. */
+static void take_rows(struct runner *runner, const int32_t *values,
+                      struct seen *seen)
+{
+    struct vdbq_batch batch;
+    uint64_t at = 0;
+    struct error error;
+    for (;;) {
+        assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+        if (batch.rows == 0)
+            return;
+        for (uint64_t i = 0; i < batch.rows; i++, at++) {
+            while (at < ROWS && values[at] <= 60)
+                at++;
+            seen->rows++;
+            seen->wrong += at >= ROWS ||
+                           ((const int32_t *)batch.column[0].values)[i] !=
+                               values[at];
+        }
+    }
+}
+
+/* Runs launches until the specialised machine has run some, or `most`. */
+static struct seen query_run(struct device *device, unsigned most)
+{
+    struct seen seen = { 0 };
+    struct program program;
+    struct runner *runner;
+    struct error error;
+    struct device_memory *data;
+    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    program_make(&program, program_text);
+    struct runner_params params = { .device = device,
+                                    .program = &program,
+                                    .mode = MODE_SERIAL,
+                                    .adaptive = true,
+                                    .rows = (uint64_t)most * ROWS };
+    assert_int_equal(device_memory_create(device, MEMORY_PINNED, ROWS * 4,
+                                          &data, &error), VDBQ_OK);
+    int32_t *values = device_memory_host(data);
+    for (uint64_t i = 0; i < ROWS; i++)
+        values[i] = value_at(i);
+    assert_int_equal(runner_open(&params, &runner, &error), VDBQ_OK);
+    struct runner_input input = { .feeds = &feed,
+                                  .host = (u8 *)values,
+                                  .rows = ROWS };
+    unsigned after = 0;
+    while (seen.launches < most && after < 3) {
+        assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+        seen.launches++;
+        take_rows(runner, values, &seen);
+        after += strcmp(runner_build(runner), "interpreted") != 0;
+        nap(1);
+    }
+    strcpy(seen.build, runner_build(runner));
+    runner_close(runner);
+    device_memory_destroy(data);
+    program_finish(&program);
+    return seen;
+}
+
+static uint64_t rows_expected(const struct seen *seen)
+{
+    uint64_t rows = 0;
+    for (uint64_t i = 0; i < ROWS; i++)
+        rows += value_at(i) > 60;
+    return rows * seen->launches;
+}
+
+/* -------------------------------------------------------------- tests -- */
+
+/* The machine changes while the query runs; rows and their order stay, and
+ * the stats tell from which launch on. The next query starts with it. */
+static void machine_changes_between_launches(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(20, 3);
+    struct seen seen = query_run(device, LAUNCHES_MAX);
+    char expected[64];
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.rows, rows_expected(&seen));
+    assert_true(seen.launches > 3 && seen.launches < LAUNCHES_MAX);
+    snprintf(expected, sizeof expected,
+             "adaptive (specialised from launch %u)", seen.launches - 2);
+    assert_string_equal(seen.build, expected);
+    seen = query_run(device, 2);
+    assert_int_equal(seen.wrong, 0);
+    assert_string_equal(seen.build, "specialised");
+    fake_close(device);
+}
+
+/* A query that ends first does not wait; the next one finds the machine. */
+static void build_serves_the_next_query(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(50, 3);
+    struct seen seen = query_run(device, 2);
+    assert_string_equal(seen.build, "interpreted");
+    assert_null(fake.kept);
+    nap(120);
+    seen = query_run(device, 2);
+    assert_string_equal(seen.build, "specialised");
+    assert_int_equal(seen.wrong, 0);
+    fake_close(device);
+}
+
+/* Closing joins a build that still runs. */
+static void close_joins_the_build(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(50, 3);
+    query_run(device, 2);
+    assert_non_null(device->builder);
+    device_close(device);
+    assert_non_null(fake.kept);
+    device_close(fake.second);
+}
+
+/* No gain, or a price that the rows never pay: nothing is built. */
+static void nothing_is_built_that_does_not_pay(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(0, 1);
+    query_run(device, 3);
+    assert_null(device->builder);
+    device->known.tuning.gain = 3;
+    device->known.tuning.compile_ns = 1000000000000;
+    struct seen seen = query_run(device, 3);
+    assert_null(device->builder);
+    assert_string_equal(seen.build, "interpreted");
+    fake_close(device);
+}
+
+/* Queries that come again and again pay for the build together. */
+static void queries_add_up(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(0, 3);
+    unsigned queries = 0;
+    device->known.tuning.compile_ns = 2000000;
+    while (fake.kept == NULL && queries < LAUNCHES_MAX) {
+        query_run(device, 1);
+        queries++;
+    }
+    assert_true(queries > 1 && queries < LAUNCHES_MAX);
+    fake_close(device);
+}
+
+/* A build that fails changes nothing, and is not tried again. */
+static void failed_build_changes_nothing(void **state)
+{
+    (void)state;
+    struct device *device = fake_open(0, 3);
+    fake.fails = true;
+    struct seen seen = query_run(device, 20);
+    assert_int_equal(seen.wrong, 0);
+    assert_string_equal(seen.build, "interpreted");
+    assert_null(device->builder);
+    fake_close(device);
+}
+
+/* Constants are arguments: two queries that differ in one share a machine. */
+static void constants_share_a_machine(void **state)
+{
+    (void)state;
+    char *other = strdup(program_text);
+    struct text bodies[2] = { { 0 }, { 0 } };
+    memcpy(strstr(other, "60"), "61", 2);
+    for (int i = 0; i < 2; i++) {
+        struct program program;
+        struct program_pack pack;
+        struct arena arena = { 0 };
+        struct error error;
+        program_make(&program, i == 0 ? program_text : other);
+        assert_int_equal(program_pack(&program, &arena, &pack, &error),
+                         VDBQ_OK);
+        assert_int_equal(pack.constants[0], 60 + i);
+        program_specialise(&program, &pack, &bodies[i]);
+        arena_finish(&arena);
+        program_finish(&program);
+    }
+    assert_string_equal(bodies[0].bytes, bodies[1].bytes);
+    text_finish(&bodies[0]);
+    text_finish(&bodies[1]);
+    free(other);
+}
+
+/* ------------------------------------------------------------- tuning -- */
+
+static const struct device_tuning built_in = {
+    .tile = 1024, .tile_specialised = 512, .group = 1, .item_rows = 65536,
+    .gain = 1, .compile_ns = 7, .cached_ns = 8
+};
+
+/* What a process finds that opens the device now. */
+static struct device *tuning_open(const char *driver)
+{
+    const char *const parts[] = { "platform", driver, NULL };
+    struct device *device = fake_open(0, 1);
+    known_init(&device->known, parts, "source", true, &built_in);
+    return device;
+}
+
+/* Checks what such a process finds. */
+static void check_tuning(const char *driver, unsigned tile, double gain)
+{
+    struct device *device = tuning_open(driver);
+    assert_int_equal(device_tuning(device)->tile, tile);
+    assert_true(device_tuning(device)->gain == gain);
+    fake_close(device);
+}
+
+static void file_put(const char *path, const char *how, const char *text)
+{
+    FILE *file = fopen(path, how);
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What was tuned is found again by the same device and driver alone, and a
+ * file with anything wrong in it is not used at all. */
+static void tuning_is_kept(void **state)
+{
+    static const char *const wrong[] = { "tile 3\n", "tile\n", "tile x\n",
+                                         "colour 3\n", "gain nan\n",
+                                         "gain -1\n", "tile 512 5\n",
+                                         "tile 512" };
+    struct device *device = tuning_open("1");
+    struct device_tuning tuning = *device_tuning(device);
+    struct text path = { 0 };
+    struct error error;
+    (void)state;
+    assert_int_equal(tuning.tile, 1024);
+    tuning.tile = 256;
+    tuning.gain = 2.5;
+    tuning.host_rows_max = 4321;
+    device_tuning_set(device, &tuning);
+    assert_int_equal(device_tuning_save(device, &path, &error), VDBQ_OK);
+    fake_close(device);
+    check_tuning("1", 256, 2.5);
+    check_tuning("2", 1024, 1);
+    assert_int_equal(device_host_rows_max(), 4321);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        file_put(path.bytes, "w", wrong[i]);
+        check_tuning("1", 1024, 1);
+    }
+    file_put(path.bytes, "w", "# a note\n\ngain 3\n");
+    check_tuning("1", 1024, 3);
+    text_finish(&path);
+}
+
+/* That a program was built once is known to the next process. */
+static void built_shapes_are_known(void **state)
+{
+    struct device *device = tuning_open("3");
+    (void)state;
+    assert_false(device_shape(device, "body")->built);
+    known_build(device, "body", 1007);
+    assert_true(device_shape(device, "body")->built);
+    assert_int_equal(device_tuning(device)->compile_ns, (3 * 7 + 1007) / 4);
+    known_build(device, "body", 108);
+    assert_int_equal(device_tuning(device)->cached_ns, (3 * 8 + 108) / 4);
+    fake_close(device);
+    device = tuning_open("3");
+    assert_true(device_shape(device, "body")->built);
+    assert_false(device_shape(device, "other")->built);
+    fake_close(device);
+    device = tuning_open("4");
+    assert_false(device_shape(device, "body")->built);
+    fake_close(device);
+}
+
+/* Folders of our own, so that no earlier run is seen. */
+static int cache_make(void **state)
+{
+    static char folder[] = "/tmp/vdbq-adaptive-XXXXXX";
+    *state = mkdtemp(folder);
+    return *state == NULL || setenv("XDG_CACHE_HOME", *state, 1) != 0;
+}
+
+static int cache_remove(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -r '%s'", (const char *)*state);
+    return system(command) != 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(machine_changes_between_launches),
+        cmocka_unit_test(build_serves_the_next_query),
+        cmocka_unit_test(close_joins_the_build),
+        cmocka_unit_test(nothing_is_built_that_does_not_pay),
+        cmocka_unit_test(queries_add_up),
+        cmocka_unit_test(failed_build_changes_nothing),
+        cmocka_unit_test(constants_share_a_machine),
+        cmocka_unit_test(tuning_is_kept),
+        cmocka_unit_test(built_shapes_are_known),
+    };
+    return cmocka_run_group_tests(tests, cache_make, cache_remove);
+}
