@@ -13,8 +13,9 @@
  * and none was tuned: opening a device costs more than the host's whole run. */
 #define HOST_ROWS_MAX (1u << 18)
 
-/* The share of the machine's memory that tablets may take, by default. */
-#define MEMORY_SHARE 2
+/* The share of the host's memory that tablets may take, by default: of the
+ * machine's, or of what a device that shares it says that it can reach. */
+#define HOST_SHARE(bytes) ((bytes) / 2)
 /* The share of a device's memory that tablets may keep there: most of a
  * GPU's own, a quarter of what is the host's memory, too. */
 #define GPU_SHARE(bytes) ((bytes) / 5 * 4)
@@ -54,12 +55,6 @@ static bool is_switch(const char *value)
 static bool is_size(const char *value)
 {
     uint64_t size;
-    return text_to_size(value, &size) && size > 0;
-}
-
-static bool is_size_or_0(const char *value)
-{
-    uint64_t size;
     return text_to_size(value, &size);
 }
 
@@ -84,10 +79,11 @@ static const struct {
     [OPTION_BUILD] = { "build", "VDBQ_BUILD",
                        "auto, interpreted, specialised", is_build },
     [OPTION_MEMORY] = { "memory", "VDBQ_MEMORY",
-                        "a size in bytes, for instance 512M or 4G", is_size },
+                        "a size in bytes, for instance 512M or 4G; 0 for half "
+                        "of what there is", is_size },
     [OPTION_DEVICE_MEMORY] = { "device_memory", "VDBQ_DEVICE_MEMORY",
                                "a size in bytes, for instance 512M or 4G; 0 "
-                               "for the device's default", is_size_or_0 },
+                               "for the device's default", is_size },
     [OPTION_CORES] = { "cores", "VDBQ_CORES",
                        "a number of compute units, 0 for all", is_count },
     [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
@@ -117,8 +113,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_DEVICE_MEMORY], "0");
     strcpy(db->options[OPTION_ENCODING], "auto");
     strcpy(db->options[OPTION_SKIP], "on");
-    snprintf(db->options[OPTION_MEMORY], OPTION_BYTES_MAX, "%llu",
-             (unsigned long long)(os_memory_bytes() / MEMORY_SHARE));
+    strcpy(db->options[OPTION_MEMORY], "0");
 }
 
 enum vdbq_status options_init(vdbq *db)
@@ -186,6 +181,18 @@ static uint64_t memory_wanted(const vdbq *db, enum option option)
     return size;
 }
 
+/* Bytes of tablets in host memory. */
+static uint64_t host_budget(const struct station *station)
+{
+    const struct device_facts *facts = device_facts(station->device);
+    uint64_t reach = os_memory_bytes();
+    if (station->memory_bytes > 0)
+        return station->memory_bytes;
+    if (facts->shares_memory && facts->memory_bytes < reach)
+        reach = facts->memory_bytes;
+    return HOST_SHARE(reach);
+}
+
 /* Bytes of tablets that a device keeps. */
 static uint64_t device_budget(const struct station *station)
 {
@@ -205,7 +212,7 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
                                           &db->error);
     if (status == VDBQ_OK)
         status = pool_create(db->database, station->device,
-                             station->memory_bytes, &station->pool,
+                             host_budget(station), &station->pool,
                              &db->error);
     if (status == VDBQ_OK)
         status = resident_create(station->device, device_budget(station),

@@ -183,8 +183,8 @@ void opencl_tuning_init(struct opencl *opencl)
     };
     static const struct device_tuning other = {
         .tile = 4, .tile_specialised = 4, .group = 256, .item_rows = 4,
-        .gain = 1.5, .compile_ns = 80000000, .cached_ns = 10000000,
-        .launch_ns = 50000, .host_rows_max = 1 << 18
+        .gain = 2.5, .compile_ns = 120000000, .cached_ns = 4000000,
+        .launch_ns = 80000, .host_rows_max = 1 << 18
     };
     const struct found_device *found = &opencl->found;
     char cores[16];
