@@ -280,7 +280,7 @@ static void faults_of_text_have_a_place(void **state)
 
 static void columns_become_feeds(void **state)
 {
-    static const struct program_feed feeds[] = { { 0, 2 }, { 0, 0 }, { 0, -1 } };
+    static const struct program_feed feeds[] = { { 0, -1 }, { 0, 0 }, { 0, 2 } };
     struct program program;
     struct program_pack pack;
     struct error error;
@@ -296,13 +296,13 @@ static void columns_become_feeds(void **state)
         assert_int_equal(pack.feeds[i].column, feeds[i].column);
     }
     assert_int_equal(pack.code[4].op, OP_COLUMN_F32);
-    assert_int_equal(pack.code[4].b, 0);
+    assert_int_equal(pack.code[4].b, 2);
     assert_int_equal(pack.code[5].op, OP_COLUMN_NULL);
-    assert_int_equal(pack.code[5].b, 0);
+    assert_int_equal(pack.code[5].b, 2);
     assert_int_equal(pack.code[6].b, 1);
     assert_int_equal(pack.code[7].a, 6);
-    assert_int_equal(pack.code[7].b, 0);
-    assert_int_equal(pack.code[8].b, 2);
+    assert_int_equal(pack.code[7].b, 2);
+    assert_int_equal(pack.code[8].b, 0);
     assert_int_equal(pack.code[12].b, 2);
     program_finish(&program);
 }
@@ -353,9 +353,9 @@ static void specialised_text_is_calls(void **state)
     step = strstr(text.bytes, "run_step");
     assert_non_null(strstr(text.bytes, "run_constants"));
     assert_non_null(step);
-    assert_non_null(strstr(step, "op_COLUMN_F32(m, 4, 0, 0, 0, 0);\n"));
-    assert_non_null(strstr(step, "op_COLUMN_NULL(m, 5, 5, 0, 0, 0);\n"));
-    assert_non_null(strstr(step, "op_ROWID_I32(m, 8, 3, 2, 0, 0);\n"));
+    assert_non_null(strstr(step, "op_COLUMN_F32(m, 4, 0, 2, 0, 0);\n"));
+    assert_non_null(strstr(step, "op_COLUMN_NULL(m, 5, 5, 2, 0, 0);\n"));
+    assert_non_null(strstr(step, "op_ROWID_I32(m, 8, 3, 0, 0, 0);\n"));
     assert_null(strstr(step, "op_FLOAT"));
     assert_null(strstr(step, "op_INTEGER"));
     assert_ptr_equal(strstr(text.bytes, "op_COLUMN"), strstr(step, "op_COLUMN"));

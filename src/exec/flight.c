@@ -104,6 +104,17 @@ static enum vdbq_status staging_room(struct flight *flight, unsigned steps,
 
 /* --------------------------------------------------------------- feeds -- */
 
+/* Whether bytes follow those of a copy on both sides, up to padding: then one
+ * transfer does for both. */
+static bool joins(const struct device_copy *last,
+                  const struct device_copy *next)
+{
+    u64 here = TABLET_ALIGNED(last->size);
+    return last->memory == next->memory &&
+           last->offset + here == next->offset &&
+           (u8 *)last->bytes + here == (u8 *)next->bytes;
+}
+
 static enum vdbq_status add_copy(struct flight *flight,
                                  struct device_memory *memory, u64 offset,
                                  void *bytes, u64 size, struct error *error)
@@ -111,9 +122,18 @@ static enum vdbq_status add_copy(struct flight *flight,
     struct device_copy copy = {
         .memory = memory, .offset = offset, .bytes = bytes, .size = size
     };
-    return size == 0 || vector_append(&flight->copies, &copy, 1)
-               ? VDBQ_OK
-               : error_no_memory(error);
+    struct device_copy *last =
+        flight->copies.count > 0
+            ? vector_at(&flight->copies, flight->copies.count - 1)
+            : NULL;
+    if (size == 0)
+        return VDBQ_OK;
+    if (last != NULL && joins(last, &copy)) {
+        last->size = TABLET_ALIGNED(last->size) + size;
+        return VDBQ_OK;
+    }
+    return vector_append(&flight->copies, &copy, 1) ? VDBQ_OK
+                                                    : error_no_memory(error);
 }
 
 /* Where feed i goes on the device; sets `size` to what all take. */

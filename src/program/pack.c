@@ -17,17 +17,34 @@ static int64_t constant_bits(const struct instruction *in)
     return bits;
 }
 
-/* The number of the feed that gives a column; added where it is new. */
-static int feed_of(struct program_pack *pack, int cursor, int column)
+/* Where a column's feed is, or is to be: feeds are in the order of columns,
+ * so that what lies side by side in a tablet is moved in one piece. */
+static unsigned feed_place(const struct program_pack *pack, int cursor,
+                           int column)
 {
     unsigned i = 0;
-    while (i < pack->feed_count && (pack->feeds[i].cursor != cursor ||
-                                    pack->feeds[i].column != column))
+    while (i < pack->feed_count &&
+           (pack->feeds[i].cursor < cursor ||
+            (pack->feeds[i].cursor == cursor &&
+             pack->feeds[i].column < column)))
         i++;
-    if (i == pack->feed_count)
-        pack->feeds[pack->feed_count++] =
-            (struct program_feed){ .cursor = cursor, .column = column };
-    return (int)i;
+    return i;
+}
+
+/* Adds the feed of the column that an instruction reads, if that is new. */
+static void add_feed(struct program_pack *pack, const struct instruction *in)
+{
+    enum op_form form = op_facts(in->op)->form;
+    int column = form == FORM_ROWID ? -1 : in->b;
+    if (form != FORM_ROWID && form != FORM_COLUMN)
+        return;
+    unsigned i = feed_place(pack, in->c, column);
+    struct program_feed *at = &pack->feeds[i];
+    if (i < pack->feed_count && at->cursor == in->c && at->column == column)
+        return;
+    memmove(at + 1, at, (pack->feed_count - i) * sizeof *at);
+    *at = (struct program_feed){ .cursor = in->c, .column = column };
+    pack->feed_count++;
 }
 
 static void pack_instruction(const struct instruction *in,
@@ -42,10 +59,10 @@ static void pack_instruction(const struct instruction *in,
         pack->constants[pack->constant_count++] = constant_bits(in);
         break;
     case FORM_COLUMN:
-        code->b = feed_of(pack, in->c, in->b);
+        code->b = (i32)feed_place(pack, in->c, in->b);
         break;
     case FORM_ROWID:
-        code->b = feed_of(pack, in->c, -1);
+        code->b = (i32)feed_place(pack, in->c, -1);
         break;
     default:
         break;
@@ -64,6 +81,8 @@ enum vdbq_status program_pack(const struct program *program,
     };
     if (!pack->code || !pack->constants || !pack->feeds)
         return error_no_memory(error);
+    for (size_t pc = 0; pc < count; pc++)
+        add_feed(pack, program_at(program, (int)pc));
     for (size_t pc = 0; pc < count; pc++)
         pack_instruction(program_at(program, (int)pc), pack, &pack->code[pc]);
     return VDBQ_OK;

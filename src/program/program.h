@@ -178,7 +178,8 @@ enum vdbq_status program_read(const char *text, struct program *program,
 /* ------------------------------------------------------------ device -- */
 
 /* What the code of a checked program needs on a device, packed: cl/launch.h.
- * Feed i is the i-th column that the program reads. */
+ * Feed i is the i-th column that the program reads, in the order of cursors
+ * and columns, the key first. */
 struct program_feed {
     int cursor;
     int column; /* -1: the primary key */
