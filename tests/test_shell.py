@@ -653,6 +653,8 @@ def case_terminal_completion(folder):
     shell.type('fro\teleph\t')
     shell.wait_for('elephants')
     shell.type(';\r')
+    shell.type('.print done\r')
+    shell.wait_for('\ndone')
     shell.wait_for('vdbq> ')
     shell.type('\x04')
     assert shell.end() == 0
@@ -697,6 +699,19 @@ def case_interrupt_ends_a_script(folder):
         pipe.close()
 
 
+def attempt(case, times):
+    """Runs a case. One that types on a terminal may lose a race against the
+    terminal's driver on a loaded machine: it has some more tries."""
+    for left in reversed(range(times)):
+        try:
+            with tempfile.TemporaryDirectory(prefix='vdbq-shell-') as folder:
+                case(folder)
+            return
+        except Exception:
+            if left == 0:
+                raise
+
+
 def main():
     """Runs the cases."""
     passed = failed = 0
@@ -705,8 +720,7 @@ def main():
         if not name.startswith('case_') or (wanted and name[5:] not in wanted):
             continue
         try:
-            with tempfile.TemporaryDirectory(prefix='vdbq-shell-') as folder:
-                case(folder)
+            attempt(case, 3 if name.startswith(('case_terminal', 'case_interrupt')) else 1)
             passed += 1
             print(f'ok      {name[5:]}', flush=True)
         except Exception:  # a case that breaks is a case that fails
