@@ -195,7 +195,7 @@ static void greet(struct shell *shell)
         out_text(out, "database: in memory, nothing is kept (vdbq FILE keeps "
                       "it in a file)\n");
     out_print(out, "device:   %s (.devices lists what there is)\n",
-              device && *device ? device : "cpu");
+              device && *device ? device : "host for few rows, else cpu");
     out_text(out, ".help lists the commands, .quit ends\n");
     out_flush(out);
 }
