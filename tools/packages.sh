@@ -13,9 +13,10 @@ build_packages=(
     libxxhash-dev libedit-dev libgsl-dev
 )
 
-# To check as well: unit tests, vdbq.h as C++, a device that reports misuse.
+# To check as well: unit tests, vdbq.h as C++, a device that reports misuse,
+# and git, which tells the project's files from others.
 # shellcheck disable=SC2034
-check_packages=("${build_packages[@]}" g++ libcmocka-dev oclgrind)
+check_packages=("${build_packages[@]}" g++ libcmocka-dev oclgrind git)
 
 # Prints those of the named packages that are not installed.
 missing_packages()
