@@ -115,8 +115,8 @@ static void assert_column(const struct made *made, unsigned c, bool nulls)
     assert_int_equal(column->width, width);
     assert_int_equal(column->type, columns[c].type);
     assert_int_equal(column->encoding, ENCODING_PLAIN);
-    assert_true(column->values + tablet_round(used) <= head->size);
-    for (uint64_t k = used; k < tablet_round(used); k++)
+    assert_true(column->values + TABLET_ALIGNED(used) <= head->size);
+    for (uint64_t k = used; k < TABLET_ALIGNED(used); k++)
         assert_int_equal(bytes[column->values + k], 0);
     assert_int_equal(column->nulls != 0, nulls);
     assert_int_equal(column->null_count != 0, nulls);
@@ -152,10 +152,10 @@ static void only_values_are_stored(void **state)
     for (unsigned i = 0; i < 3; i++)
         for (unsigned nulls = 0; nulls < 2; nulls++) {
             struct made made = make(rows[i], nulls != 0);
-            uint64_t bits = rows[i] > 1 ? nulls * tablet_round(rows[i] / 8) : 0;
+            uint64_t bits = rows[i] > 1 ? nulls * TABLET_ALIGNED(rows[i] / 8) : 0;
             assert_int_equal(made.block.size,
-                             head + 2 * tablet_round(rows[i] * 4)
-                                 + 2 * tablet_round(rows[i] * 8) + 2 * bits);
+                             head + 2 * TABLET_ALIGNED(rows[i] * 4)
+                                 + 2 * TABLET_ALIGNED(rows[i] * 8) + 2 * bits);
             release(&made);
         }
 }

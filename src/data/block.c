@@ -28,8 +28,7 @@ struct block block_create(uint64_t size)
     block.memory = memory_resize(NULL, (size_t)room + TABLET_ALIGN);
     if (block.memory == NULL)
         return block;
-    at = (uintptr_t)block.memory;
-    at = (at + TABLET_ALIGN - 1) / TABLET_ALIGN * TABLET_ALIGN;
+    at = TABLET_ALIGNED((uintptr_t)block.memory);
     block.bytes = (char *)block.memory + (at - (uintptr_t)block.memory);
     block.size = (size_t)size;
     memset((char *)block.bytes + size, 0, (size_t)(room - size));

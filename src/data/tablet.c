@@ -137,7 +137,7 @@ static void build_column(const struct vdbq_vector *vector, uint32_t rows,
 
     if (column->encoding == ENCODING_PLAIN) {
         vector_copy(vector, 0, rows, column->null_count > 0, values);
-        memset(values + used, 0, tablet_round(used) - used);
+        memset(values + used, 0, TABLET_ALIGNED(used) - used);
     } else if (column->encoding == ENCODING_PACKED) {
         packed_write(vector, rows, column->base, column->bits, values);
     }

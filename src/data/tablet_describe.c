@@ -32,7 +32,7 @@ uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
 {
     switch (column->encoding) {
     case ENCODING_PLAIN:
-        return tablet_round((uint64_t)rows * column->width);
+        return TABLET_ALIGNED((uint64_t)rows * column->width);
     case ENCODING_PACKED:
         return PACKED_SIZE(rows, column->bits);
     default:
@@ -42,7 +42,7 @@ uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
 
 uint64_t tablet_nulls_size(uint32_t rows)
 {
-    return tablet_round(((uint64_t)rows + 7) / 8);
+    return TABLET_ALIGNED(((uint64_t)rows + 7) / 8);
 }
 
 /* Gives the column its areas, from `at` on; returns where they end. */
@@ -191,7 +191,7 @@ static bool is_sequence(const struct vdbq_vector *vector, uint32_t rows,
 static bool packs(const struct tablet_source *source, unsigned bits,
                   unsigned width)
 {
-    uint64_t plain = tablet_round((uint64_t)source->rows * width);
+    uint64_t plain = TABLET_ALIGNED((uint64_t)source->rows * width);
 
     if (bits > PACKED_BITS_MAX)
         return false;

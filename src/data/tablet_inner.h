@@ -7,12 +7,6 @@
 
 #include "data/tablet.h"
 
-/* `size` up to a multiple of TABLET_ALIGN. */
-static inline uint64_t tablet_round(uint64_t size)
-{
-    return (size + TABLET_ALIGN - 1) / TABLET_ALIGN * TABLET_ALIGN;
-}
-
 /* Bytes of a column's areas. */
 uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows);
 uint64_t tablet_nulls_size(uint32_t rows);

@@ -53,8 +53,7 @@ static enum vdbq_status host_memory_create(struct device *device,
         memory_release(made);
         return error_no_memory(error);
     }
-    uintptr_t at = (uintptr_t)made->allocated + TABLET_ALIGN - 1;
-    made->bytes = (u8 *)(at - at % TABLET_ALIGN);
+    made->bytes = (u8 *)TABLET_ALIGNED((uintptr_t)made->allocated);
     made->head = (struct device_memory){ .device = device,
                                          .place = place,
                                          .size_bytes = size_bytes };
