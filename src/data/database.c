@@ -97,22 +97,19 @@ static enum vdbq_status refresh_locked(struct database *database,
     return status;
 }
 
-/* File rule 10. What was wrong stays the error unless nothing was, but that
- * the creation of the file had not ended. */
+/* File rule 10. A file that is no unfinished one is looked at once more: its
+ * creator may have ended since it was found wanting. */
 static enum vdbq_status create_file(struct database *database,
                                     struct error *error)
 {
     struct file *file = &database->file;
-    struct error found = *error;
     enum vdbq_status status = VDBQ_BUSY;
     bool unfinished;
 
     if (file_is_unfinished(file, &unfinished, error) != VDBQ_OK)
         return error->status;
-    if (!unfinished) {
-        *error = found;
-        return VDBQ_CORRUPT;
-    }
+    if (!unfinished)
+        return refresh_locked(database, error);
     for (unsigned i = 0; i < CREATE_WAIT_MAX && status == VDBQ_BUSY; i++) {
         status = file_lock_writer(file, error);
         if (status == VDBQ_BUSY)
