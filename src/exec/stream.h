@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A stream: the rows of one step, batch by batch, as they are asked for. What
+ * must see all rows first (a sort, a group, one side of a join) does so while
+ * it is opened; the rest runs as rows are asked for.
+ */
+#ifndef VDBQ_EXEC_STREAM_H
+#define VDBQ_EXEC_STREAM_H
+
+#include <stdatomic.h>
+
+#include "data/pool.h"
+#include "data/words.h"
+#include "exec/resident.h"
+#include "exec/runner.h"
+#include "program/steps.h"
+
+/* Where a scan runs, and how. */
+struct stream_place {
+    struct device *device;
+    struct pool *pool;         /* of the database and that device         */
+    struct resident *resident; /* of that device; for MODE_CACHED         */
+    enum run_mode mode;
+    enum device_build build;
+    bool adaptive;
+    bool skips;                /* tablets of which nothing comes          */
+};
+
+/* A value that a program's Parameter gives. */
+struct parameter {
+    enum vdbq_type type;
+    bool null;
+    int64_t integer;
+    double real;
+    struct vdbq_text text;
+};
+
+/* What all streams of a run share. */
+struct stream_params {
+    const struct snapshot *snapshot;
+    /* The place of a scan over `rows` rows: of the table, or where that is
+     * NULL, of another step's rows. */
+    enum vdbq_status (*choose)(void *context, const struct table *table,
+                               uint64_t rows, struct stream_place *place,
+                               struct error *error);
+    void *choose_context;
+    const struct parameter *parameters; /* of the query; may be NULL       */
+    unsigned parameter_count;
+    const atomic_bool *cancelled;       /* read between launches and now and
+                                           then in loops over rows         */
+    vdbq_progress progress;             /* may be NULL                     */
+    void *progress_context;
+    struct vdbq_stats *stats;           /* added to when a stream closes   */
+};
+
+struct stream;
+
+/* Opens the rows of the steps' step `number`, and of its inputs. `steps` and
+ * `params` outlive it. */
+enum vdbq_status stream_open(const struct stream_params *params,
+                             const struct steps *steps, int number,
+                             struct stream **stream, struct error *error);
+void stream_close(struct stream *stream); /* accepts NULL */
+
+/* The next rows; rows 0: the end. A vector's `type` is that of SQL, its
+ * values are the machine's: for VDBQ_TEXT, int32_t numbers of stream_words().
+ * They live until the next call. */
+enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
+                              struct error *error);
+
+/* The words of a text column, the same from opening to end. NULL for other
+ * columns. Held by the stream. */
+struct words *stream_words(const struct stream *stream, unsigned column);
+
+#endif
