@@ -23,7 +23,8 @@ enum step_kind {
     STEP_JOIN,   /* pairs of rows of its two inputs                        */
     STEP_CONCAT, /* the rows of all its inputs, one input after the other  */
     STEP_APPLY,  /* its input's rows, with the answer of a query to each   */
-    STEP_WINDOW  /* its input's rows, with values of their neighbours      */
+    STEP_WINDOW, /* its input's rows, with values of their neighbours      */
+    STEP_MAP     /* its input's rows, with functions computed row by row   */
 };
 
 /* A column of a step's rows. */
@@ -147,6 +148,18 @@ struct step_window {
     struct vector functions; /* of struct step_window_function           */
 };
 
+/* STEP_MAP. Functions that the machine cannot compute: they make new texts,
+ * or take several. Gives the input's columns, then one for each function; it
+ * is NULL where an argument is, or where the function says so. */
+struct step_function {
+    const char *name;        /* of program/function.h                    */
+    struct vector arguments; /* of int: columns of the input             */
+    struct position at;      /* for its failures                         */
+};
+struct step_map {
+    struct vector functions; /* of struct step_function                  */
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs;       /* of int: numbers of steps              */
@@ -160,6 +173,7 @@ struct step {
         struct step_join join;
         struct step_apply apply;
         struct step_window window;
+        struct step_map map;
     };
 };
 

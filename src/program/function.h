@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions that are computed on the host: those that take or make texts.
+ * Where all arguments but one text are constants, the function is computed
+ * once for each word of a column and the machine looks its value up (opcode
+ * Lookup); elsewhere it is computed row by row (STEP_MAP). A value is NULL
+ * where an argument is.
+ */
+#ifndef VDBQ_PROGRAM_FUNCTION_H
+#define VDBQ_PROGRAM_FUNCTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+struct function_value {
+    bool null;
+    int64_t integer;       /* of every type that the machine holds in an
+                              integer: DATE its days, DECIMAL its digits */
+    double real;           /* of FLOAT and DOUBLE                        */
+    struct vdbq_text text; /* of TEXT                                    */
+};
+
+enum { FUNCTION_ARGUMENTS_MAX = 8 };
+
+/* A function. Of names that stand in SQL (lower, substr, like ...) and of
+ * others that the planner alone uses (a cast of text to a number is
+ * "to_integer", of a number to text "from_integer" ...). Argument types are
+ * VDBQ_TEXT, VDBQ_BIGINT or VDBQ_DOUBLE: the planner casts others. */
+struct function {
+    const char *name;
+    enum vdbq_type result;
+    unsigned arguments_min, arguments_max;
+    enum vdbq_type arguments[FUNCTION_ARGUMENTS_MAX];
+    bool nulls; /* it can be NULL where no argument is          */
+    bool fails; /* it can fail: its message says of what value  */
+    const char *meaning;
+};
+
+/* The function of that name (without case); NULL: none. */
+const struct function *function_find(const char *name);
+/* All of them, ended by one without a name: for help texts and tests. */
+const struct function *functions(void);
+
+/* Calls it; no argument is NULL. Texts that it makes live in `arena`. Fails
+ * with RANGE or TYPE where the function `fails`, else with NO_MEMORY. */
+enum vdbq_status function_call(const struct function *function,
+                               const struct function_value *arguments,
+                               unsigned count, struct arena *arena,
+                               struct function_value *value,
+                               struct error *error);
+
+/*
+ * A call with one open argument, as Lookup has it: "substr(?, 2, 3)",
+ * "like(?, 'it''s %')". Constants are integers, decimal numbers and texts.
+ */
+struct function_lookup {
+    const struct function *function;
+    unsigned count;
+    unsigned open; /* which argument is `?` */
+    struct function_value arguments[FUNCTION_ARGUMENTS_MAX];
+};
+/* Reads it; texts live in `arena`. Fails with PROGRAM. */
+enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
+                                      struct function_lookup *lookup,
+                                      struct error *error);
+
+#endif
