@@ -1,274 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names to columns: the tree of a SELECT becomes expressions, leaves first,
- * each with its type and range. The column names rowid and _rowid_ give the
- * primary key, or the row's number, where no column is called so.
+ * The tree of an expression becomes an expression: names are looked up,
+ * operators typed, leaves first.
  */
 #include "plan/plan_inner.h"
 
 #include <string.h>
 
-static enum vdbq_status bind_from(struct binder *binder,
-                                  const struct ast_table *from);
-static enum vdbq_status bind_result(struct binder *binder,
-                                    const struct ast_result *result,
-                                    struct vector *results);
-static enum vdbq_status bind_star(struct binder *binder,
-                                  const struct ast_result *result,
-                                  struct vector *results);
-static enum vdbq_status check_qualifier(const struct binder *binder,
-                                        const struct ast_name *table);
-static struct expression *bind_column(struct binder *binder,
-                                      const struct ast_expression *tree);
-static struct expression *bind_operator(struct binder *binder,
-                                        const struct ast_expression *tree);
-static struct expression *bind_cast(struct binder *binder,
-                                    const struct ast_expression *tree);
-static struct expression *column_expression(struct binder *binder,
-                                            unsigned number,
-                                            struct position at);
-
-enum vdbq_status bind_select(struct binder *binder,
-                             const struct ast_select *select,
-                             struct bound_select *bound)
-{
-    enum vdbq_status status = VDBQ_OK;
-
-    if (select->from != NULL)
-        status = bind_from(binder, select->from);
-    bound->table = binder->table;
-    for (const struct ast_result *result = select->results;
-         result != NULL && status == VDBQ_OK; result = result->next)
-        status = bind_result(binder, result, &bound->results);
-    if (status != VDBQ_OK || select->where == NULL)
-        return status;
-    bound->where = bind_expression(binder, select->where);
-    return bound->where != NULL ? VDBQ_OK : binder->error->status;
-}
-
-struct expression *bind_expression(struct binder *binder,
-                                   const struct ast_expression *tree)
-{
-    switch (tree->kind) {
-    case AST_INTEGER:
-        return expression_integer(binder, tree->integer, tree->at);
-    case AST_DECIMAL:
-        return expression_real(binder, TYPE_F64, tree->decimal, tree->at);
-    case AST_NULL:
-        return expression_null(binder, TYPE_I32, tree->at);
-    case AST_COLUMN:
-        return bind_column(binder, tree);
-    case AST_OPERATOR:
-        return bind_operator(binder, tree);
-    case AST_CAST:
-        return bind_cast(binder, tree);
-    case AST_STRING:
-        break;
-    }
-    error_at(binder->error, VDBQ_TYPE, tree->at,
-             "text values cannot be stored or computed with by this version");
-    error_hint(binder->error,
-               "CAST('...' AS INTEGER) reads a number from text; names of "
-               "columns are written without quotes or in \"double quotes\"");
-    return NULL;
-}
-
-/* ------------------------------------------------------ FROM and results -- */
-
-static enum vdbq_status bind_from(struct binder *binder,
-                                  const struct ast_table *from)
-{
-    const struct table *table = find_table(binder, &from->name);
-
-    if (table == NULL)
-        return binder->error->status;
-    binder->table = table;
-    binder->alias = from->alias.text != NULL ? from->alias.text : table->name;
-    binder->facts = arena_alloc(binder->arena, (table->column_count + 1)
-                                                   * sizeof *binder->facts);
-    return binder->facts != NULL ? VDBQ_OK : error_no_memory(binder->error);
-}
-
-/* The alias; else a column's name; else the expression as it is written. */
-static const char *result_name(const struct binder *binder,
-                               const struct ast_result *result,
-                               const struct expression *expression)
-{
-    const struct ast_expression *tree = result->expression;
-
-    if (result->alias.text != NULL)
-        return result->alias.text;
-    if (tree->kind == AST_COLUMN)
-        return expression->name;
-    return arena_copy(binder->arena, binder->sql + tree->begin,
-                      tree->end - tree->begin);
-}
-
-static enum vdbq_status add_result(struct binder *binder, const char *name,
-                                   struct expression *expression,
-                                   struct vector *results)
-{
-    struct bound_result result = { .name = name, .expression = expression };
-
-    if (name == NULL || !vector_append(results, &result, 1))
-        return error_no_memory(binder->error);
-    return VDBQ_OK;
-}
-
-static enum vdbq_status bind_result(struct binder *binder,
-                                    const struct ast_result *result,
-                                    struct vector *results)
-{
-    struct expression *expression;
-
-    if (result->star)
-        return bind_star(binder, result, results);
-    expression = bind_expression(binder, result->expression);
-    if (expression == NULL)
-        return binder->error->status;
-    return add_result(binder, result_name(binder, result, expression),
-                      expression, results);
-}
-
-static enum vdbq_status bind_star(struct binder *binder,
-                                  const struct ast_result *result,
-                                  struct vector *results)
-{
-    const struct table *table = binder->table;
-    enum vdbq_status status = check_qualifier(binder, &result->table);
-
-    if (status == VDBQ_OK && table == NULL)
-        status = error_at(binder->error, VDBQ_UNKNOWN, result->at,
-                          "* stands for the columns of a table, and there is "
-                          "no FROM");
-    if (status != VDBQ_OK)
-        return status;
-    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++) {
-        struct expression *column = column_expression(binder, i, result->at);
-        status = column == NULL ? binder->error->status
-                                : add_result(binder, column->name, column,
-                                             results);
-    }
-    return status;
-}
-
-/* -------------------------------------------------------------- columns -- */
-
-/* That a table named in front of a column is the one in FROM. */
-static enum vdbq_status check_qualifier(const struct binder *binder,
-                                        const struct ast_name *table)
-{
-    if (table->text == NULL)
-        return VDBQ_OK;
-    if (binder->table != NULL && name_equal(table->text, binder->alias))
-        return VDBQ_OK;
-    error_at(binder->error, VDBQ_UNKNOWN, table->at,
-             "no such table in this statement: %s", table->text);
-    if (binder->table != NULL)
-        error_hint(binder->error, "the table in FROM is called %s here",
-                   binder->alias);
-    else
-        error_hint(binder->error, "there is no FROM");
-    return binder->error->status;
-}
-
-static struct expression *new_column(struct binder *binder, int type,
-                                     struct position at)
-{
-    struct expression *e = arena_alloc(binder->arena, sizeof *e);
-
-    if (e == NULL) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    e->kind = EXPRESSION_COLUMN;
-    e->type = type;
-    e->at = at;
-    return e;
-}
-
-/* The facts of a column over the whole table, asked for once. */
-static const struct column_facts *facts_of(struct binder *binder,
-                                           unsigned number)
-{
-    struct column_facts **facts = &binder->facts[number];
-
-    if (*facts == NULL) {
-        *facts = arena_alloc(binder->arena, sizeof **facts);
-        if (*facts == NULL)
-            error_no_memory(binder->error);
-        else
-            **facts = table_facts(binder->table, number);
-    }
-    return *facts;
-}
-
-static struct expression *column_expression(struct binder *binder,
-                                            unsigned number,
-                                            struct position at)
-{
-    const struct table *table = binder->table;
-    const struct column *column = &table->columns[number];
-    const struct column_facts *facts = facts_of(binder, number);
-    struct expression *e = new_column(binder, (int)column->type, at);
-
-    if (e == NULL || facts == NULL)
-        return NULL;
-    e->name = column->name;
-    e->column = (int)number;
-    if (number == table->key)
-        e->column = -1;
-    else if (table->key != NO_KEY && number > table->key)
-        e->column--;
-    range_column(e, facts);
-    return e;
-}
-
-/* The number of a row in a table without a key. */
-static struct expression *row_number(struct binder *binder,
-                                     struct position at)
-{
-    struct column_facts facts = { .maximum = (int64_t)binder->table->rows };
-    struct expression *e = new_column(binder, TYPE_I64, at);
-
-    if (e == NULL)
-        return NULL;
-    e->name = "rowid";
-    e->column = -1;
-    range_column(e, &facts);
-    return e;
-}
-
 static struct expression *bind_column(struct binder *binder,
                                       const struct ast_expression *tree)
 {
-    const struct table *table = binder->table;
-    const char *name = tree->column.text;
-    unsigned number;
-
-    if (check_qualifier(binder, &tree->table) != VDBQ_OK)
-        return NULL;
-    if (table == NULL) {
-        error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
-                 "no such column: %s", name);
-        error_hint(binder->error, "there is no table to take it from here");
-        return NULL;
-    }
-    number = table_column(table, name);
-    if (number == table->column_count
-        && (name_equal(name, "rowid") || name_equal(name, "_rowid_"))) {
-        if (table->key == NO_KEY)
-            return row_number(binder, tree->at);
-        number = table->key;
-    }
-    if (number == table->column_count) {
-        find_column(table, &tree->column, &number, binder->error);
-        return NULL;
-    }
-    return column_expression(binder, number, tree->at);
+    return scope_find(binder, tree);
 }
 
-/* ------------------------------------------------------ operators, casts -- */
+/* ------------------------------------------------------------- literals -- */
+
+static struct expression *bind_string(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct vdbq_text text = { tree->string, tree->string_length };
+
+    return expression_text(binder, text, tree->at);
+}
+
+/* A value that the caller gives later; of no type where it is not given. */
+static struct expression *bind_parameter(struct binder *binder,
+                                         const struct ast_expression *tree)
+{
+    int number = (int)tree->integer - 1;
+    enum vdbq_type type = binder->parameters != NULL
+                              ? binder->parameters[number].type
+                              : VDBQ_TYPE_NONE;
+    struct expression *e;
+
+    if (type == VDBQ_TYPE_NONE)
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
+    if (e == NULL)
+        return NULL;
+    e->parameter = number;
+    e->nullable = true;
+    e->range = range_full((int)type);
+    return e;
+}
+
+/* ------------------------------------------------------------ operators -- */
 
 /* Whether it is minus the one number that fits 64 bits only with its sign. */
 static bool is_least_integer(const struct binder *binder,
@@ -283,6 +59,35 @@ static bool is_least_integer(const struct binder *binder,
                   == 0;
 }
 
+/* A date, or a time, moved by a number of units. */
+static struct expression *bind_interval(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    const struct ast_expression *interval =
+        tree->right->kind == AST_INTERVAL ? tree->right : tree->left;
+    const struct ast_expression *moved =
+        interval == tree->right ? tree->left : tree->right;
+    struct expression *e = bind_expression(binder, moved);
+    int64_t count = tree->operator == AST_SUB ? -interval->integer
+                                              : interval->integer;
+
+    if (e == NULL)
+        return NULL;
+    if (tree->operator != AST_ADD
+        && (tree->operator != AST_SUB || interval != tree->right)) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "an INTERVAL is added to a date or taken from it");
+        return NULL;
+    }
+    return expression_moved(binder, e, interval->unit, count, tree->at);
+}
+
+static bool has_interval(const struct ast_expression *tree)
+{
+    return tree->left->kind == AST_INTERVAL
+           || (tree->right != NULL && tree->right->kind == AST_INTERVAL);
+}
+
 static struct expression *bind_operator(struct binder *binder,
                                         const struct ast_expression *tree)
 {
@@ -290,6 +95,8 @@ static struct expression *bind_operator(struct binder *binder,
 
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
+    if (has_interval(tree))
+        return bind_interval(binder, tree);
     left = bind_expression(binder, tree->left);
     if (left == NULL)
         return NULL;
@@ -301,45 +108,314 @@ static struct expression *bind_operator(struct binder *binder,
     return expression_operator(binder, tree->operator, left, right, tree);
 }
 
-/* The number that text holds, blanks around it aside. */
-static struct expression *number_in_text(struct binder *binder,
-                                         const struct ast_expression *tree)
+/* NOT, where it was written. */
+static struct expression *negated(struct binder *binder,
+                                  const struct ast_expression *tree,
+                                  struct expression *e)
 {
-    const char *text = tree->string;
-    size_t length = tree->string_length;
-    int64_t integer;
-    double real;
-
-    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
-        length--;
-    while (length > 0 && strchr(" \t\r\n", text[0]) != NULL)
-        text++, length--;
-    if (text_to_int64(text, length, &integer))
-        return expression_integer(binder, integer, tree->at);
-    if (length > 0 && text_to_double(text, length, &real) && real == real)
-        return expression_real(binder, TYPE_F64, real, tree->at);
-    error_at(binder->error, VDBQ_TYPE, tree->at, "'%s' is not a number",
-             tree->string);
-    return NULL;
+    if (e == NULL || !tree->negated)
+        return e;
+    return expression_operator(binder, AST_NOT, e, NULL, tree);
 }
 
-/* What has been cast has a type of its own, even if it had that before. */
+static struct expression *bind_between(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    const struct ast_value *bounds = tree->arguments;
+    struct expression *e = bind_expression(binder, tree->left);
+    struct expression *low =
+        e ? bind_expression(binder, bounds->expression) : NULL;
+    struct expression *high =
+        low ? bind_expression(binder, bounds->next->expression) : NULL;
+
+    if (high == NULL)
+        return NULL;
+    low = expression_operator(binder, AST_GE, e, low, tree);
+    high = expression_operator(binder, AST_LE, e, high, tree);
+    if (low == NULL || high == NULL)
+        return NULL;
+    return negated(binder, tree, expression_operator(binder, AST_AND, low,
+                                                     high, tree));
+}
+
+/* ---------------------------------------------------------------- CASE -- */
+
+/* What a WHEN asks: a condition, or whether the operand equals it. */
+static struct expression *bind_when(struct binder *binder,
+                                    struct expression *operand,
+                                    const struct ast_expression *when)
+{
+    struct expression *e;
+
+    if (operand == NULL)
+        return bind_condition(binder, when);
+    e = bind_expression(binder, when);
+    return e ? expression_operator(binder, AST_EQ, operand, e, when) : NULL;
+}
+
+static struct expression *bind_whens(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *operand,
+                                     const struct ast_when *when)
+{
+    struct expression *condition, *then, *other;
+
+    if (when == NULL && tree->right == NULL)
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (when == NULL)
+        return bind_expression(binder, tree->right);
+    condition = bind_when(binder, operand, when->when);
+    then = condition ? bind_expression(binder, when->then) : NULL;
+    other = then ? bind_whens(binder, tree, operand, when->next) : NULL;
+    return other ? expression_choice(binder, condition, then, other, tree->at)
+                 : NULL;
+}
+
+static struct expression *bind_case(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    struct expression *operand = NULL;
+
+    if (tree->left != NULL) {
+        operand = bind_expression(binder, tree->left);
+        if (operand == NULL)
+            return NULL;
+    }
+    return bind_whens(binder, tree, operand, tree->whens);
+}
+
+/* ------------------------------------------------------------------ IN -- */
+
+/* Halves of a list are joined by OR, so that the tree stays flat. */
+static struct expression *any_of(struct binder *binder,
+                                 const struct ast_expression *tree,
+                                 struct expression **equals, size_t count)
+{
+    struct expression *left, *right;
+
+    if (count == 1)
+        return equals[0];
+    left = any_of(binder, tree, equals, count / 2);
+    right = left ? any_of(binder, tree, equals + count / 2, count - count / 2)
+                 : NULL;
+    return right ? expression_operator(binder, AST_OR, left, right, tree)
+                 : NULL;
+}
+
+static struct expression *bind_in_list(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression **equals = arena_alloc(
+        binder->arena, (tree->argument_count + 1) * sizeof(*equals));
+    size_t count = 0;
+
+    if (operand == NULL)
+        return NULL;
+    if (equals == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    for (const struct ast_value *value = tree->arguments; value != NULL;
+         value = value->next) {
+        struct expression *e = bind_expression(binder, value->expression);
+        equals[count] = e ? expression_operator(binder, AST_EQ, operand, e,
+                                                tree) : NULL;
+        if (equals[count++] == NULL)
+            return NULL;
+    }
+    if (count == 0) /* nothing is in it, not even NULL */
+        return expression_truth(binder, tree->negated, tree->at);
+    return negated(binder, tree, any_of(binder, tree, equals, count));
+}
+
+/* ----------------------------------------------------------- subqueries -- */
+
+static struct expression *subquery_expression(
+    struct binder *binder, const struct ast_expression *tree,
+    enum apply_kind kind, struct node *node, size_t asked)
+{
+    struct expression *e = expression_new(
+        binder, EXPRESSION_SUBQUERY,
+        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_BOOLEAN,
+        tree->at);
+    struct vector *values = &binder->scope->asked;
+
+    if (e != NULL)
+        e->subquery = arena_alloc(binder->arena, sizeof *e->subquery);
+    if (e == NULL || e->subquery == NULL)
+        return error_no_memory(binder->error), NULL;
+    e->subquery->kind = kind;
+    e->subquery->node = node;
+    e->subquery->parameters = VECTOR(struct outer_value);
+    e->subquery->parameters.count = values->count - asked;
+    e->subquery->parameters.items = arena_alloc(
+        binder->arena, (values->count - asked + 1) * values->width);
+    if (e->subquery->parameters.items == NULL)
+        return error_no_memory(binder->error), NULL;
+    if (values->count > asked)
+        memcpy(e->subquery->parameters.items, vector_at(values, asked),
+               (values->count - asked) * values->width);
+    values->count = asked;
+    e->begin = tree->begin;
+    e->end = tree->end;
+    if (kind == APPLY_SCALAR) {
+        e->precision = node->columns[0].precision;
+        e->scale = node->columns[0].scale;
+    }
+    e->nullable = kind != APPLY_EXISTS;
+    e->range = range_full(e->type);
+    return e;
+}
+
+static struct expression *bind_subquery(struct binder *binder,
+                                        const struct ast_expression *tree,
+                                        enum apply_kind kind)
+{
+    bool aggregates = binder->aggregates, windows = binder->windows;
+    size_t asked = binder->scope->asked.count;
+    struct node *node = bind_query(binder, tree->query);
+
+    binder->aggregates = aggregates;
+    binder->windows = windows;
+    if (node == NULL)
+        return NULL;
+    if (kind != APPLY_EXISTS && node->column_count != 1) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "a subquery that is a value has one column; this one has %u",
+                 node->column_count);
+        return NULL;
+    }
+    return subquery_expression(binder, tree, kind, node, asked);
+}
+
+/* The operand and the query's column get one type. */
+static struct expression *bind_in_query(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression *e =
+        operand ? bind_subquery(binder, tree, APPLY_IN) : NULL;
+    struct expression *column;
+    struct node *node;
+
+    if (e == NULL)
+        return NULL;
+    node = e->subquery->node;
+    column = node_column(binder, node, 0, tree->at);
+    if (column == NULL
+        || expression_meet(binder, &operand, &column, tree->at)
+               == VDBQ_TYPE_NONE)
+        return NULL;
+    if (column->kind != EXPRESSION_COLUMN)
+        node = node_select(binder, node, NULL, &column, NULL, 1);
+    if (node == NULL)
+        return NULL;
+    e->subquery->node = node;
+    e->left = operand;
+    return negated(binder, tree, e);
+}
+
+/* ------------------------------------------------------------------ all -- */
+
 static struct expression *bind_cast(struct binder *binder,
                                     const struct ast_expression *tree)
 {
-    struct expression *operand, *e;
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression *e =
+        operand ? expression_cast(binder, operand, tree->type, tree->at)
+                : NULL;
 
-    if (tree->left->kind == AST_STRING)
-        operand = number_in_text(binder, tree->left);
-    else
-        operand = bind_expression(binder, tree->left);
-    e = expression_cast(binder, operand, (int)tree->type, tree->at);
     if (e == NULL)
         return NULL;
-    e->literal = false;
+    if (e->kind == EXPRESSION_CONSTANT) {
+        struct expression *own = arena_alloc(binder->arena, sizeof *own);
+        if (own == NULL)
+            return error_no_memory(binder->error), NULL;
+        *own = *e;
+        own->literal = false; /* it has a type of its own now */
+        return own;
+    }
     if (e->kind == EXPRESSION_CAST) {
         e->begin = tree->begin;
         e->end = tree->end;
     }
     return e;
+}
+
+static struct expression *bind_like(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    const struct ast_expression *parts[3] = { tree->left, tree->right,
+                                              tree->escape };
+    struct expression *operands[3];
+    unsigned count = tree->escape != NULL ? 3 : 2;
+
+    for (unsigned i = 0; i < count; i++) {
+        operands[i] = bind_expression(binder, parts[i]);
+        if (operands[i] == NULL)
+            return NULL;
+    }
+    return negated(binder, tree,
+                   expression_call(binder, tree->folds ? "ilike" : "like",
+                                   operands, count, tree->at));
+}
+
+struct expression *bind_expression(struct binder *binder,
+                                   const struct ast_expression *tree)
+{
+    switch (tree->kind) {
+    case AST_INTEGER:
+        return expression_integer(binder, tree->integer, tree->at);
+    case AST_DECIMAL:
+        return expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
+    case AST_STRING:
+        return bind_string(binder, tree);
+    case AST_NULL:
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    case AST_TRUE:
+    case AST_FALSE:
+        return expression_truth(binder, tree->kind == AST_TRUE, tree->at);
+    case AST_INTERVAL:
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "an INTERVAL is added to a date or taken from it");
+        return NULL;
+    case AST_COLUMN:
+        return bind_column(binder, tree);
+    case AST_PARAMETER:
+        return bind_parameter(binder, tree);
+    case AST_OPERATOR:
+        return bind_operator(binder, tree);
+    case AST_BETWEEN:
+        return bind_between(binder, tree);
+    case AST_CAST:
+        return bind_cast(binder, tree);
+    case AST_CASE:
+        return bind_case(binder, tree);
+    case AST_IN:
+        return tree->query != NULL ? bind_in_query(binder, tree)
+                                   : bind_in_list(binder, tree);
+    case AST_LIKE:
+        return bind_like(binder, tree);
+    case AST_FUNCTION:
+        return bind_function(binder, tree);
+    case AST_SUBQUERY:
+        return bind_subquery(binder, tree, APPLY_SCALAR);
+    case AST_EXISTS:
+        break;
+    }
+    return negated(binder, tree, bind_subquery(binder, tree, APPLY_EXISTS));
+}
+
+struct expression *bind_condition(struct binder *binder,
+                                  const struct ast_expression *tree)
+{
+    struct expression *e = bind_expression(binder, tree);
+
+    if (e == NULL || is_number(e->type))
+        return e;
+    error_at(binder->error, VDBQ_TYPE, tree->at,
+             "a condition is true or false, not a %s",
+             vdbq_type_name((enum vdbq_type)e->type));
+    return NULL;
 }

@@ -1,107 +1,77 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the planner share. A SELECT goes through them so:
+ * What the files of the planner share. A query goes through them so:
  *
- *   names.c      names of tables and columns are looked up
- *   bind.c       the tree becomes expressions, leaves first
- *   type.c       each operator gets its type; conversions are put in
- *   range.c      what its register can hold, and so which opcode will do
- *   fold.c       what is constant is computed, by the machine itself
- *   codegen.c    the program: its head, the condition, the result columns
- *   condition.c  conditions become jumps
- *   value.c      expressions become registers
- *   emit.c       instructions, labels, registers (emit.h)
+ *   names.c          names of tables and columns are looked up
+ *   scope.c          which columns can be named, also those of outer queries
+ *   from.c           FROM becomes joined nodes
+ *   bind.c           the tree becomes expressions, leaves first ...
+ *   bind_function.c  ... calls of functions, aggregates and windows, too
+ *   type.c           each operator gets its type; conversions are put in
+ *   convert.c        casts between the types of SQL
+ *   range.c          what its register can hold, and so which opcode will do
+ *   fold.c           what is constant is computed, by the machine itself
+ *   select.c         a SELECT becomes nodes
+ *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
+ *   lift.c           what the machine cannot compute gets its own node
+ *   order.c          joins get their order, conditions their places
+ *   lower.c          nodes become steps, without the columns nobody needs
+ *   codegen.c        a program: its head, the condition, the result columns
+ *   condition.c      conditions become jumps
+ *   value.c          expressions become registers
+ *   emit.c           instructions, labels, registers (emit.h)
  *
- * ddl.c and insert.c plan the other statements.
- *
- * Plan rule 1. The machine knows no NULL. A value that can be NULL is two
- *   registers, the value's and an I32 one that is 1 where it is NULL.
- * Plan rule 2. A range holds for every live row, NULL or not: whatever the
- *   value's register is left with where the row's value is NULL is in it.
- * Plan rule 3. Not-a-number is NULL: a register holds one only where its
- *   NULL register is 1.
- * Plan rule 4. An opcode that fails for some values is run for rows that
- *   the condition keeps only, and its operands are made harmless where they
- *   are NULL.
- * Plan rule 5. The type of a result column follows from the statement and
- *   the columns' types, never from the data.
+ * ddl.c, insert.c and change.c plan the other statements.
  */
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
+#include "plan/node.h"
 #include "plan/plan.h"
-
-/* ------------------------------------------------------- expressions -- */
-
-/* What a register can hold (plan rule 2). */
-struct range {
-    int64_t low, high;          /* of an integer                         */
-    double low_real, high_real; /* of a float; may be infinite           */
-    bool nan;                   /* a float that may be not-a-number, too */
-};
-
-enum expression_kind {
-    EXPRESSION_CONSTANT, /* null, integer or real                     */
-    EXPRESSION_COLUMN,   /* column                                    */
-    EXPRESSION_OPERATOR, /* operator, left, right                     */
-    EXPRESSION_CAST      /* left, to `type`                           */
-};
-
-/* Operands of an operator on numbers have one type, or are both integers:
- * those are widened while registers are filled. There are no signs: minus is
- * a subtraction or a multiplication. */
-struct expression {
-    enum expression_kind kind;
-    enum ast_operator operator;
-    int type;          /* TYPE_... of the value in SQL (plan rule 5)        */
-    int machine;       /* TYPE_... of its register: I32 for a BIGINT that
-                          fits; I64 is made of it where one is needed       */
-    bool literal;      /* a constant made of literals alone: takes the type
-                          of a FLOAT that it meets                          */
-    bool nullable;     /* it can be NULL                                    */
-    bool null_at_zero; /* the operator makes NULLs: where it divides by 0   */
-    bool null_at_nan;  /* ... and of what is no number, like inf - inf      */
-    bool checked;      /* the operator itself can fail                      */
-    bool faults;       /* it can, or a part of it can                       */
-    struct range range;
-
-    bool null;         /* of a constant                                     */
-    int64_t integer;
-    double real;
-    int column;        /* operand of Column; -1: Rowid                      */
-    const char *name;  /* of a column                                       */
-    struct expression *left, *right;
-
-    struct position at;
-    size_t begin, end; /* of the statement's text; equal: none of it        */
-};
-
-/* A SELECT whose names are looked up. */
-struct bound_result {
-    const char *name;
-    struct expression *expression;
-};
-struct bound_select {
-    const char *sql;            /* the statement's text             */
-    const struct table *table;  /* NULL: no FROM                    */
-    struct vector results;      /* of struct bound_result           */
-    struct expression *where;   /* NULL: every row                  */
-};
-
-/* ----------------------------------------------------------- binding -- */
 
 struct machine;
 
+/* A column that can be named in a query. */
+struct scope_column {
+    const char *table; /* what its table is called here; "": nothing */
+    const char *name;
+    int column;        /* of the query's FROM                        */
+    int other;         /* FULL JOIN USING: of the right one; else -1 */
+    bool hidden;       /* only with its table's name: USING, rowid   */
+};
+
+/* The names of one query, inside of those of another one. */
+struct scope {
+    struct scope *outer;
+    struct node *node;      /* FROM: the columns' types             */
+    struct vector columns;  /* of struct scope_column               */
+    struct vector asked;    /* of struct outer_value: what inner
+                               queries use of this one              */
+    const struct vector *results; /* of struct result: names that may be
+                               used where no column has them; or NULL */
+};
+
+/* A name of WITH. */
+struct with_name {
+    const struct ast_with *with;
+    struct with_name *outer; /* those that were there before */
+};
+
 /* What binding needs to know. */
 struct binder {
-    const char *sql;
+    const char *sql;            /* the statement's text             */
     size_t sql_length;
     const struct catalogue *catalogue;
     struct arena *arena;        /* of all that is made              */
     struct error *error;
-    const struct table *table;  /* in scope; NULL: none             */
-    const char *alias;          /* what the table is called here    */
-    struct column_facts **facts;  /* of its columns, once asked for */
+    struct scope *scope;        /* of the query being bound         */
+    struct with_name *with;
+    const struct parameter_type *parameters; /* of `?`; may be NULL */
+    int parameter_count;        /* numbers given so far             */
+    unsigned views;             /* that are open, in one another    */
+    unsigned deep;              /* queries, in one another          */
+    bool aggregates;            /* they are allowed here            */
+    bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */
 };
 
@@ -109,6 +79,13 @@ struct binder {
  * Functions of the planner that return a pointer return NULL where they
  * fail, with the failure in the binder's error.
  */
+
+/* A vector whose items live in an arena: nobody finishes it, and nothing is
+ * added to it. One moves what a vector has there, the other copies it. False:
+ * no memory. */
+bool arena_vector(struct arena *arena, struct vector *vector);
+bool arena_vector_copy(struct arena *arena, const struct vector *from,
+                       struct vector *to);
 
 /* names.c */
 const struct table *find_table(const struct binder *binder,
@@ -127,59 +104,195 @@ struct likely {
 };
 void likely_name(struct likely *likely, const char *name, const char *other);
 
+/* scope.c */
+enum vdbq_status scope_add(struct binder *binder, const char *table,
+                           const char *name, int column, bool hidden);
+/* All columns of `node` from number `first` on, under the table's name. */
+enum vdbq_status scope_add_node(struct binder *binder, const char *table,
+                                const struct node *node, unsigned first);
+struct expression *scope_find(struct binder *binder,
+                              const struct ast_expression *tree);
+/* The scope of no outer query's and of this one's: to be used by a query. */
+void scope_enter(struct binder *binder, struct scope *scope);
+void scope_leave(struct binder *binder, struct scope *scope);
+
+/* from.c: fills the scope; its node and `conditions` (of struct expression *,
+ * what ON says) are yet to be joined. */
+struct from {
+    struct vector leaves;     /* of struct node *: what is joined         */
+    struct vector conditions; /* of struct expression *, over all columns */
+    unsigned first;           /* the scope's number of the first of these */
+};
+enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
+                           struct from *from);
+
 /* bind.c */
-enum vdbq_status bind_select(struct binder *binder,
-                             const struct ast_select *select,
-                             struct bound_select *bound);
 struct expression *bind_expression(struct binder *binder,
                                    const struct ast_expression *tree);
+/* As a condition: a number, or NULL. */
+struct expression *bind_condition(struct binder *binder,
+                                  const struct ast_expression *tree);
+/* bind_function.c */
+struct expression *bind_function(struct binder *binder,
+                                 const struct ast_expression *tree);
+bool is_aggregate_call(const struct ast_expression *tree);
+/* A call of a host function: a constant, a lookup, or one to be lifted. */
+struct expression *expression_call(struct binder *binder, const char *name,
+                                   struct expression *const *arguments,
+                                   unsigned count, struct position at);
+
+/* select.c */
+struct result {
+    const char *name;
+    bool alias; /* the name was given by AS */
+    struct expression *expression;
+};
+/* ORDER BY belongs to the SELECT: it may use what results do not have. */
+struct node *bind_select(struct binder *binder,
+                         const struct ast_query *query);
+/* query.c */
+struct node *bind_query(struct binder *binder, const struct ast_query *query);
+/* ASC or DESC, and where NULLs go. */
+struct order_term order_term(const struct ast_order *order,
+                             struct expression *expression);
+enum vdbq_status bind_limit(struct binder *binder,
+                            const struct ast_query *query, struct node **node);
 
 /* type.c: they make new expressions, folded where they are constant. */
+struct expression *expression_new(struct binder *binder,
+                                  enum expression_kind kind, int type,
+                                  struct position at);
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at);
 struct expression *expression_integer(struct binder *binder, int64_t value,
                                       struct position at);
-/* `type` is TYPE_F32 or TYPE_F64. */
+struct expression *expression_truth(struct binder *binder, bool value,
+                                    struct position at);
+/* `type` is VDBQ_FLOAT or VDBQ_DOUBLE. */
 struct expression *expression_real(struct binder *binder, int type,
                                    double value, struct position at);
+struct expression *expression_text(struct binder *binder,
+                                   struct vdbq_text text, struct position at);
+/* `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
                                        struct expression *left,
                                        struct expression *right,
                                        const struct ast_expression *tree);
-struct expression *expression_cast(struct binder *binder,
-                                   struct expression *operand, int type,
+struct expression *expression_choice(struct binder *binder,
+                                     struct expression *condition,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     struct position at);
+/* `nan`: the result can be not-a-number. */
+struct expression *expression_math(struct binder *binder, enum opcode op,
+                                   int type, struct expression *left,
+                                   struct expression *right, bool nan,
                                    struct position at);
-bool is_float(int type);
-bool is_comparison(enum ast_operator operator); /* of = to >= */
+/* A conversion that the machine's Cast makes. */
+struct expression *expression_number(struct binder *binder,
+                                     struct expression *operand, int type,
+                                     struct position at);
+/* Brings two operands to one type; VDBQ_TYPE_NONE, with a failure, where
+ * there is none. */
+int expression_meet(struct binder *binder, struct expression **left,
+                    struct expression **right, struct position at);
+
+/* A part of a date or a time. */
+struct expression *expression_part(struct binder *binder,
+                                   struct expression *operand,
+                                   enum ast_unit unit, struct position at);
+/* A date or a time moved by so many units; convert.c. */
+struct expression *expression_moved(struct binder *binder,
+                                    struct expression *operand,
+                                    enum ast_unit unit, int64_t count,
+                                    struct position at);
+
+/* convert.c: CAST. */
+struct expression *expression_cast(struct binder *binder,
+                                   struct expression *operand,
+                                   struct ast_type type, struct position at);
+struct expression *expression_cast_plain(struct binder *binder,
+                                         struct expression *operand, int type,
+                                         struct position at);
+/* A DECIMAL, or an integer, with another scale. */
+struct expression *expression_scale(struct binder *binder,
+                                    struct expression *operand,
+                                    unsigned scale, struct position at);
 
 /* range.c: sets range, machine, nullable and the flags after it, from the
  * operands'. */
 void range_constant(struct expression *expression);
-void range_column(struct expression *expression,
+void range_column(struct node_column *column,
                   const struct column_facts *facts);
-void range_operator(struct expression *expression);
-void range_cast(struct expression *expression);
+/* Whatever the type can hold. */
+struct range range_full(int type);
+/* Of any expression: once more, after operands were replaced. */
+void range_update(struct expression *expression);
 
 /* fold.c: replaces an expression of constants by its value. */
 enum vdbq_status fold(struct binder *binder, struct expression *expression);
 void fold_finish(struct binder *binder);
 
-/* codegen.c: an initialised, empty program is filled. */
-enum vdbq_status codegen_select(const struct bound_select *select,
-                                struct program *program,
-                                struct error *error);
+/* lift.c */
+/* What of the expressions is a function of the host or a subquery gets a node
+ * over `*node` and becomes a column of it. */
+enum vdbq_status lift(struct binder *binder, struct node **node,
+                      struct expression **const *expressions, size_t count);
+enum vdbq_status lift_windows(struct binder *binder, struct node **node,
+                              struct expression **const *expressions,
+                              size_t count);
+bool expression_has(const struct expression *e, enum expression_kind kind);
+
+/* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
+ * up. The columns of the result are those of FROM, in order. */
+struct node *join_in_order(struct binder *binder, const struct from *from);
+/* Takes a condition apart at its ANDs. */
+enum vdbq_status split_condition(struct binder *binder, struct expression *e,
+                                 struct vector *parts);
+/* Sets keys and condition of an outer join from what ON says. */
+enum vdbq_status join_on(struct binder *binder, struct node *join,
+                         const struct vector *parts);
+
+/* lower.c */
+enum vdbq_status lower(struct binder *binder, struct node *node,
+                       struct steps *steps);
+
+/* codegen.c: the program of a NODE_SELECT whose rows come from a table, from
+ * a step's columns or from nowhere. */
+struct codegen_source {
+    const struct table *table;         /* NULL: none                     */
+    const struct step *input;          /* NULL: none                     */
+    const int *columns;                /* of the program, by the number that
+                                          expressions have for them; -1:
+                                          Rowid                          */
+};
+struct codegen_result {
+    const char *name;
+    struct expression *expression;
+};
+enum vdbq_status codegen_select(const struct binder *binder,
+                                const struct codegen_source *source,
+                                const struct expression *where,
+                                const struct codegen_result *results,
+                                unsigned result_count,
+                                struct program *program);
 
 /* ------------------------------------------------- other statements -- */
 
 enum vdbq_status plan_create_table(const struct ast_create *create,
-                                   struct binder *binder,
-                                   struct plan_create *plan);
-enum vdbq_status plan_drop_table(const struct ast_drop *drop,
-                                 struct binder *binder,
-                                 struct plan_drop *plan);
+                                   struct binder *binder, struct plan *plan);
+enum vdbq_status plan_drop(const struct ast_drop *drop, const char *what,
+                           struct binder *binder, struct plan *plan);
+enum vdbq_status plan_create_view(const struct ast_view *view,
+                                  struct binder *binder, struct plan *plan);
+enum vdbq_status plan_create_index(const struct ast_index *index,
+                                   struct binder *binder, struct plan *plan);
 enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
-                                  struct binder *binder,
-                                  struct plan_insert *plan);
+                                  struct binder *binder, struct plan *plan);
+enum vdbq_status plan_update(const struct ast_update *update,
+                             struct binder *binder, struct plan *plan);
+enum vdbq_status plan_delete(const struct ast_delete *delete,
+                             struct binder *binder, struct plan *plan);
 
 #endif

@@ -23,15 +23,33 @@ static void range_arithmetic(struct expression *e);
 static void range_real_arithmetic(struct expression *e);
 static void set_integer(struct expression *e, struct bounds bounds);
 static bool fits(struct bounds bounds, int64_t low, int64_t high);
+static void range_cast(struct expression *expression);
 static void widen_harmless(struct expression *e, int64_t low, int64_t high);
 static struct bounds bounds_of(const struct expression *e);
+
+static bool is_narrow(int type)
+{
+    return type == VDBQ_TEXT
+           || type_machine((enum vdbq_type)type) == TYPE_I32;
+}
+
+struct range range_full(int type)
+{
+    struct range range = { .low = INT64_MIN, .high = INT64_MAX,
+                           .low_real = -INFINITY, .high_real = INFINITY };
+
+    if (is_narrow(type)) {
+        range.low = type == VDBQ_TEXT || type == VDBQ_BOOLEAN ? 0 : INT32_MIN;
+        range.high = type == VDBQ_BOOLEAN ? 1 : INT32_MAX;
+    }
+    return range;
+}
 
 void range_constant(struct expression *expression)
 {
     struct range *range = &expression->range;
 
     expression->nullable = expression->null;
-    expression->machine = expression->type;
     if (is_float(expression->type)) {
         range->low_real = range->high_real =
             expression->null ? 0 : expression->real;
@@ -39,20 +57,27 @@ void range_constant(struct expression *expression)
     }
     if (expression->null)
         expression->integer = 0;
+    if (expression->type == VDBQ_TEXT) {
+        *range = range_full(VDBQ_TEXT);
+        return;
+    }
     range->low = range->high = expression->integer;
     if (fits(bounds_of(expression), INT32_MIN, INT32_MAX))
         expression->machine = TYPE_I32;
 }
 
 /* A NULL is stored as 0. */
-void range_column(struct expression *expression,
+void range_column(struct node_column *column,
                   const struct column_facts *facts)
 {
-    struct range *range = &expression->range;
+    struct range *range = &column->range;
     bool zero = facts->empty || facts->null_count > 0;
 
-    expression->machine = expression->type;
-    expression->nullable = facts->null_count > 0;
+    column->nullable = facts->null_count > 0;
+    if (column->type == VDBQ_TEXT) {
+        *range = range_full(VDBQ_TEXT);
+        return;
+    }
     range->low = facts->empty ? 0 : facts->minimum;
     range->high = facts->empty ? 0 : facts->maximum;
     range->low_real = facts->empty ? 0 : facts->minimum_real;
@@ -67,14 +92,10 @@ void range_column(struct expression *expression,
         range->high_real = fmax(range->high_real, 0);
 }
 
-void range_operator(struct expression *expression)
+static void range_operator(struct expression *expression)
 {
-    struct expression *left = expression->left, *right = expression->right;
     enum ast_operator operator = expression->operator;
 
-    expression->nullable =
-        left->nullable || (right != NULL && right->nullable);
-    expression->faults = left->faults || (right != NULL && right->faults);
     if (operator <= AST_MOD) {
         if (is_float(expression->type))
             range_real_arithmetic(expression);
@@ -89,6 +110,75 @@ void range_operator(struct expression *expression)
         expression->nullable = false;
     expression->machine = TYPE_I32;
     expression->range = (struct range){ .high = 1 };
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* What either may be. */
+static void range_choice(struct expression *e)
+{
+    const struct range *left = &e->left->range, *right = &e->right->range;
+    bool wide = e->left->machine == TYPE_I64 || e->right->machine == TYPE_I64;
+
+    e->nullable = e->left->nullable || e->right->nullable;
+    e->range = (struct range){
+        .low = lesser(left->low, right->low),
+        .high = left->high > right->high ? left->high : right->high,
+        .low_real = fmin(left->low_real, right->low_real),
+        .high_real = fmax(left->high_real, right->high_real),
+        .nan = left->nan || right->nan
+    };
+    if (!is_float(e->type))
+        e->machine = wide ? TYPE_I64 : TYPE_I32;
+}
+
+static void range_math(struct expression *e)
+{
+    e->nullable |= e->null_at_nan;
+    e->range = range_full(e->type);
+    e->range.nan = is_float(e->type);
+    e->null_at_nan |= e->range.nan;
+    e->nullable |= e->null_at_nan;
+}
+
+static void range_lookup(struct expression *e)
+{
+    e->nullable |= e->function->nulls;
+    e->faults |= e->function->fails;
+    e->range = range_full(e->type);
+}
+
+void range_update(struct expression *e)
+{
+    if (e->kind > EXPRESSION_LOOKUP)
+        return;
+    e->nullable = (e->left != NULL && e->left->nullable)
+                  || (e->right != NULL && e->right->nullable);
+    e->faults = (e->left != NULL && e->left->faults)
+                || (e->right != NULL && e->right->faults)
+                || (e->condition != NULL && e->condition->faults);
+    switch (e->kind) {
+    case EXPRESSION_OPERATOR:
+        range_operator(e);
+        break;
+    case EXPRESSION_CAST:
+        range_cast(e);
+        break;
+    case EXPRESSION_CHOICE:
+        range_choice(e);
+        break;
+    case EXPRESSION_MATH:
+        range_math(e);
+        break;
+    case EXPRESSION_LOOKUP:
+        range_lookup(e);
+        break;
+    default:
+        break;
+    }
 }
 
 /* ------------------------------------------------------------ integers -- */
@@ -298,9 +388,9 @@ static bool infinities_meet(struct real_bounds left, struct real_bounds right)
  * same for one operation. */
 static void set_real(struct expression *e, struct real_bounds bounds)
 {
-    bool single = e->type == TYPE_F32;
+    bool single = e->type == VDBQ_FLOAT;
 
-    e->machine = e->type;
+    e->machine = single ? TYPE_F32 : TYPE_F64;
     e->range.low_real = single ? (double)(float)bounds.low : bounds.low;
     e->range.high_real = single ? (double)(float)bounds.high : bounds.high;
 }
@@ -352,11 +442,11 @@ static int64_t cut(double value, int64_t low, int64_t high)
 static void cast_to_integer(struct expression *e)
 {
     const struct range *from = &e->left->range;
-    bool narrow = e->type == TYPE_I32;
+    bool narrow = is_narrow(e->type);
     int64_t low = narrow ? INT32_MIN : INT64_MIN;
     int64_t high = narrow ? INT32_MAX : INT64_MAX;
 
-    e->machine = e->type;
+    e->machine = narrow ? TYPE_I32 : TYPE_I64;
     if (is_float(e->left->type)) {
         double end = narrow ? 2147483648.0 : 9223372036854775808.0;
         e->checked = from->nan || !(from->low_real > -end)
@@ -381,7 +471,7 @@ static void cast_to_real(struct expression *e)
     const struct expression *left = e->left;
     const struct range *from = &left->range;
     struct real_bounds bounds = real_bounds_of(left);
-    bool single = e->type == TYPE_F32;
+    bool single = e->type == VDBQ_FLOAT;
 
     if (!is_float(left->type) && single)
         bounds = (struct real_bounds){ (double)(float)from->low,
@@ -389,7 +479,7 @@ static void cast_to_real(struct expression *e)
     else if (!is_float(left->type))
         bounds = (struct real_bounds){ (double)from->low,
                                        (double)from->high };
-    e->checked = left->type == TYPE_F64 && single
+    e->checked = left->type == VDBQ_DOUBLE && single
                  && !(bounds.low >= -(double)FLT_MAX
                       && bounds.high <= (double)FLT_MAX);
     if (e->checked && e->nullable)
@@ -398,7 +488,7 @@ static void cast_to_real(struct expression *e)
     e->range.nan = from->nan;
 }
 
-void range_cast(struct expression *expression)
+static void range_cast(struct expression *expression)
 {
     expression->nullable = expression->left->nullable;
     if (is_float(expression->type))

@@ -3,62 +3,75 @@
  * Operators get their types, and operands of different types are converted:
  *
  *   operands                   meet as      + - * / give   % gives
- *   integers                   integers     BIGINT         BIGINT
+ *   integers, BOOLEAN          integers     BIGINT         BIGINT
+ *   DECIMAL with these         DECIMAL      DECIMAL, / DOUBLE  DECIMAL
  *   FLOAT with FLOAT           FLOAT        FLOAT          DOUBLE
  *   FLOAT with a literal       FLOAT        FLOAT          DOUBLE
- *   all others                 DOUBLE       DOUBLE         DOUBLE
+ *   DECIMAL with a literal     DECIMAL      DECIMAL, / DOUBLE  DECIMAL
+ *   all other numbers          DOUBLE       DOUBLE         DOUBLE
+ *   DATE with TIMESTAMP        TIMESTAMP
+ *   text with a literal text   what the text is read as
  *
  * A literal that is too large for a FLOAT stays what it is. Remainders are
- * those of integers: operands of % are cut to BIGINT first. Whatever meets
- * NULL in arithmetic or a comparison is NULL.
+ * those of integers: floats are cut to BIGINT first. Whatever meets NULL in
+ * arithmetic or a comparison is NULL. Dates move by whole days.
  */
 #include "plan/plan_inner.h"
 
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-static struct expression *new_expression(struct binder *binder,
-                                         enum expression_kind kind, int type,
-                                         struct position at);
-static struct expression *arithmetic(struct binder *binder,
-                                     enum ast_operator operator,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     const struct ast_expression *tree);
-static struct expression *minus(struct binder *binder,
-                                struct expression *operand,
-                                const struct ast_expression *tree);
+static struct expression *finish(struct binder *binder,
+                                 struct expression *expression);
 static struct expression *logic(struct binder *binder,
                                 enum ast_operator operator,
                                 struct expression *left,
                                 struct expression *right,
                                 const struct ast_expression *tree);
-static struct expression *compare(struct binder *binder,
-                                  enum ast_operator operator,
-                                  struct expression *left,
-                                  struct expression *right,
-                                  const struct ast_expression *tree);
-static struct expression *finish(struct binder *binder,
-                                 struct expression *expression);
-static bool is_null(const struct expression *e);
-static int meeting_type(const struct expression *left,
-                        const struct expression *right);
-static struct expression *meet(struct binder *binder,
-                               struct expression *operand, int type);
 
 /* ----------------------------------------------------------- constants -- */
+
+struct expression *expression_new(struct binder *binder,
+                                  enum expression_kind kind, int type,
+                                  struct position at)
+{
+    struct expression *e = arena_alloc(binder->arena, sizeof *e);
+
+    if (e == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    e->kind = kind;
+    e->type = type;
+    e->machine = type == VDBQ_TEXT ? TYPE_I32
+                                   : type_machine((enum vdbq_type)type);
+    e->at = at;
+    return e;
+}
+
+static struct expression *constant(struct binder *binder, int type,
+                                   struct position at)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_CONSTANT, type, at);
+
+    if (e != NULL)
+        e->literal = true;
+    return e;
+}
 
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at)
 {
-    struct expression *e =
-        new_expression(binder, EXPRESSION_CONSTANT, type, at);
+    struct expression *e = constant(binder, type, at);
 
     if (e == NULL)
         return NULL;
     e->null = true;
-    e->literal = true;
     range_constant(e);
     return e;
 }
@@ -66,64 +79,76 @@ struct expression *expression_null(struct binder *binder, int type,
 struct expression *expression_integer(struct binder *binder, int64_t value,
                                       struct position at)
 {
-    struct expression *e =
-        new_expression(binder, EXPRESSION_CONSTANT, TYPE_I64, at);
+    struct expression *e = constant(binder, VDBQ_BIGINT, at);
 
     if (e == NULL)
         return NULL;
     e->integer = value;
-    e->literal = true;
     range_constant(e);
+    return e;
+}
+
+struct expression *expression_truth(struct binder *binder, bool value,
+                                    struct position at)
+{
+    struct expression *e = expression_integer(binder, value, at);
+
+    if (e != NULL)
+        e->type = VDBQ_INTEGER;
     return e;
 }
 
 struct expression *expression_real(struct binder *binder, int type,
                                    double value, struct position at)
 {
-    struct expression *e =
-        new_expression(binder, EXPRESSION_CONSTANT, type, at);
+    struct expression *e = constant(binder, type, at);
 
     if (e == NULL)
         return NULL;
     e->real = value;
-    e->literal = true;
     range_constant(e);
     return e;
 }
 
-/* ----------------------------------------------------------- operators -- */
-
-bool is_float(int type)
+struct expression *expression_text(struct binder *binder,
+                                   struct vdbq_text text, struct position at)
 {
-    return type == TYPE_F32 || type == TYPE_F64;
+    struct expression *e = constant(binder, VDBQ_TEXT, at);
+
+    if (e == NULL)
+        return NULL;
+    e->text = text;
+    range_constant(e);
+    return e;
 }
 
-bool is_comparison(enum ast_operator operator)
+/* -------------------------------------------------------------- making -- */
+
+static size_t size_of(const struct expression *e)
 {
-    return operator >= AST_EQ && operator <= AST_GE;
+    return e == NULL ? 0 : e->size > 0 ? e->size : 1;
 }
 
-struct expression *expression_operator(struct binder *binder,
-                                       enum ast_operator operator,
-                                       struct expression *left,
-                                       struct expression *right,
-                                       const struct ast_expression *tree)
+/* A new expression: folded where all its operands are constant. */
+static struct expression *finish(struct binder *binder, struct expression *e)
 {
-    switch (operator) {
-    case AST_PLUS:
-        return left;
-    case AST_MINUS:
-        return minus(binder, left, tree);
-    case AST_AND:
-    case AST_OR:
-    case AST_NOT:
-        return logic(binder, operator, left, right, tree);
-    default:
-        break;
+    const struct expression *left = e->left, *right = e->right;
+    bool constant = left->kind == EXPRESSION_CONSTANT
+                    && (right == NULL || right->kind == EXPRESSION_CONSTANT)
+                    && (e->condition == NULL
+                        || e->condition->kind == EXPRESSION_CONSTANT);
+
+    e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);
+    if (e->size > SQL_NODES_MAX) {
+        error_at(binder->error, VDBQ_LIMIT, e->at,
+                 "the expression has more than %d parts", SQL_NODES_MAX);
+        return NULL;
     }
-    if (operator <= AST_MOD)
-        return arithmetic(binder, operator, left, right, tree);
-    return compare(binder, operator, left, right, tree);
+    range_update(e);
+    if (!constant)
+        return e;
+    e->literal = left->literal && (right == NULL || right->literal);
+    return fold(binder, e) == VDBQ_OK ? e : NULL;
 }
 
 /* An operator whose operands have their types. */
@@ -137,7 +162,7 @@ static struct expression *operation(struct binder *binder,
 
     if (left == NULL || (right == NULL && operator != AST_NOT))
         return NULL;
-    e = new_expression(binder, EXPRESSION_OPERATOR, type, tree->at);
+    e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
     if (e == NULL)
         return NULL;
     e->operator = operator;
@@ -145,143 +170,67 @@ static struct expression *operation(struct binder *binder,
     e->right = right;
     e->begin = tree->begin;
     e->end = tree->end;
-    range_operator(e);
     return finish(binder, e);
 }
 
-/* The remainder of two numbers of which one is a float. */
-static struct expression *real_remainder(struct binder *binder,
-                                         struct expression *left,
-                                         struct expression *right,
-                                         const struct ast_expression *tree)
+struct expression *expression_number(struct binder *binder,
+                                     struct expression *operand, int type,
+                                     struct position at)
 {
-    struct expression *rest;
+    struct expression *e = expression_new(binder, EXPRESSION_CAST, type, at);
 
-    left = expression_cast(binder, left, TYPE_I64, tree->at);
-    right = expression_cast(binder, right, TYPE_I64, tree->at);
-    rest = operation(binder, AST_MOD, TYPE_I64, left, right, tree);
-    return expression_cast(binder, rest, TYPE_F64, tree->at);
-}
-
-static bool is_zero(const struct expression *e)
-{
-    return e->kind == EXPRESSION_CONSTANT && !e->null
-           && (is_float(e->type) ? e->real == 0 : e->integer == 0);
-}
-
-static struct expression *arithmetic(struct binder *binder,
-                                     enum ast_operator operator,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     const struct ast_expression *tree)
-{
-    int type = meeting_type(left, right);
-    bool divides = operator == AST_DIV || operator == AST_MOD;
-
-    if (operator == AST_MOD && is_float(type))
-        type = TYPE_F64;
-    if (is_null(left) || is_null(right) || (divides && is_zero(right)))
-        return expression_null(binder, type, tree->at);
-    if (operator == AST_MOD && is_float(type))
-        return real_remainder(binder, left, right, tree);
-    left = meet(binder, left, type);
-    right = meet(binder, right, type);
-    return operation(binder, operator, type, left, right, tree);
-}
-
-/* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
-static struct expression *minus(struct binder *binder,
-                                struct expression *operand,
-                                const struct ast_expression *tree)
-{
-    bool real = is_float(operand->type);
-    struct expression *factor;
-
-    if (operand->kind == EXPRESSION_CONSTANT && operand->literal
-        && !operand->null) {
-        if (real)
-            return expression_real(binder, operand->type, -operand->real,
-                                   tree->at);
-        if (operand->integer != INT64_MIN)
-            return expression_integer(binder, -operand->integer, tree->at);
-    }
-    factor = real ? expression_real(binder, TYPE_F64, -1, tree->at)
-                  : expression_integer(binder, 0, tree->at);
-    if (factor == NULL)
-        return NULL;
-    return arithmetic(binder, real ? AST_MUL : AST_SUB, factor, operand, tree);
-}
-
-static struct expression *compare(struct binder *binder,
-                                  enum ast_operator operator,
-                                  struct expression *left,
-                                  struct expression *right,
-                                  const struct ast_expression *tree)
-{
-    int type = meeting_type(left, right);
-
-    if (is_comparison(operator) && (is_null(left) || is_null(right)))
-        return expression_null(binder, TYPE_I32, tree->at);
-    if (!is_null(left) && !is_null(right)) {
-        left = meet(binder, left, type);
-        right = meet(binder, right, type);
-    }
-    return operation(binder, operator, TYPE_I32, left, right, tree);
-}
-
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-static int known_truth(const struct expression *e)
-{
-    if (e->kind != EXPRESSION_CONSTANT || e->null)
-        return -1;
-    return is_float(e->type) ? e->real != 0 : e->integer != 0;
-}
-
-/* What is false AND anything, or true OR anything, is so at once. */
-static struct expression *logic(struct binder *binder,
-                                enum ast_operator operator,
-                                struct expression *left,
-                                struct expression *right,
-                                const struct ast_expression *tree)
-{
-    int decides = operator == AST_OR;
-    struct expression *known;
-
-    if (operator != AST_NOT
-        && (known_truth(left) == decides || known_truth(right) == decides)) {
-        known = expression_integer(binder, decides, tree->at);
-        if (known == NULL)
-            return NULL;
-        known->type = TYPE_I32;
-        return known;
-    }
-    return operation(binder, operator, TYPE_I32, left, right, tree);
-}
-
-/* ----------------------------------------------------------- conversion -- */
-
-struct expression *expression_cast(struct binder *binder,
-                                   struct expression *operand, int type,
-                                   struct position at)
-{
-    struct expression *e;
-
-    if (operand == NULL || operand->type == type)
-        return operand;
-    if (is_null(operand))
-        return expression_null(binder, type, at);
-    e = new_expression(binder, EXPRESSION_CAST, type, at);
     if (e == NULL)
         return NULL;
     e->left = operand;
-    range_cast(e);
     return finish(binder, e);
 }
 
-static bool is_null(const struct expression *e)
+struct expression *expression_math(struct binder *binder, enum opcode op,
+                                   int type, struct expression *left,
+                                   struct expression *right, bool nan,
+                                   struct position at)
 {
-    return e->kind == EXPRESSION_CONSTANT && e->null;
+    struct expression *e = expression_new(binder, EXPRESSION_MATH, type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->op = op;
+    e->left = left;
+    e->right = right;
+    e->null_at_nan = nan;
+    if (is_null_constant(left) || (right && is_null_constant(right)))
+        return expression_null(binder, type, at);
+    return finish(binder, e);
 }
+
+struct expression *expression_choice(struct binder *binder,
+                                     struct expression *condition,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     struct position at)
+{
+    struct expression *e;
+
+    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
+        return NULL;
+    if (condition->kind == EXPRESSION_CONSTANT) {
+        bool holds = !condition->null
+                     && (is_float(condition->type) ? condition->real != 0
+                                                   : condition->integer != 0);
+        return holds ? left : right;
+    }
+    e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
+    if (e == NULL)
+        return NULL;
+    e->condition = condition;
+    e->left = left;
+    e->right = right;
+    e->precision = left->precision;
+    e->scale = left->scale;
+    return finish(binder, e);
+}
+
+/* ------------------------------------------------------------- meeting -- */
 
 /* The value of a literal as a FLOAT; infinite where it is too large. */
 static double as_float(const struct expression *literal)
@@ -303,65 +252,450 @@ static bool takes_float(const struct expression *e)
            && (isinf(e->real) || !isinf(as_float(e)));
 }
 
-static int meeting_type(const struct expression *left,
-                        const struct expression *right)
+static struct expression *as_type(struct binder *binder,
+                                  struct expression *e, int type)
 {
-    bool left_float = left->type == TYPE_F32;
-    bool right_float = right->type == TYPE_F32;
+    if (e->type == type)
+        return e;
+    if (is_null_constant(e))
+        return expression_null(binder, type, e->at);
+    if (type == VDBQ_FLOAT && e->kind == EXPRESSION_CONSTANT && e->literal)
+        return expression_real(binder, VDBQ_FLOAT, as_float(e), e->at);
+    return expression_cast_plain(binder, e, type, e->at);
+}
 
-    if (!is_float(left->type) && !is_float(right->type))
-        return TYPE_I64;
-    if (is_null(left))
-        return is_float(right->type) ? right->type : TYPE_I64;
-    if (is_null(right))
-        return is_float(left->type) ? left->type : TYPE_I64;
+/* A literal like 0.05 as the DECIMAL that it reads as; itself where it has
+ * too many digits. */
+static struct expression *literal_decimal(struct binder *binder,
+                                          struct expression *e)
+{
+    char digits[64];
+    const char *point;
+    struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
+
+    if (e->kind != EXPRESSION_CONSTANT || !e->literal
+        || e->type != VDBQ_DOUBLE || !(fabs(e->real) < 1e9))
+        return e;
+    snprintf(digits, sizeof digits, "%.9f", e->real);
+    if (fabs(strtod(digits, NULL) - e->real) > fabs(e->real) * 1e-14)
+        return e;
+    point = strchr(digits, '.');
+    type.scale = (unsigned)strlen(point + 1);
+    while (type.scale > 0 && point[type.scale] == '0')
+        type.scale--;
+    return expression_cast(binder, e, type, e->at);
+}
+
+/* Numbers, one of them a DECIMAL and none a float: the same scale. */
+static bool meet_decimals(struct binder *binder, struct expression **left,
+                          struct expression **right, struct position at)
+{
+    unsigned scale = (*left)->scale > (*right)->scale ? (*left)->scale
+                                                      : (*right)->scale;
+
+    *left = expression_scale(binder, *left, scale, at);
+    if (*left != NULL)
+        *right = expression_scale(binder, *right, scale, at);
+    return *left != NULL && *right != NULL;
+}
+
+static int meeting_float(const struct expression *left,
+                         const struct expression *right)
+{
+    bool left_float = left->type == VDBQ_FLOAT;
+    bool right_float = right->type == VDBQ_FLOAT;
+
     if (left_float && (right_float || takes_float(right)))
-        return TYPE_F32;
-    return right_float && takes_float(left) ? TYPE_F32 : TYPE_F64;
+        return VDBQ_FLOAT;
+    return right_float && takes_float(left) ? VDBQ_FLOAT : VDBQ_DOUBLE;
 }
 
-/* The operand in the type that both meet in. */
-static struct expression *meet(struct binder *binder,
-                               struct expression *operand, int type)
+static int meet_numbers(struct binder *binder, struct expression **left,
+                        struct expression **right, struct position at)
 {
-    if (operand->type == type || !is_float(type))
-        return operand;
-    if (type == TYPE_F32 && operand->kind == EXPRESSION_CONSTANT)
-        return expression_real(binder, TYPE_F32, as_float(operand),
-                               operand->at);
-    return expression_cast(binder, operand, type, operand->at);
-}
+    int type;
 
-/* -------------------------------------------------------------- making -- */
-
-static struct expression *new_expression(struct binder *binder,
-                                         enum expression_kind kind, int type,
-                                         struct position at)
-{
-    struct expression *e = arena_alloc(binder->arena, sizeof *e);
-
-    if (e == NULL) {
-        error_no_memory(binder->error);
-        return NULL;
+    if ((*left)->type == VDBQ_DECIMAL)
+        *right = literal_decimal(binder, *right);
+    if (*right != NULL && (*right)->type == VDBQ_DECIMAL)
+        *left = literal_decimal(binder, *left);
+    if (*left == NULL || *right == NULL)
+        return VDBQ_TYPE_NONE;
+    if (is_float((*left)->type) || is_float((*right)->type)) {
+        type = meeting_float(*left, *right);
+        *left = as_type(binder, *left, type);
+        *right = *left ? as_type(binder, *right, type) : NULL;
+        return *right != NULL ? type : VDBQ_TYPE_NONE;
     }
-    e->kind = kind;
-    e->type = e->machine = type;
-    e->at = at;
+    if ((*left)->type == VDBQ_DECIMAL || (*right)->type == VDBQ_DECIMAL)
+        return meet_decimals(binder, left, right, at) ? VDBQ_DECIMAL
+                                                      : VDBQ_TYPE_NONE;
+    return (*left)->type == (*right)->type ? (*left)->type : VDBQ_BIGINT;
+}
+
+/* Integers that meet in BIGINT as values, not only to be compared. */
+static bool widen_both(struct binder *binder, struct expression **left,
+                       struct expression **right)
+{
+    *left = as_type(binder, *left, VDBQ_BIGINT);
+    *right = *left ? as_type(binder, *right, VDBQ_BIGINT) : NULL;
+    return *right != NULL;
+}
+
+static bool is_literal_text(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT;
+}
+
+static int refuse_meeting(struct binder *binder,
+                          const struct expression *left,
+                          const struct expression *right, struct position at)
+{
+    error_at(binder->error, VDBQ_TYPE, at,
+             "a %s and a %s do not go together",
+             vdbq_type_name((enum vdbq_type)left->type),
+             vdbq_type_name((enum vdbq_type)right->type));
+    error_hint(binder->error, "CAST(... AS %s) converts",
+               vdbq_type_name((enum vdbq_type)left->type));
+    return VDBQ_TYPE_NONE;
+}
+
+/* Types that are not both numbers. */
+static int meet_others(struct binder *binder, struct expression **left,
+                       struct expression **right, struct position at)
+{
+    int a = (*left)->type, b = (*right)->type, type = VDBQ_TYPE_NONE;
+
+    if (a == b)
+        return a;
+    if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
+        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE))
+        type = VDBQ_TIMESTAMP;
+    else if (is_literal_text(*right))
+        type = is_integer(a) ? VDBQ_DOUBLE : a;
+    else if (is_literal_text(*left))
+        type = is_integer(b) ? VDBQ_DOUBLE : b;
+    if (type == VDBQ_TYPE_NONE || type == VDBQ_DECIMAL)
+        return refuse_meeting(binder, *left, *right, at);
+    *left = as_type(binder, *left, type);
+    *right = *left ? as_type(binder, *right, type) : NULL;
+    return *right != NULL ? type : VDBQ_TYPE_NONE;
+}
+
+/* NULL takes the other's type; of two, nothing changes. */
+static int meet_null(struct binder *binder, struct expression **left,
+                     struct expression **right)
+{
+    struct expression **null = is_null_constant(*left) ? left : right;
+    const struct expression *other = null == left ? *right : *left;
+    struct expression *e = expression_null(binder, other->type, (*null)->at);
+
+    if (e == NULL)
+        return VDBQ_TYPE_NONE;
+    e->precision = other->precision;
+    e->scale = other->scale;
+    *null = e;
+    return other->type;
+}
+
+/* To be compared: integers of any width stay as they are. */
+static int meet(struct binder *binder, struct expression **left,
+                struct expression **right, struct position at)
+{
+    if (is_null_constant(*left) || is_null_constant(*right))
+        return meet_null(binder, left, right);
+    if (is_number((*left)->type) && is_number((*right)->type))
+        return meet_numbers(binder, left, right, at);
+    return meet_others(binder, left, right, at);
+}
+
+int expression_meet(struct binder *binder, struct expression **left,
+                    struct expression **right, struct position at)
+{
+    int type = meet(binder, left, right, at);
+
+    if (type == VDBQ_BIGINT && (*left)->type != (*right)->type
+        && !widen_both(binder, left, right))
+        return VDBQ_TYPE_NONE;
+    return type;
+}
+
+/* ---------------------------------------------------------- arithmetic -- */
+
+static bool is_zero(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && !e->null
+           && (is_float(e->type) ? e->real == 0 : e->integer == 0);
+}
+
+/* The remainder of two numbers of which one is a float. */
+static struct expression *real_remainder(struct binder *binder,
+                                         struct expression *left,
+                                         struct expression *right,
+                                         const struct ast_expression *tree)
+{
+    struct expression *rest;
+
+    left = expression_cast_plain(binder, left, VDBQ_BIGINT, tree->at);
+    right = left ? expression_cast_plain(binder, right, VDBQ_BIGINT, tree->at)
+                 : NULL;
+    rest = operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
+    return rest ? expression_cast_plain(binder, rest, VDBQ_DOUBLE, tree->at)
+                : NULL;
+}
+
+/* Numbers of which none is a float and one is a DECIMAL. */
+static struct expression *decimal_arithmetic(struct binder *binder,
+                                             enum ast_operator operator,
+                                             struct expression *left,
+                                             struct expression *right,
+                                             const struct ast_expression *tree)
+{
+    unsigned scale = left->scale > right->scale ? left->scale : right->scale;
+    struct expression *e;
+
+    if (operator == AST_MUL)
+        scale = left->scale + right->scale;
+    if (operator == AST_DIV || scale > 18) {
+        left = expression_cast_plain(binder, left, VDBQ_DOUBLE, tree->at);
+        right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE,
+                                             tree->at) : NULL;
+        return operation(binder, operator, VDBQ_DOUBLE, left, right, tree);
+    }
+    if (operator != AST_MUL
+        && !meet_decimals(binder, &left, &right, tree->at))
+        return NULL;
+    e = operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
+    if (e != NULL) {
+        e->precision = 18;
+        e->scale = scale;
+    }
     return e;
 }
 
-/* A new operator or cast: folded where all its operands are constant. */
-static struct expression *finish(struct binder *binder,
-                                 struct expression *expression)
+static struct expression *number_arithmetic(struct binder *binder,
+                                            enum ast_operator operator,
+                                            struct expression *left,
+                                            struct expression *right,
+                                            const struct ast_expression *tree)
 {
-    const struct expression *left = expression->left;
-    const struct expression *right = expression->right;
+    bool is_decimal;
+    int type;
 
-    if (left->kind != EXPRESSION_CONSTANT)
-        return expression;
-    if (right != NULL && right->kind != EXPRESSION_CONSTANT)
-        return expression;
-    expression->literal =
-        left->literal && (right == NULL || right->literal);
-    return fold(binder, expression) == VDBQ_OK ? expression : NULL;
+    if (left->type == VDBQ_DECIMAL)
+        right = literal_decimal(binder, right);
+    if (right != NULL && right->type == VDBQ_DECIMAL)
+        left = literal_decimal(binder, left);
+    if (left == NULL || right == NULL)
+        return NULL;
+    is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
+    if (is_decimal && !is_float(left->type) && !is_float(right->type))
+        return decimal_arithmetic(binder, operator, left, right, tree);
+    type = meet(binder, &left, &right, tree->at);
+    if (type == VDBQ_TYPE_NONE)
+        return NULL;
+    if (operator == AST_MOD && is_float(type))
+        return real_remainder(binder, left, right, tree);
+    return operation(binder, operator, is_float(type) ? type : VDBQ_BIGINT,
+                     left, right, tree);
+}
+
+/* The type that arithmetic with a NULL has. */
+static int null_type(const struct expression *left,
+                     const struct expression *right,
+                     enum ast_operator operator)
+{
+    if (is_float(left->type) || is_float(right->type))
+        return operator == AST_MOD || left->type == VDBQ_DOUBLE
+                       || right->type == VDBQ_DOUBLE
+                   ? VDBQ_DOUBLE
+                   : VDBQ_FLOAT;
+    return VDBQ_BIGINT;
+}
+
+/* Days: DATE - DATE, DATE + n, n + DATE, DATE - n. */
+static struct expression *date_arithmetic(struct binder *binder,
+                                          enum ast_operator operator,
+                                          struct expression *left,
+                                          struct expression *right,
+                                          const struct ast_expression *tree)
+{
+    bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
+    struct expression *days;
+
+    if (!dates && operator == AST_ADD && right->type == VDBQ_DATE) {
+        struct expression *swap = left;
+        left = right;
+        right = swap;
+    }
+    if (left->type != VDBQ_DATE || (!dates && !is_integer(right->type))
+        || (operator != AST_SUB && (dates || operator != AST_ADD))) {
+        refuse_meeting(binder, left, right, tree->at);
+        return NULL;
+    }
+    days = operation(binder, operator, VDBQ_BIGINT, left, right, tree);
+    return dates || days == NULL
+               ? days
+               : expression_cast_plain(binder, days, VDBQ_DATE, tree->at);
+}
+
+static struct expression *arithmetic(struct binder *binder,
+                                     enum ast_operator operator,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     const struct ast_expression *tree)
+{
+    bool divides = operator == AST_DIV || operator == AST_MOD;
+
+    if (is_null_constant(left) || is_null_constant(right)
+        || (divides && is_zero(right)))
+        return expression_null(binder, null_type(left, right, operator),
+                               tree->at);
+    if (left->type == VDBQ_TEXT)
+        left = as_type(binder, left, VDBQ_DOUBLE);
+    if (left != NULL && right->type == VDBQ_TEXT)
+        right = as_type(binder, right, VDBQ_DOUBLE);
+    if (left == NULL || right == NULL)
+        return NULL;
+    if (!is_number(left->type) || !is_number(right->type))
+        return date_arithmetic(binder, operator, left, right, tree);
+    return number_arithmetic(binder, operator, left, right, tree);
+}
+
+/* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
+static struct expression *minus(struct binder *binder,
+                                struct expression *operand,
+                                const struct ast_expression *tree)
+{
+    bool real = is_float(operand->type);
+    struct expression *factor;
+
+    if (operand->kind == EXPRESSION_CONSTANT && operand->literal
+        && !operand->null) {
+        if (real)
+            return expression_real(binder, operand->type, -operand->real,
+                                   tree->at);
+        if (is_integer(operand->type) && operand->integer != INT64_MIN)
+            return expression_integer(binder, -operand->integer, tree->at);
+    }
+    factor = real ? expression_real(binder, VDBQ_DOUBLE, -1, tree->at)
+                  : expression_integer(binder, 0, tree->at);
+    if (factor == NULL)
+        return NULL;
+    return arithmetic(binder, real ? AST_MUL : AST_SUB, factor, operand, tree);
+}
+
+/* -------------------------------------------------- comparison and logic -- */
+
+/* Texts that are both known. */
+static struct expression *compare_texts(struct binder *binder,
+                                        enum ast_operator operator,
+                                        const struct expression *left,
+                                        const struct expression *right,
+                                        const struct ast_expression *tree)
+{
+    size_t a = left->text.length, b = right->text.length;
+    int order = memcmp(left->text.bytes, right->text.bytes, a < b ? a : b);
+    int sign = order != 0 ? order : (a > b) - (a < b);
+    bool holds = operator == AST_EQ || operator == AST_IS ? sign == 0
+                 : operator == AST_NEQ || operator == AST_IS_NOT ? sign != 0
+                 : operator == AST_LT ? sign < 0
+                 : operator == AST_LE ? sign <= 0
+                 : operator == AST_GT ? sign > 0
+                                      : sign >= 0;
+
+    return expression_truth(binder, holds, tree->at);
+}
+
+static struct expression *compare(struct binder *binder,
+                                  enum ast_operator operator,
+                                  struct expression *left,
+                                  struct expression *right,
+                                  const struct ast_expression *tree)
+{
+    bool null = is_null_constant(left) || is_null_constant(right);
+
+    if (is_comparison(operator) && null)
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (meet(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
+        return NULL;
+    if (!null && is_literal_text(left) && is_literal_text(right))
+        return compare_texts(binder, operator, left, right, tree);
+    return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
+}
+
+/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
+static int known_truth(const struct expression *e)
+{
+    if (e->kind != EXPRESSION_CONSTANT || e->null)
+        return -1;
+    return is_float(e->type) ? e->real != 0 : e->integer != 0;
+}
+
+static struct expression *refuse_truth(struct binder *binder,
+                                       const struct expression *e)
+{
+    error_at(binder->error, VDBQ_TYPE, e->at,
+             "a condition is true or false, not a %s",
+             vdbq_type_name((enum vdbq_type)e->type));
+    return NULL;
+}
+
+/* What is false AND anything, or true OR anything, is so at once. */
+static struct expression *logic(struct binder *binder,
+                                enum ast_operator operator,
+                                struct expression *left,
+                                struct expression *right,
+                                const struct ast_expression *tree)
+{
+    int decides = operator == AST_OR;
+
+    if (!is_number(left->type))
+        return refuse_truth(binder, left);
+    if (operator != AST_NOT && !is_number(right->type))
+        return refuse_truth(binder, right);
+    if (operator != AST_NOT
+        && (known_truth(left) == decides || known_truth(right) == decides))
+        return expression_truth(binder, decides, tree->at);
+    return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
+}
+
+static struct expression *concatenate(struct binder *binder,
+                                      struct expression *left,
+                                      struct expression *right,
+                                      const struct ast_expression *tree)
+{
+    struct expression *parts[2] = { left, right };
+
+    for (int i = 0; i < 2; i++) {
+        parts[i] = as_type(binder, parts[i], VDBQ_TEXT);
+        if (parts[i] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, "concat", parts, 2, tree->at);
+}
+
+struct expression *expression_operator(struct binder *binder,
+                                       enum ast_operator operator,
+                                       struct expression *left,
+                                       struct expression *right,
+                                       const struct ast_expression *tree)
+{
+    switch (operator) {
+    case AST_PLUS:
+        return left;
+    case AST_MINUS:
+        return minus(binder, left, tree);
+    case AST_AND:
+    case AST_OR:
+    case AST_NOT:
+        return logic(binder, operator, left, right, tree);
+    case AST_CONCAT:
+        return concatenate(binder, left, right, tree);
+    default:
+        break;
+    }
+    if (operator <= AST_MOD)
+        return arithmetic(binder, operator, left, right, tree);
+    return compare(binder, operator, left, right, tree);
 }

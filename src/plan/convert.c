@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CAST, and dates. Conversions between machine numbers are an opcode; the
+ * others are made of arithmetic, or are functions of the host on texts.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12 };
+static const int64_t DAY = 86400000000; /* in the units of a TIMESTAMP */
+
+/* Operators of expressions that nobody wrote. */
+static struct expression *calculate(struct binder *binder,
+                                    enum ast_operator operator,
+                                    struct expression *left, int64_t right,
+                                    struct position at)
+{
+    struct ast_expression place = { .at = at };
+    struct expression *e =
+        left ? expression_integer(binder, right, at) : NULL;
+
+    return e ? expression_operator(binder, operator, left, e, &place) : NULL;
+}
+
+/* The same bits under the name of another type. */
+static struct expression *renamed(struct binder *binder,
+                                  struct expression *e, int type,
+                                  unsigned scale)
+{
+    struct expression *same =
+        e ? expression_number(binder, e, type, e->at) : NULL;
+
+    if (same == NULL)
+        return NULL;
+    same->scale = scale;
+    same->precision = type == VDBQ_DECIMAL ? SCALE_MAX : 0;
+    same->literal = false;
+    return same;
+}
+
+static int64_t power_of_ten(unsigned digits)
+{
+    int64_t power = 1;
+
+    while (digits-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* ------------------------------------------------------------- decimals -- */
+
+/* Half away from zero, divided. */
+static struct expression *round_off(struct binder *binder,
+                                    struct expression *e, int64_t divisor)
+{
+    struct expression *up, *down, *below;
+
+    up = calculate(binder, AST_ADD, e, divisor / 2, e->at);
+    down = calculate(binder, AST_SUB, e, divisor / 2, e->at);
+    below = calculate(binder, AST_LT, e, 0, e->at);
+    if (up == NULL || down == NULL || below == NULL)
+        return NULL;
+    e = expression_choice(binder, below, down, up, e->at);
+    return calculate(binder, AST_DIV, e, divisor, up->at);
+}
+
+struct expression *expression_scale(struct binder *binder,
+                                    struct expression *operand,
+                                    unsigned scale, struct position at)
+{
+    struct expression *e = operand;
+
+    if (operand->type == VDBQ_DECIMAL && operand->scale == scale)
+        return operand;
+    if (is_null_constant(operand))
+        return renamed(binder, expression_null(binder, VDBQ_BIGINT, at),
+                       VDBQ_DECIMAL, scale);
+    if (operand->type == VDBQ_DECIMAL)
+        e = renamed(binder, operand, VDBQ_BIGINT, 0);
+    if (e != NULL && scale > operand->scale)
+        e = calculate(binder, AST_MUL, e,
+                      power_of_ten(scale - operand->scale), at);
+    else if (e != NULL && scale < operand->scale)
+        e = round_off(binder, e, power_of_ten(operand->scale - scale));
+    return renamed(binder, e, VDBQ_DECIMAL, scale);
+}
+
+static struct expression *decimal_of_float(struct binder *binder,
+                                           struct expression *e,
+                                           unsigned scale)
+{
+    struct ast_expression place = { .at = e->at };
+    struct expression *factor, *zero;
+
+    e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    factor = e ? expression_real(binder, VDBQ_DOUBLE,
+                                 (double)power_of_ten(scale), e->at) : NULL;
+    e = factor ? expression_operator(binder, AST_MUL, e, factor, &place)
+               : NULL;
+    zero = e ? expression_real(binder, VDBQ_DOUBLE, 0, e->at) : NULL;
+    e = zero ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e, zero,
+                               false, e->at) : NULL;
+    e = e ? expression_number(binder, e, VDBQ_BIGINT, e->at) : NULL;
+    return renamed(binder, e, VDBQ_DECIMAL, scale);
+}
+
+static struct expression *decimal_of_text(struct binder *binder,
+                                          struct expression *e,
+                                          struct ast_type type)
+{
+    struct expression *arguments[3] = { e };
+
+    arguments[1] = expression_integer(binder, type.precision, e->at);
+    arguments[2] = expression_integer(binder, type.scale, e->at);
+    if (arguments[1] == NULL || arguments[2] == NULL)
+        return NULL;
+    e = expression_call(binder, "to_decimal", arguments, 3, e->at);
+    return renamed(binder, e, VDBQ_DECIMAL, type.scale);
+}
+
+static struct expression *to_decimal(struct binder *binder,
+                                     struct expression *e,
+                                     struct ast_type type)
+{
+    if (is_float(e->type))
+        e = decimal_of_float(binder, e, type.scale);
+    else if (e->type == VDBQ_TEXT)
+        e = decimal_of_text(binder, e, type);
+    else
+        e = expression_scale(binder, e, type.scale, e->at);
+    if (e != NULL)
+        e->precision = type.precision;
+    return e;
+}
+
+/* A DECIMAL as another number. */
+static struct expression *of_decimal(struct binder *binder,
+                                     struct expression *e, int type)
+{
+    struct ast_expression place = { .at = e->at };
+    int64_t factor = power_of_ten(e->scale);
+    struct expression *digits = renamed(binder, e, VDBQ_BIGINT, 0), *divisor;
+
+    if (digits == NULL)
+        return NULL;
+    if (!is_float(type)) {
+        if (factor > 1)
+            digits = round_off(binder, digits, factor);
+        return digits ? expression_cast_plain(binder, digits, type, e->at)
+                      : NULL;
+    }
+    digits = expression_cast_plain(binder, digits, VDBQ_DOUBLE, e->at);
+    divisor = expression_real(binder, VDBQ_DOUBLE, (double)factor, e->at);
+    if (digits == NULL || divisor == NULL)
+        return NULL;
+    e = expression_operator(binder, AST_DIV, digits, divisor, &place);
+    return e ? expression_cast_plain(binder, e, type, e->at) : NULL;
+}
+
+/* ---------------------------------------------------------------- dates -- */
+
+/* The day of a time: division that rounds down. */
+static struct expression *day_of(struct binder *binder, struct expression *e)
+{
+    struct ast_expression place = { .at = e->at };
+    struct expression *time = renamed(binder, e, VDBQ_BIGINT, 0);
+    struct expression *day = calculate(binder, AST_DIV, time, DAY, e->at);
+    struct expression *rest =
+        day ? calculate(binder, AST_MOD, time, DAY, e->at) : NULL;
+    struct expression *before =
+        rest ? calculate(binder, AST_LT, rest, 0, e->at) : NULL;
+
+    return before ? expression_operator(binder, AST_SUB, day, before, &place)
+                  : NULL;
+}
+
+static struct expression *date_of_time(struct binder *binder,
+                                       struct expression *e)
+{
+    struct expression *day = day_of(binder, e);
+
+    return day ? expression_number(binder, day, VDBQ_DATE, e->at) : NULL;
+}
+
+static struct expression *time_of_date(struct binder *binder,
+                                       struct expression *e)
+{
+    struct expression *day = renamed(binder, e, VDBQ_BIGINT, 0);
+
+    return renamed(binder, calculate(binder, AST_MUL, day, DAY, e->at),
+                   VDBQ_TIMESTAMP, 0);
+}
+
+/* What of a time lies behind midnight. */
+static struct expression *clock_of(struct binder *binder,
+                                   struct expression *e)
+{
+    struct ast_expression place = { .at = e->at };
+    struct expression *day = day_of(binder, e), *time;
+
+    day = day ? calculate(binder, AST_MUL, day, DAY, e->at) : NULL;
+    time = day ? renamed(binder, e, VDBQ_BIGINT, 0) : NULL;
+    return time ? expression_operator(binder, AST_SUB, time, day, &place)
+                : NULL;
+}
+
+static struct expression *refuse_date(struct binder *binder,
+                                      const struct expression *e,
+                                      struct position at)
+{
+    error_at(binder->error, VDBQ_TYPE, at,
+             "this needs a DATE or a TIMESTAMP, not a %s",
+             vdbq_type_name((enum vdbq_type)e->type));
+    return NULL;
+}
+
+struct expression *expression_part(struct binder *binder,
+                                   struct expression *operand,
+                                   enum ast_unit unit, struct position at)
+{
+    static const int64_t units[] = { [AST_HOUR] = 3600000000,
+                                     [AST_MINUTE] = 60000000,
+                                     [AST_SECOND] = 1000000 };
+    struct expression *e = operand;
+
+    if (e->type == VDBQ_TEXT)
+        e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
+    if (e == NULL)
+        return NULL;
+    if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP)
+        return refuse_date(binder, e, at);
+    if (unit >= AST_HOUR) {
+        e = e->type == VDBQ_DATE ? time_of_date(binder, e) : e;
+        e = e ? clock_of(binder, e) : NULL;
+        e = e ? calculate(binder, AST_DIV, e, units[unit], at) : NULL;
+        return e && unit != AST_HOUR
+                   ? calculate(binder, AST_MOD, e, 60, at) : e;
+    }
+    e = e->type == VDBQ_TIMESTAMP ? date_of_time(binder, e) : e;
+    if (e == NULL)
+        return NULL;
+    e = expression_math(binder, OP_DATE_PART_I32, VDBQ_INTEGER, e, NULL,
+                        false, at);
+    if (e != NULL)
+        e->integer = unit;
+    return e;
+}
+
+/* A date moved by months. */
+static struct expression *add_months(struct binder *binder,
+                                     struct expression *e, int64_t months,
+                                     struct position at)
+{
+    struct expression *count = expression_integer(binder, months, at);
+
+    return count ? expression_math(binder, OP_ADD_MONTHS_I32, VDBQ_DATE, e,
+                                   count, false, at)
+                 : NULL;
+}
+
+static struct expression *move_date(struct binder *binder,
+                                    struct expression *e, enum ast_unit unit,
+                                    int64_t count, struct position at)
+{
+    if (unit == AST_DAY)
+        return expression_cast_plain(
+            binder, calculate(binder, AST_ADD, e, count, at), VDBQ_DATE, at);
+    return add_months(binder, e,
+                      unit == AST_YEAR ? count * MONTHS_OF_YEAR : count, at);
+}
+
+/* The date moves, the clock stays. */
+static struct expression *move_time(struct binder *binder,
+                                    struct expression *e, enum ast_unit unit,
+                                    int64_t count, struct position at)
+{
+    struct ast_expression place = { .at = at };
+    struct expression *date = date_of_time(binder, e);
+    struct expression *clock = date ? clock_of(binder, e) : NULL;
+
+    date = clock ? move_date(binder, date, unit, count, at) : NULL;
+    date = date ? time_of_date(binder, date) : NULL;
+    date = date ? renamed(binder, date, VDBQ_BIGINT, 0) : NULL;
+    date = date ? expression_operator(binder, AST_ADD, date, clock, &place)
+                : NULL;
+    return renamed(binder, date, VDBQ_TIMESTAMP, 0);
+}
+
+struct expression *expression_moved(struct binder *binder,
+                                    struct expression *operand,
+                                    enum ast_unit unit, int64_t count,
+                                    struct position at)
+{
+    static const int64_t units[] = { [AST_HOUR] = 3600000000,
+                                     [AST_MINUTE] = 60000000,
+                                     [AST_SECOND] = 1000000 };
+    struct expression *e = operand;
+
+    if (e->type == VDBQ_TEXT)
+        e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
+    if (e == NULL)
+        return NULL;
+    if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP)
+        return refuse_date(binder, e, at);
+    if (unit < AST_HOUR)
+        return e->type == VDBQ_DATE ? move_date(binder, e, unit, count, at)
+                                    : move_time(binder, e, unit, count, at);
+    if (e->type == VDBQ_DATE)
+        e = time_of_date(binder, e);
+    e = renamed(binder, e, VDBQ_BIGINT, 0);
+    e = calculate(binder, AST_ADD, e, units[unit] * count, at);
+    return renamed(binder, e, VDBQ_TIMESTAMP, 0);
+}
+
+/* ---------------------------------------------------------------- texts -- */
+
+static struct expression *to_text(struct binder *binder, struct expression *e)
+{
+    struct expression *arguments[2] = { e, NULL };
+    const char *name = is_float(e->type)             ? "from_double"
+                       : e->type == VDBQ_DECIMAL     ? "from_decimal"
+                       : e->type == VDBQ_DATE        ? "from_date"
+                       : e->type == VDBQ_TIMESTAMP   ? "from_timestamp"
+                       : e->type == VDBQ_BOOLEAN     ? "from_boolean"
+                                                     : "from_integer";
+
+    if (e->type != VDBQ_DECIMAL)
+        return expression_call(binder, name, arguments, 1, e->at);
+    arguments[1] = expression_integer(binder, e->scale, e->at);
+    return arguments[1] ? expression_call(binder, name, arguments, 2, e->at)
+                        : NULL;
+}
+
+static struct expression *of_text(struct binder *binder,
+                                  struct expression *e, int type)
+{
+    static const char *const names[] = {
+        [VDBQ_INTEGER] = "to_integer", [VDBQ_BIGINT] = "to_integer",
+        [VDBQ_SMALLINT] = "to_integer", [VDBQ_FLOAT] = "to_double",
+        [VDBQ_DOUBLE] = "to_double", [VDBQ_BOOLEAN] = "to_boolean",
+        [VDBQ_DATE] = "to_date", [VDBQ_TIMESTAMP] = "to_timestamp"
+    };
+    struct position at = e->at;
+
+    e = expression_call(binder, names[type], &e, 1, at);
+    return e ? expression_number(binder, e, type, at) : NULL;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+static struct expression *refuse(struct binder *binder,
+                                 const struct expression *e, int type,
+                                 struct position at)
+{
+    error_at(binder->error, VDBQ_TYPE, at, "a %s cannot become a %s",
+             vdbq_type_name((enum vdbq_type)e->type),
+             vdbq_type_name((enum vdbq_type)type));
+    return NULL;
+}
+
+static struct expression *to_boolean(struct binder *binder,
+                                     struct expression *e)
+{
+    struct expression *truth = calculate(binder, AST_NEQ, e, 0, e->at);
+
+    return truth ? expression_number(binder, truth, VDBQ_BOOLEAN, e->at)
+                 : NULL;
+}
+
+/* Types of which one at least is no plain number. */
+static struct expression *convert(struct binder *binder,
+                                  struct expression *e, int type,
+                                  struct position at)
+{
+    if (type == VDBQ_TEXT)
+        return to_text(binder, e);
+    if (e->type == VDBQ_TEXT)
+        return of_text(binder, e, type);
+    if (type == VDBQ_BOOLEAN && is_number(e->type))
+        return to_boolean(binder, e);
+    if (e->type == VDBQ_DECIMAL && is_number(type))
+        return of_decimal(binder, e, type);
+    if (e->type == VDBQ_DATE && type == VDBQ_TIMESTAMP)
+        return time_of_date(binder, e);
+    if (e->type == VDBQ_TIMESTAMP && type == VDBQ_DATE)
+        return date_of_time(binder, e);
+    if (is_number(e->type) && (is_number(type) || type == VDBQ_DATE))
+        return expression_number(binder, e, type, at);
+    return refuse(binder, e, type, at);
+}
+
+static struct expression *null_of(struct binder *binder, struct ast_type type,
+                                  struct position at)
+{
+    struct expression *e = expression_null(binder, (int)type.type, at);
+
+    if (e != NULL) {
+        e->precision = type.precision;
+        e->scale = type.scale;
+    }
+    return e;
+}
+
+struct expression *expression_cast(struct binder *binder,
+                                   struct expression *operand,
+                                   struct ast_type type, struct position at)
+{
+    if (operand == NULL)
+        return NULL;
+    if (operand->type == (int)type.type
+        && (type.type != VDBQ_DECIMAL || operand->scale == type.scale))
+        return operand;
+    if (is_null_constant(operand))
+        return null_of(binder, type, at);
+    if (type.type == VDBQ_DECIMAL) {
+        if (!is_number(operand->type) && operand->type != VDBQ_TEXT)
+            return refuse(binder, operand, VDBQ_DECIMAL, at);
+        return to_decimal(binder, operand, type);
+    }
+    return convert(binder, operand, (int)type.type, at);
+}
+
+struct expression *expression_cast_plain(struct binder *binder,
+                                         struct expression *operand, int type,
+                                         struct position at)
+{
+    struct ast_type plain = { .type = (enum vdbq_type)type,
+                              .precision = SCALE_MAX };
+
+    if (type == VDBQ_DECIMAL && operand != NULL)
+        plain.scale = operand->scale;
+    return expression_cast(binder, operand, plain, at);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expressions as trees: walking over operands, and finding equal ones.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+bool is_float(int type)
+{
+    return type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
+}
+
+bool is_integer(int type)
+{
+    return type == VDBQ_SMALLINT || type == VDBQ_INTEGER
+           || type == VDBQ_BIGINT;
+}
+
+bool is_number(int type)
+{
+    return is_integer(type) || is_float(type) || type == VDBQ_BOOLEAN
+           || type == VDBQ_DECIMAL;
+}
+
+bool is_comparison(enum ast_operator operator)
+{
+    return operator >= AST_EQ && operator <= AST_GE;
+}
+
+bool is_null_constant(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->null;
+}
+
+/* ---------------------------------------------------------------- walk -- */
+
+static bool each_window(struct window *window, expression_visit visit,
+                        void *context)
+{
+    for (size_t i = 0; i < window->partition.count; i++)
+        if (!visit(context, vector_at(&window->partition, i)))
+            return false;
+    for (size_t i = 0; i < window->order.count; i++) {
+        struct order_term *term = vector_at(&window->order, i);
+        if (!visit(context, &term->expression))
+            return false;
+    }
+    return true;
+}
+
+static bool each_outer_value(struct subquery *subquery,
+                             expression_visit visit, void *context)
+{
+    for (size_t i = 0; i < subquery->parameters.count; i++) {
+        struct outer_value *value = vector_at(&subquery->parameters, i);
+        if (!visit(context, &value->value))
+            return false;
+    }
+    return true;
+}
+
+bool expression_each(struct expression *e, expression_visit visit,
+                     void *context)
+{
+    bool going = true;
+
+    if (e->condition != NULL)
+        going = visit(context, &e->condition);
+    if (going && e->left != NULL)
+        going = visit(context, &e->left);
+    if (going && e->right != NULL)
+        going = visit(context, &e->right);
+    for (unsigned i = 0; i < e->argument_count && going; i++)
+        going = visit(context, &e->arguments[i]);
+    if (going && e->window != NULL)
+        going = each_window(e->window, visit, context);
+    if (going && e->subquery != NULL)
+        going = each_outer_value(e->subquery, visit, context);
+    return going;
+}
+
+/* --------------------------------------------------------------- equal -- */
+
+static bool same_or_none(const struct expression *a,
+                         const struct expression *b)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return expression_same(a, b);
+}
+
+static bool same_texts(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool same_constants(const struct expression *a,
+                           const struct expression *b)
+{
+    if (a->null || b->null)
+        return a->null == b->null;
+    if (a->type == VDBQ_TEXT)
+        return a->text.length == b->text.length
+               && memcmp(a->text.bytes, b->text.bytes, a->text.length) == 0;
+    return is_float(a->type)
+               ? memcmp(&a->real, &b->real, sizeof a->real) == 0
+               : a->integer == b->integer;
+}
+
+static bool same_operands(const struct expression *a,
+                          const struct expression *b)
+{
+    if (a->argument_count != b->argument_count
+        || !same_or_none(a->left, b->left)
+        || !same_or_none(a->right, b->right)
+        || !same_or_none(a->condition, b->condition))
+        return false;
+    for (unsigned i = 0; i < a->argument_count; i++)
+        if (!expression_same(a->arguments[i], b->arguments[i]))
+            return false;
+    return true;
+}
+
+bool expression_same(const struct expression *a, const struct expression *b)
+{
+    if (a == b)
+        return true;
+    if (a->kind != b->kind || a->type != b->type || a->scale != b->scale)
+        return false;
+    switch (a->kind) {
+    case EXPRESSION_CONSTANT:
+        return same_constants(a, b);
+    case EXPRESSION_COLUMN:
+        return a->column == b->column;
+    case EXPRESSION_PARAMETER:
+        return a->parameter == b->parameter;
+    case EXPRESSION_WINDOW:
+    case EXPRESSION_SUBQUERY:
+        return false;
+    default:
+        break;
+    }
+    return a->operator == b->operator && a->op == b->op
+           && a->function == b->function && a->aggregate == b->aggregate
+           && a->distinct == b->distinct && same_texts(a->call, b->call)
+           && same_operands(a, b);
+}
+
+/* ------------------------------------------------------------- replace -- */
+
+/* What expression_replace() hands down. */
+struct replacing {
+    struct binder *binder;
+    expression_replacer replacer;
+    void *context;
+};
+
+static bool replace_operand(void *context, struct expression **operand)
+{
+    const struct replacing *replacing = context;
+
+    *operand = expression_replace(replacing->binder, *operand,
+                                  replacing->replacer, replacing->context);
+    return *operand != NULL;
+}
+
+/* Copies what an expression has beside its operands, so that these can be
+ * replaced in the copy. */
+static bool own_lists(struct binder *binder, struct expression *e)
+{
+    bool there = true;
+
+    if (e->argument_count > 0) {
+        struct expression **own = arena_alloc(
+            binder->arena, e->argument_count * sizeof(*own));
+        there = own != NULL;
+        if (there)
+            memcpy(own, e->arguments, e->argument_count * sizeof(*own));
+        e->arguments = own;
+    }
+    if (e->window != NULL && there) {
+        struct window *own = arena_alloc(binder->arena, sizeof *own);
+        there = own != NULL;
+        if (there) {
+            *own = *e->window;
+            there = arena_vector_copy(binder->arena, &e->window->partition,
+                                      &own->partition)
+                    && arena_vector_copy(binder->arena, &e->window->order,
+                                         &own->order);
+        }
+        e->window = own;
+    }
+    if (e->subquery != NULL && there) {
+        struct subquery *own = arena_alloc(binder->arena, sizeof *own);
+        there = own != NULL;
+        if (there) {
+            *own = *e->subquery;
+            there = arena_vector_copy(binder->arena,
+                                      &e->subquery->parameters,
+                                      &own->parameters);
+        }
+        e->subquery = own;
+    }
+    return there;
+}
+
+struct expression *expression_replace(struct binder *binder,
+                                      struct expression *e,
+                                      expression_replacer replacer,
+                                      void *context)
+{
+    struct replacing replacing = { binder, replacer, context };
+    struct expression *copy = NULL;
+    bool failed = false;
+
+    copy = replacer(context, e, &failed);
+    if (copy != NULL || failed)
+        return copy;
+    if (e->kind == EXPRESSION_CONSTANT || e->kind == EXPRESSION_COLUMN
+        || e->kind == EXPRESSION_PARAMETER)
+        return e;
+    copy = arena_alloc(binder->arena, sizeof *copy);
+    if (copy == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    *copy = *e;
+    if (!own_lists(binder, copy)) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    if (!expression_each(copy, replace_operand, &replacing))
+        return NULL;
+    range_update(copy);
+    return copy;
+}

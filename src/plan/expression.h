@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Expressions whose names are looked up and whose types are known, over the
+ * columns of a node (node.h).
+ *
+ * Plan rule 1. The machine knows no NULL. A value that can be NULL is two
+ *   registers, the value's and an I32 one that is 1 where it is NULL.
+ * Plan rule 2. A range holds for every live row, NULL or not: whatever the
+ *   value's register is left with where the row's value is NULL is in it.
+ * Plan rule 3. Not-a-number is NULL: a register holds one only where its
+ *   NULL register is 1.
+ * Plan rule 4. An opcode that fails for some values is run for rows that
+ *   the condition keeps only, and its operands are made harmless where they
+ *   are NULL, or where a CASE goes another way.
+ * Plan rule 5. The type of a result column follows from the statement and
+ *   the columns' types, never from the data.
+ */
+#ifndef VDBQ_PLAN_EXPRESSION_H
+#define VDBQ_PLAN_EXPRESSION_H
+
+#include "base/type.h"
+#include "data/catalogue.h"
+#include "parser/ast.h"
+#include "program/function.h"
+#include "program/steps.h"
+
+/* What a register can hold (plan rule 2). */
+struct range {
+    int64_t low, high;          /* of an integer                         */
+    double low_real, high_real; /* of a float; may be infinite           */
+    bool nan;                   /* a float that may be not-a-number, too */
+};
+
+enum expression_kind {
+    EXPRESSION_CONSTANT,  /* null, integer, real or text                 */
+    EXPRESSION_COLUMN,    /* column                                      */
+    EXPRESSION_PARAMETER, /* parameter                                   */
+    EXPRESSION_OPERATOR,  /* operator, left, right                       */
+    EXPRESSION_CAST,      /* left, to `type`; machine numbers only       */
+    EXPRESSION_CHOICE,    /* left where `condition` is true, else right  */
+    EXPRESSION_MATH,      /* opcode op of left and right (NULL: of one)  */
+    EXPRESSION_LOOKUP,    /* the function `call` of the text left        */
+    /* What the machine does not compute is lifted (lift.c) into a node of
+     * its own, and becomes a column of that. */
+    EXPRESSION_FUNCTION,  /* function, arguments                         */
+    EXPRESSION_AGGREGATE, /* aggregate, left (NULL: rows), condition     */
+    EXPRESSION_WINDOW,    /* window, left, right                         */
+    EXPRESSION_SUBQUERY   /* subquery, left (of IN)                      */
+};
+
+/* A term of an ORDER BY. */
+struct order_term {
+    struct expression *expression;
+    bool descending, nulls_last;
+};
+
+/* OVER. */
+struct window {
+    enum window_function function;
+    int64_t offset;          /* LAG, LEAD                               */
+    struct vector partition; /* of struct expression *                  */
+    struct vector order;     /* of struct order_term                    */
+};
+
+/* A query inside of an expression. */
+struct subquery {
+    enum apply_kind kind;
+    struct node *node;
+    struct vector parameters; /* of struct outer_value                   */
+};
+/* A parameter of a subquery, and its value for a row of the outer query. */
+struct outer_value {
+    int parameter;
+    struct expression *value;
+};
+
+/* Operands of an operator on numbers have one type, or are both integers:
+ * those are widened while registers are filled. There are no signs: minus is
+ * a subtraction or a multiplication. */
+struct expression {
+    enum expression_kind kind;
+    enum ast_operator operator;
+    int type;          /* enum vdbq_type of the value in SQL (plan rule 5)  */
+    unsigned precision, scale; /* of VDBQ_DECIMAL                           */
+    int machine;       /* TYPE_... of its register: I32 for a BIGINT that
+                          fits; I64 is made of it where one is needed       */
+    bool literal;      /* a constant made of literals alone: takes the type
+                          of a FLOAT that it meets                          */
+    bool nullable;     /* it can be NULL                                    */
+    bool null_at_zero; /* the operator makes NULLs: where it divides by 0   */
+    bool null_at_nan;  /* ... and of what is no number, like inf - inf      */
+    bool checked;      /* the operator itself can fail                      */
+    bool faults;       /* it can, or a part of it can                       */
+    struct range range;
+
+    bool null;             /* of a constant                                 */
+    int64_t integer;
+    double real;
+    struct vdbq_text text;
+    int column;            /* of the node's rows                            */
+    int parameter;
+    const char *name;      /* of a column                                   */
+    enum opcode op;
+    const char *call;
+    const struct function *function;
+    struct expression **arguments;
+    unsigned argument_count;
+    enum aggregate_function aggregate;
+    bool distinct;         /* of an aggregate                               */
+    struct window *window;
+    struct subquery *subquery;
+    struct expression *left, *right, *condition;
+
+    size_t size;       /* expressions in it, shared ones each time          */
+    struct position at;
+    size_t begin, end; /* of the statement's text; equal: none of it        */
+};
+
+bool is_float(int type);
+bool is_integer(int type);                      /* SMALLINT to BIGINT */
+bool is_number(int type);                       /* these, BOOLEAN, DECIMAL */
+bool is_comparison(enum ast_operator operator); /* of = to >= */
+bool is_null_constant(const struct expression *e);
+
+/* Whether both compute the same, of the same rows. */
+bool expression_same(const struct expression *a, const struct expression *b);
+
+/* Calls `visit` for each operand, which it may replace; false ends it. */
+typedef bool (*expression_visit)(void *context, struct expression **operand);
+bool expression_each(struct expression *e, expression_visit visit,
+                     void *context);
+
+struct binder;
+
+/* Gives what stands for an expression; NULL: it stays, but for its operands,
+ * or (`*failed`) there is a failure. */
+typedef struct expression *(*expression_replacer)(void *context,
+                                                  struct expression *e,
+                                                  bool *failed);
+/* A copy with replacements, outermost first; NULL: a failure. */
+struct expression *expression_replace(struct binder *binder,
+                                      struct expression *e,
+                                      expression_replacer replacer,
+                                      void *context);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * FROM. Inner joins, however written, are a list of what is joined and of
+ * conditions, so that order.c may choose the order; an outer join is one node
+ * of that list. The scope numbers all columns in the order of the text.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+enum { VIEWS_DEEP_MAX = 64 };
+
+static enum vdbq_status collect(struct binder *binder,
+                                const struct ast_from *tree,
+                                struct from *from);
+
+/* ------------------------------------------------------------- columns -- */
+
+/* The scope knows the columns of one more node. */
+static enum vdbq_status grow_scope(struct binder *binder,
+                                   const struct node *node)
+{
+    struct node *flat = binder->scope->node;
+    unsigned before = flat->column_count;
+    struct node_column *columns = arena_alloc(
+        binder->arena,
+        (before + node->column_count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(binder->error);
+    memcpy(columns, flat->columns, before * sizeof *columns);
+    memcpy(columns + before, node->columns,
+           node->column_count * sizeof *columns);
+    flat->columns = columns;
+    flat->column_count = before + node->column_count;
+    return VDBQ_OK;
+}
+
+/* Adds a node to what is joined, under a name. */
+static enum vdbq_status add_leaf(struct binder *binder, const char *name,
+                                 struct node *node, struct from *from)
+{
+    unsigned first = binder->scope->node->column_count;
+    enum vdbq_status status;
+
+    if (node == NULL)
+        return binder->error->status;
+    status = scope_add_node(binder, name, node, first);
+    if (status == VDBQ_OK)
+        status = grow_scope(binder, node);
+    if (status == VDBQ_OK && !vector_append(&from->leaves, &node, 1))
+        status = error_no_memory(binder->error);
+    return status;
+}
+
+/* ----------------------------------------------- tables, views, queries -- */
+
+/* A query binds without the names of the FROM that it stands in. */
+static struct node *bind_apart(struct binder *binder,
+                               const struct ast_query *query)
+{
+    struct scope *scope = binder->scope;
+    bool aggregates = binder->aggregates, windows = binder->windows;
+    struct node *node;
+
+    binder->scope = scope->outer;
+    node = bind_query(binder, query);
+    binder->scope = scope;
+    binder->aggregates = aggregates;
+    binder->windows = windows;
+    return node;
+}
+
+/* Gives columns other names: alias(a, b), WITH t(a, b). */
+static struct node *rename_columns(struct binder *binder, struct node *node,
+                                   const struct ast_name *names,
+                                   unsigned count, struct position at)
+{
+    if (node == NULL || names == NULL)
+        return node;
+    if (count != node->column_count) {
+        error_at(binder->error, VDBQ_TYPE, at,
+                 "%u names for %u columns", count, node->column_count);
+        return NULL;
+    }
+    for (unsigned i = 0; i < count; i++)
+        node->columns[i].name = names[i].text;
+    return node;
+}
+
+/* A view is its query, bound with nothing around it. */
+static struct node *bind_view(struct binder *binder, const struct view *view,
+                              struct position at)
+{
+    struct binder inner = { .sql = view->sql,
+                            .sql_length = strlen(view->sql),
+                            .catalogue = binder->catalogue,
+                            .arena = binder->arena,
+                            .error = binder->error,
+                            .parameter_count = binder->parameter_count,
+                            .views = binder->views + 1 };
+    struct ast_statement *statement;
+    size_t consumed;
+    struct node *node = NULL;
+
+    if (inner.views > VIEWS_DEEP_MAX) {
+        error_at(binder->error, VDBQ_LIMIT, at,
+                 "the view %s uses itself", view->name);
+        return NULL;
+    }
+    if (sql_parse(view->sql, inner.sql_length, binder->arena, &statement,
+                  &consumed, binder->error) == VDBQ_OK)
+        node = bind_query(&inner, statement->view.query);
+    if (node != NULL)
+        node = rename_columns(&inner, node, statement->view.columns,
+                              statement->view.column_count, at);
+    fold_finish(&inner);
+    binder->parameter_count = inner.parameter_count;
+    return node;
+}
+
+/* A name of WITH sees those before it, not itself. */
+static struct node *bind_with(struct binder *binder,
+                              const struct with_name *name,
+                              struct position at)
+{
+    struct with_name *names = binder->with;
+    struct node *node;
+
+    binder->with = name->outer;
+    node = bind_apart(binder, name->with->query);
+    binder->with = names;
+    return rename_columns(binder, node, name->with->columns,
+                          name->with->column_count, at);
+}
+
+static struct node *bind_name(struct binder *binder,
+                              const struct ast_name *name)
+{
+    const struct view *view;
+    const struct table *table;
+
+    for (const struct with_name *with = binder->with; with != NULL;
+         with = with->outer)
+        if (name_equal(with->with->name.text, name->text))
+            return bind_with(binder, with, name->at);
+    view = catalogue_view(binder->catalogue, name->text);
+    if (view != NULL)
+        return bind_view(binder, view, name->at);
+    table = find_table(binder, name);
+    return table != NULL ? node_table(binder, table) : NULL;
+}
+
+static enum vdbq_status collect_leaf(struct binder *binder,
+                                     const struct ast_from *tree,
+                                     struct from *from)
+{
+    const char *alias = tree->alias.text;
+    struct node *node;
+
+    switch (tree->kind) {
+    case AST_FROM_TABLE:
+        node = bind_name(binder, &tree->name);
+        if (alias == NULL)
+            alias = tree->name.text;
+        break;
+    case AST_FROM_QUERY:
+        node = bind_apart(binder, tree->query);
+        break;
+    default:
+        error_at(binder->error, VDBQ_UNKNOWN, tree->at,
+                 "files cannot be read from here");
+        return error_hint(binder->error, "the shell reads them: type "
+                          "FROM 'file.csv' there, or import the file");
+    }
+    if (tree->columns != NULL)
+        node = rename_columns(binder, node, tree->columns,
+                              tree->column_count, tree->at);
+    return add_leaf(binder, alias != NULL ? alias : "", node, from);
+}
+
+/* ---------------------------------------------------- USING and NATURAL -- */
+
+/* A column of that name among the scope's from number `first` up to `end`. */
+static struct scope_column *column_between(struct binder *binder,
+                                           const char *name, unsigned first,
+                                           unsigned end)
+{
+    struct scope_column *found = NULL;
+
+    for (size_t i = 0; i < binder->scope->columns.count; i++) {
+        struct scope_column *column = vector_at(&binder->scope->columns, i);
+        if (!column->hidden && (unsigned)column->column >= first
+            && (unsigned)column->column < end
+            && name_equal(column->name, name) && found == NULL)
+            found = column;
+    }
+    return found;
+}
+
+/* What a join's two sides are: columns from `left` on, from `middle` on. */
+struct sides {
+    unsigned left, middle, end;
+    enum ast_join join;
+};
+
+/* One column of USING: equal on both sides, and one column from here on. */
+static struct expression *equal_columns(struct binder *binder,
+                                        const struct sides *sides,
+                                        const char *name,
+                                        struct position at)
+{
+    struct scope_column *left =
+        column_between(binder, name, sides->left, sides->middle);
+    struct scope_column *right =
+        column_between(binder, name, sides->middle, sides->end);
+    struct ast_expression place = { .at = at };
+    struct expression *a, *b;
+
+    if (left == NULL || right == NULL) {
+        error_at(binder->error, VDBQ_UNKNOWN, at,
+                 "the %s side of the join has no column %s",
+                 left == NULL ? "left" : "right", name);
+        return NULL;
+    }
+    a = node_column(binder, binder->scope->node, (unsigned)left->column, at);
+    b = node_column(binder, binder->scope->node, (unsigned)right->column, at);
+    if (sides->join == AST_JOIN_RIGHT)
+        left->hidden = true;
+    else
+        right->hidden = true;
+    if (sides->join == AST_JOIN_FULL)
+        left->other = right->column;
+    return a && b ? expression_operator(binder, AST_EQ, a, b, &place) : NULL;
+}
+
+static enum vdbq_status add_equal(struct binder *binder,
+                                  const struct sides *sides, const char *name,
+                                  struct position at, struct vector *parts)
+{
+    struct expression *equal = equal_columns(binder, sides, name, at);
+
+    if (equal == NULL)
+        return binder->error->status;
+    return vector_append(parts, &equal, 1) ? VDBQ_OK
+                                           : error_no_memory(binder->error);
+}
+
+static enum vdbq_status add_natural(struct binder *binder,
+                                    const struct sides *sides,
+                                    struct position at, struct vector *parts)
+{
+    enum vdbq_status status = VDBQ_OK;
+    size_t count = binder->scope->columns.count;
+
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
+        const struct scope_column *column =
+            vector_at(&binder->scope->columns, i);
+        unsigned number = (unsigned)column->column;
+        if (!column->hidden && number >= sides->left
+            && number < sides->middle
+            && column_between(binder, column->name, sides->middle,
+                              sides->end) != NULL)
+            status = add_equal(binder, sides, column->name, at, parts);
+    }
+    return status;
+}
+
+/* The conditions of a join, over the scope's columns. */
+static enum vdbq_status join_conditions(struct binder *binder,
+                                        const struct ast_from *tree,
+                                        const struct sides *sides,
+                                        struct vector *parts)
+{
+    enum vdbq_status status = VDBQ_OK;
+    struct expression *on;
+
+    if (tree->natural)
+        return add_natural(binder, sides, tree->at, parts);
+    for (unsigned i = 0; i < tree->column_count && status == VDBQ_OK; i++)
+        status = add_equal(binder, sides, tree->columns[i].text,
+                           tree->columns[i].at, parts);
+    if (status != VDBQ_OK || tree->on == NULL)
+        return status;
+    on = bind_condition(binder, tree->on);
+    return on == NULL ? binder->error->status
+                      : split_condition(binder, on, parts);
+}
+
+/* --------------------------------------------------------------- joins -- */
+
+/* Numbers of columns count from `by` on. */
+static bool shift(void *by, struct expression **operand)
+{
+    struct expression *e = *operand;
+
+    if (e->kind == EXPRESSION_COLUMN) {
+        e->column -= (int)*(unsigned *)by;
+        return e->column >= 0;
+    }
+    return expression_each(e, shift, by);
+}
+
+/* Conditions are moved from the scope's numbers to those of a part of it. */
+static enum vdbq_status shift_all(struct binder *binder, unsigned by,
+                                  struct vector *parts, struct position at)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (!shift(&by, vector_at(parts, i)))
+            return error_at(binder->error, VDBQ_UNKNOWN, at,
+                            "ON names a table that is not joined here");
+    return VDBQ_OK;
+}
+
+/* One side of an outer join, joined. */
+static struct node *bind_side(struct binder *binder,
+                              const struct ast_from *tree)
+{
+    struct from side = { .leaves = VECTOR(struct node *),
+                         .conditions = VECTOR(struct expression *),
+                         .first = binder->scope->node->column_count };
+    struct node *node = NULL;
+
+    if (collect(binder, tree, &side) == VDBQ_OK)
+        node = join_in_order(binder, &side);
+    vector_finish(&side.leaves);
+    vector_finish(&side.conditions);
+    return node;
+}
+
+static enum join_kind kind_of(enum ast_join join)
+{
+    if (join == AST_JOIN_LEFT)
+        return JOIN_LEFT;
+    return join == AST_JOIN_RIGHT ? JOIN_RIGHT : JOIN_FULL;
+}
+
+/* An outer join is a leaf whose columns the scope has already. */
+static enum vdbq_status add_outer(struct binder *binder,
+                                  const struct ast_from *tree,
+                                  const struct sides *sides,
+                                  struct node *const nodes[2],
+                                  struct from *from)
+{
+    struct vector parts = VECTOR(struct expression *);
+    struct node *join =
+        node_join(binder, kind_of(tree->join), nodes[0], nodes[1]);
+    enum vdbq_status status = join != NULL ? VDBQ_OK : binder->error->status;
+
+    if (status == VDBQ_OK)
+        status = join_conditions(binder, tree, sides, &parts);
+    if (status == VDBQ_OK)
+        status = shift_all(binder, sides->left, &parts, tree->at);
+    if (status == VDBQ_OK)
+        status = join_on(binder, join, &parts);
+    vector_finish(&parts);
+    if (status != VDBQ_OK)
+        return status;
+    memcpy(binder->scope->node->columns + sides->left, join->columns,
+           join->column_count * sizeof *join->columns);
+    return vector_append(&from->leaves, &join, 1)
+               ? VDBQ_OK : error_no_memory(binder->error);
+}
+
+static enum vdbq_status collect_outer(struct binder *binder,
+                                      const struct ast_from *tree,
+                                      struct from *from)
+{
+    struct sides sides = { .left = binder->scope->node->column_count,
+                           .join = tree->join };
+    struct node *nodes[2];
+
+    nodes[0] = bind_side(binder, tree->left);
+    if (nodes[0] == NULL)
+        return binder->error->status;
+    sides.middle = binder->scope->node->column_count;
+    nodes[1] = bind_side(binder, tree->right);
+    if (nodes[1] == NULL)
+        return binder->error->status;
+    sides.end = binder->scope->node->column_count;
+    return add_outer(binder, tree, &sides, nodes, from);
+}
+
+static enum vdbq_status collect_inner(struct binder *binder,
+                                      const struct ast_from *tree,
+                                      struct from *from)
+{
+    struct vector parts = VECTOR(struct expression *);
+    struct sides sides = { .left = binder->scope->node->column_count,
+                           .join = tree->join };
+    enum vdbq_status status = collect(binder, tree->left, from);
+
+    sides.middle = binder->scope->node->column_count;
+    if (status == VDBQ_OK)
+        status = collect(binder, tree->right, from);
+    sides.end = binder->scope->node->column_count;
+    if (status == VDBQ_OK)
+        status = join_conditions(binder, tree, &sides, &parts);
+    if (status == VDBQ_OK)
+        status = shift_all(binder, from->first, &parts, tree->at);
+    if (status == VDBQ_OK && parts.count > 0
+        && !vector_append(&from->conditions, parts.items, parts.count))
+        status = error_no_memory(binder->error);
+    vector_finish(&parts);
+    return status;
+}
+
+static enum vdbq_status collect(struct binder *binder,
+                                const struct ast_from *tree,
+                                struct from *from)
+{
+    if (tree->kind != AST_FROM_JOIN)
+        return collect_leaf(binder, tree, from);
+    if (tree->join >= AST_JOIN_LEFT)
+        return collect_outer(binder, tree, from);
+    return collect_inner(binder, tree, from);
+}
+
+enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
+                           struct from *from)
+{
+    binder->scope->node = node_once(binder);
+    if (binder->scope->node == NULL)
+        return binder->error->status;
+    return tree != NULL ? collect(binder, tree, from) : VDBQ_OK;
+}

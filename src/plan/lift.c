@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the machine does not compute is lifted out of expressions: functions
+ * of the host into a NODE_MAP, subqueries into a NODE_APPLY or a join,
+ * windows into a NODE_WINDOW. Each lies over the node whose columns it takes,
+ * and adds its own behind them, so that the columns of other expressions keep
+ * their numbers. Inner ones go first.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+/* One pass over expressions: what it found, and what stands for it then. */
+struct lifting {
+    struct binder *binder;
+    enum expression_kind kind;
+    struct vector found;  /* of struct expression *         */
+    struct vector stands; /* of struct expression *: beside */
+};
+
+/* ------------------------------------------------------------- looking -- */
+
+static bool seek(void *kind, struct expression **operand)
+{
+    enum expression_kind wanted = *(enum expression_kind *)kind;
+
+    return (*operand)->kind != wanted
+           && expression_each(*operand, seek, kind);
+}
+
+bool expression_has(const struct expression *e, enum expression_kind kind)
+{
+    struct expression *copy = (struct expression *)(uintptr_t)e;
+
+    return !seek(&kind, &copy);
+}
+
+/* Whether nothing is to be lifted out of its operands first. */
+static bool is_ready(struct expression *e)
+{
+    enum expression_kind function = EXPRESSION_FUNCTION;
+    enum expression_kind subquery = EXPRESSION_SUBQUERY;
+    enum expression_kind window = EXPRESSION_WINDOW;
+
+    return expression_each(e, seek, &function)
+           && expression_each(e, seek, &subquery)
+           && expression_each(e, seek, &window);
+}
+
+static bool is_known(const struct lifting *lifting,
+                     const struct expression *e)
+{
+    for (size_t i = 0; i < lifting->found.count; i++)
+        if (expression_same(
+                VECTOR_ITEMS(&lifting->found, struct expression *)[i], e))
+            return true;
+    return false;
+}
+
+static bool collect(void *context, struct expression **operand)
+{
+    struct lifting *lifting = context;
+    struct expression *e = *operand;
+
+    if (e->kind == lifting->kind && is_ready(e))
+        return is_known(lifting, e)
+               || vector_append(&lifting->found, operand, 1);
+    return expression_each(e, collect, context);
+}
+
+/* ----------------------------------------------------------- replacing -- */
+
+static struct expression *stand_in(void *context, struct expression *e,
+                                   bool *failed)
+{
+    const struct lifting *lifting = context;
+
+    (void)failed;
+    for (size_t i = 0; i < lifting->stands.count; i++)
+        if (expression_same(
+                VECTOR_ITEMS(&lifting->found, struct expression *)[i], e))
+            return VECTOR_ITEMS(&lifting->stands, struct expression *)[i];
+    return NULL;
+}
+
+/* Column `column` of the node stands for what was found next. */
+static bool add_stand(struct lifting *lifting, const struct node *node,
+                      unsigned column, struct position at)
+{
+    struct expression *e = node_column(lifting->binder, node, column, at);
+
+    if (e != NULL && vector_append(&lifting->stands, &e, 1))
+        return true;
+    if (e != NULL)
+        error_no_memory(lifting->binder->error);
+    return false;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+/* The number of a column of `*node` that holds the expression: its own one,
+ * or one that is added. -1: a failure. */
+static int column_for(struct binder *binder, struct node **node,
+                      struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
+}
+
+static bool add_number(struct binder *binder, struct vector *numbers, int n)
+{
+    if (n >= 0 && vector_append(numbers, &n, 1))
+        return arena_vector(binder->arena, numbers);
+    if (n >= 0)
+        error_no_memory(binder->error);
+    return false;
+}
+
+static void describe(struct node_column *column, const struct expression *e)
+{
+    *column = (struct node_column){ .name = "",
+                                    .type = e->type,
+                                    .precision = e->precision,
+                                    .scale = e->scale,
+                                    .nullable = true,
+                                    .range = range_full(e->type) };
+}
+
+/* ----------------------------------------------------------- functions -- */
+
+static bool add_function(struct lifting *lifting, struct node **below,
+                         struct expression *e, struct vector *functions)
+{
+    struct step_function function = { .name = e->function->name,
+                                      .arguments = VECTOR(int),
+                                      .at = e->at };
+    struct vector columns = VECTOR(int);
+    bool done = true;
+
+    for (unsigned i = 0; i < e->argument_count && done; i++) {
+        int column = column_for(lifting->binder, below, e->arguments[i]);
+        done = column >= 0 && vector_append(&columns, &column, 1);
+    }
+    function.arguments = columns;
+    done = done && arena_vector(lifting->binder->arena, &function.arguments)
+           && vector_append(functions, &function, 1);
+    if (!done && lifting->binder->error->status == VDBQ_OK)
+        error_no_memory(lifting->binder->error);
+    return done;
+}
+
+/* All functions that were found are one node's. */
+static struct node *lift_functions(struct lifting *lifting,
+                                   struct node *below)
+{
+    struct vector functions = VECTOR(struct step_function);
+    size_t count = lifting->found.count;
+    struct node *node = NULL;
+    bool done = true;
+
+    for (size_t i = 0; i < count && done; i++)
+        done = add_function(
+            lifting, &below,
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i],
+            &functions);
+    if (done)
+        node = node_wider(lifting->binder, NODE_MAP, below, (unsigned)count);
+    if (node != NULL) {
+        node->map.functions = functions;
+        done = arena_vector(lifting->binder->arena, &node->map.functions);
+    }
+    for (size_t i = 0; i < count && node != NULL && done; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
+        unsigned column = below->column_count + (unsigned)i;
+        describe(&node->columns[column], e);
+        done = add_stand(lifting, node, column, e->at);
+    }
+    return done ? node : NULL;
+}
+
+/* ---------------------------------------------------------- subqueries -- */
+
+/* IN over a query that is the same for all rows. */
+static struct node *mark(struct binder *binder, struct node *below,
+                         const struct expression *e)
+{
+    int column = column_for(binder, &below, e->left);
+    struct node *node = column >= 0 ? node_join(binder, JOIN_MARK, below,
+                                                e->subquery->node)
+                                    : NULL;
+
+    if (node == NULL || !add_number(binder, &node->join.left_keys, column)
+        || !add_number(binder, &node->join.right_keys, 0))
+        return NULL;
+    return node;
+}
+
+static bool add_parameters(struct binder *binder, struct node **below,
+                           const struct subquery *subquery,
+                           struct vector *parameters)
+{
+    for (size_t i = 0; i < subquery->parameters.count; i++) {
+        const struct outer_value *value =
+            vector_at(&subquery->parameters, i);
+        struct step_parameter parameter = {
+            .parameter = value->parameter,
+            .column = column_for(binder, below, value->value)
+        };
+        if (parameter.column < 0)
+            return false;
+        if (!vector_append(parameters, &parameter, 1)) {
+            error_no_memory(binder->error);
+            return false;
+        }
+    }
+    return arena_vector(binder->arena, parameters);
+}
+
+static struct node *apply(struct binder *binder, struct node *below,
+                          struct expression *e)
+{
+    struct vector parameters = VECTOR(struct step_parameter);
+    int column = 0;
+    struct node *node = NULL;
+    bool done = add_parameters(binder, &below, e->subquery, &parameters);
+
+    if (done && e->subquery->kind == APPLY_IN)
+        column = column_for(binder, &below, e->left);
+    if (done && column >= 0)
+        node = node_wider(binder, NODE_APPLY, below, 1);
+    if (node == NULL)
+        return NULL;
+    node->right = e->subquery->node;
+    node->apply.kind = e->subquery->kind;
+    node->apply.column = column;
+    node->apply.parameters = parameters;
+    describe(&node->columns[node->column_count - 1], e);
+    node->columns[node->column_count - 1].nullable =
+        e->subquery->kind != APPLY_EXISTS;
+    return node;
+}
+
+static struct node *lift_subqueries(struct lifting *lifting,
+                                    struct node *below)
+{
+    struct node *node = below;
+
+    for (size_t i = 0; i < lifting->found.count && node != NULL; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
+        bool same = e->subquery->kind == APPLY_IN
+                    && e->subquery->parameters.count == 0;
+        node = same ? mark(lifting->binder, node, e)
+                    : apply(lifting->binder, node, e);
+        if (node != NULL
+            && !add_stand(lifting, node, node->column_count - 1, e->at))
+            return NULL;
+    }
+    return node;
+}
+
+/* ------------------------------------------------------------- windows -- */
+
+static bool add_order(struct binder *binder, struct node **below,
+                      const struct vector *terms, struct vector *keys)
+{
+    for (size_t i = 0; i < terms->count; i++) {
+        const struct order_term *term = vector_at(terms, i);
+        struct step_key key = { .descending = term->descending,
+                                .nulls_last = term->nulls_last };
+        key.column = column_for(binder, below, term->expression);
+        if (key.column < 0)
+            return false;
+        if (!vector_append(keys, &key, 1)) {
+            error_no_memory(binder->error);
+            return false;
+        }
+    }
+    return arena_vector(binder->arena, keys);
+}
+
+/* The column of an operand that may be none: -1; -2: a failure. */
+static int optional_column(struct binder *binder, struct node **below,
+                           struct expression *e)
+{
+    int column = e != NULL ? column_for(binder, below, e) : -1;
+
+    return e != NULL && column < 0 ? -2 : column;
+}
+
+static bool add_window(struct lifting *lifting, struct node **below,
+                       struct expression *e, struct vector *functions)
+{
+    struct binder *binder = lifting->binder;
+    const struct window *window = e->window;
+    struct step_window_function made = {
+        .function = window->function,
+        .offset = window->offset,
+        .partition = VECTOR(int),
+        .order = VECTOR(struct step_key),
+        .aggregate = { .function = e->aggregate,
+                       .distinct = e->distinct,
+                       .at = e->at }
+    };
+    bool done = true;
+
+    made.aggregate.column = optional_column(binder, below, e->left);
+    made.aggregate.filter = optional_column(binder, below, e->condition);
+    made.fallback = optional_column(binder, below, e->right);
+    for (size_t i = 0; i < window->partition.count && done; i++) {
+        int column = column_for(
+            binder, below,
+            VECTOR_ITEMS(&window->partition, struct expression *)[i]);
+        done = column >= 0 && vector_append(&made.partition, &column, 1);
+    }
+    done = done && made.aggregate.column > -2 && made.aggregate.filter > -2
+           && made.fallback > -2
+           && arena_vector(binder->arena, &made.partition)
+           && add_order(binder, below, &window->order, &made.order)
+           && vector_append(functions, &made, 1);
+    if (!done && binder->error->status == VDBQ_OK)
+        error_no_memory(binder->error);
+    return done;
+}
+
+static struct node *lift_all_windows(struct lifting *lifting,
+                                     struct node *below)
+{
+    struct vector functions = VECTOR(struct step_window_function);
+    size_t count = lifting->found.count;
+    struct node *node = NULL;
+    bool done = true;
+
+    for (size_t i = 0; i < count && done; i++)
+        done = add_window(
+            lifting, &below,
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i],
+            &functions);
+    if (done)
+        node = node_wider(lifting->binder, NODE_WINDOW, below,
+                          (unsigned)count);
+    if (node != NULL) {
+        node->window.functions = functions;
+        done = arena_vector(lifting->binder->arena, &node->window.functions);
+    }
+    for (size_t i = 0; i < count && node != NULL && done; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
+        unsigned column = below->column_count + (unsigned)i;
+        describe(&node->columns[column], e);
+        done = add_stand(lifting, node, column, e->at);
+    }
+    return done ? node : NULL;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+/* Lifts what is ready of one kind out of all expressions; `*any`: there was
+ * some. */
+static enum vdbq_status pass(struct lifting *lifting, struct node **node,
+                             struct expression **const *expressions,
+                             size_t count, bool *any)
+{
+    struct binder *binder = lifting->binder;
+    struct node *lifted;
+
+    for (size_t i = 0; i < count; i++)
+        if (!collect(lifting, expressions[i]))
+            return error_no_memory(binder->error);
+    *any = lifting->found.count > 0;
+    if (!*any)
+        return VDBQ_OK;
+    lifted = lifting->kind == EXPRESSION_FUNCTION
+                 ? lift_functions(lifting, *node)
+             : lifting->kind == EXPRESSION_SUBQUERY
+                 ? lift_subqueries(lifting, *node)
+                 : lift_all_windows(lifting, *node);
+    if (lifted == NULL)
+        return binder->error->status;
+    *node = lifted;
+    for (size_t i = 0; i < count; i++) {
+        *expressions[i] = expression_replace(binder, *expressions[i],
+                                             stand_in, lifting);
+        if (*expressions[i] == NULL)
+            return binder->error->status;
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status lift_kind(struct binder *binder, struct node **node,
+                                  struct expression **const *expressions,
+                                  size_t count, enum expression_kind kind,
+                                  bool *any)
+{
+    struct lifting lifting = { .binder = binder,
+                               .kind = kind,
+                               .found = VECTOR(struct expression *),
+                               .stands = VECTOR(struct expression *) };
+    enum vdbq_status status =
+        pass(&lifting, node, expressions, count, any);
+
+    vector_finish(&lifting.found);
+    vector_finish(&lifting.stands);
+    return status;
+}
+
+enum vdbq_status lift(struct binder *binder, struct node **node,
+                      struct expression **const *expressions, size_t count)
+{
+    bool functions = true, subqueries = true;
+    enum vdbq_status status = VDBQ_OK;
+
+    while (status == VDBQ_OK && (functions || subqueries)) {
+        status = lift_kind(binder, node, expressions, count,
+                           EXPRESSION_FUNCTION, &functions);
+        if (status == VDBQ_OK)
+            status = lift_kind(binder, node, expressions, count,
+                               EXPRESSION_SUBQUERY, &subqueries);
+    }
+    return status;
+}
+
+/* Operands of windows go first. */
+enum vdbq_status lift_windows(struct binder *binder, struct node **node,
+                              struct expression **const *expressions,
+                              size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        any |= expression_has(*expressions[i], EXPRESSION_WINDOW);
+    if (!any)
+        return VDBQ_OK;
+    if (lift(binder, node, expressions, count) != VDBQ_OK)
+        return binder->error->status;
+    return lift_kind(binder, node, expressions, count, EXPRESSION_WINDOW,
+                     &any);
+}

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The making of nodes: node.h.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+/* How many of the rows a condition is thought to keep. */
+static const double KEPT = 0.25;
+
+static struct node *node_new(struct binder *binder, enum node_kind kind,
+                             struct node *below, unsigned column_count)
+{
+    struct node *node = arena_alloc(binder->arena, sizeof *node);
+
+    if (node != NULL)
+        node->columns = arena_alloc(
+            binder->arena, (column_count + 1) * sizeof *node->columns);
+    if (node == NULL || node->columns == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    node->kind = kind;
+    node->left = below;
+    node->column_count = column_count;
+    node->rows = below != NULL ? below->rows : 1;
+    return node;
+}
+
+struct node *node_once(struct binder *binder)
+{
+    return node_new(binder, NODE_ONCE, NULL, 0);
+}
+
+bool arena_vector_copy(struct arena *arena, const struct vector *from,
+                       struct vector *to)
+{
+    struct vector copy = { .width = from->width, .count = from->count };
+
+    copy.items = arena_alloc(arena, (from->count + 1) * from->width);
+    if (copy.items == NULL)
+        return false;
+    if (from->count > 0)
+        memcpy(copy.items, from->items, from->count * from->width);
+    *to = copy;
+    return true;
+}
+
+bool arena_vector(struct arena *arena, struct vector *vector)
+{
+    struct vector own;
+    bool done = arena_vector_copy(arena, vector, &own);
+
+    vector_finish(vector);
+    if (done)
+        *vector = own;
+    return done;
+}
+
+static bool copy_items(struct binder *binder, const struct vector *from,
+                       struct vector *to)
+{
+    bool done = arena_vector_copy(binder->arena, from, to);
+
+    if (!done)
+        error_no_memory(binder->error);
+    return done;
+}
+
+/* -------------------------------------------------------------- tables -- */
+
+static void describe_row_id(const struct table *table,
+                            struct node_column *column)
+{
+    *column = (struct node_column){ .name = "rowid", .type = VDBQ_BIGINT };
+    column->range.high = (int64_t)table->rows;
+}
+
+struct node *node_table(struct binder *binder, const struct table *table)
+{
+    unsigned count = table->column_count;
+    struct node *node = node_new(binder, NODE_TABLE, NULL, count + 1);
+
+    if (node == NULL)
+        return NULL;
+    node->table = table;
+    node->rows = (double)table->rows;
+    for (unsigned i = 0; i < count; i++) {
+        const struct column *column = &table->columns[i];
+        struct column_facts facts = table_facts(table, i);
+        node->columns[i] = (struct node_column){
+            .name = column->name,
+            .type = (int)column->type,
+            .precision = column->precision,
+            .scale = column->scale
+        };
+        range_column(&node->columns[i], &facts);
+    }
+    if (table->key == NO_KEY) {
+        describe_row_id(table, &node->columns[count]);
+    } else {
+        node->columns[count] = node->columns[table->key];
+        node->columns[count].name = "rowid";
+    }
+    return node;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+/* The column that an expression makes. */
+static struct node_column column_of(const struct expression *e)
+{
+    struct node_column column = { .name = e->name != NULL ? e->name : "",
+                                  .type = e->type,
+                                  .precision = e->precision,
+                                  .scale = e->scale,
+                                  .nullable = e->nullable,
+                                  .range = e->range };
+
+    return column;
+}
+
+struct expression *node_column(struct binder *binder, const struct node *node,
+                               unsigned column, struct position at)
+{
+    const struct node_column *from = &node->columns[column];
+    struct expression *e =
+        expression_new(binder, EXPRESSION_COLUMN, from->type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->column = (int)column;
+    e->name = from->name;
+    e->precision = from->precision;
+    e->scale = from->scale;
+    e->nullable = from->nullable;
+    e->range = from->range;
+    return e;
+}
+
+/* -------------------------------------------------------------- select -- */
+
+/* A node that computes over one that computes. */
+struct merging {
+    struct binder *binder;
+    const struct node *below;
+    unsigned *uses; /* of each result of `below` */
+};
+
+static bool count_uses(void *context, struct expression **operand)
+{
+    const struct merging *merging = context;
+
+    if ((*operand)->kind != EXPRESSION_COLUMN)
+        return expression_each(*operand, count_uses, context);
+    merging->uses[(*operand)->column]++;
+    return true;
+}
+
+/* Whether nothing is computed twice when the results below stand in the place
+ * of the columns that name them. */
+static bool can_merge(const struct merging *merging, struct expression *where,
+                      struct expression *const *results, unsigned count)
+{
+    const struct node *below = merging->below;
+
+    if (where != NULL)
+        count_uses((void *)(uintptr_t)merging, &where);
+    for (unsigned i = 0; i < count; i++) {
+        struct expression *result = results[i];
+        count_uses((void *)(uintptr_t)merging, &result);
+    }
+    for (unsigned i = 0; i < below->column_count; i++)
+        if (merging->uses[i] > 1
+            && below->results[i]->kind > EXPRESSION_PARAMETER)
+            return false;
+    return true;
+}
+
+static struct expression *result_below(void *context, struct expression *e,
+                                       bool *failed)
+{
+    const struct merging *merging = context;
+
+    (void)failed;
+    return e->kind == EXPRESSION_COLUMN ? merging->below->results[e->column]
+                                        : NULL;
+}
+
+/* Both conditions, over what is below `below`. */
+static struct expression *merged_where(const struct merging *merging,
+                                       struct expression *where)
+{
+    struct ast_expression place = { 0 };
+    struct expression *before = merging->below->where;
+
+    where = expression_replace(merging->binder, where, result_below,
+                               (void *)(uintptr_t)merging);
+    if (where == NULL || before == NULL)
+        return where;
+    return expression_operator(merging->binder, AST_AND, before, where,
+                               &place);
+}
+
+/* Makes `node`, over `below`, one that is over what lies below that. */
+static struct node *merge(const struct merging *merging, struct node *node)
+{
+    const struct node *below = merging->below;
+
+    node->left = below->left;
+    if (node->where == NULL)
+        node->where = below->where;
+    else
+        node->where = merged_where(merging, node->where);
+    if (node->where == NULL && below->where != NULL)
+        return NULL;
+    for (unsigned i = 0; i < node->column_count; i++) {
+        node->results[i] =
+            expression_replace(merging->binder, node->results[i],
+                               result_below, (void *)(uintptr_t)merging);
+        if (node->results[i] == NULL)
+            return NULL;
+    }
+    return node;
+}
+
+static struct node *merge_if_simple(struct binder *binder, struct node *node,
+                                    const struct node *below)
+{
+    struct merging merging = { .binder = binder, .below = below };
+
+    if (below->kind != NODE_SELECT)
+        return node;
+    merging.uses = arena_alloc(binder->arena, (below->column_count + 1)
+                                                  * sizeof *merging.uses);
+    if (merging.uses == NULL)
+        return error_no_memory(binder->error), NULL;
+    return can_merge(&merging, node->where, node->results,
+                     node->column_count)
+               ? merge(&merging, node) : node;
+}
+
+struct node *node_select(struct binder *binder, struct node *below,
+                         struct expression *where,
+                         struct expression *const *results,
+                         const char *const *names, unsigned count)
+{
+    struct node *node = node_new(binder, NODE_SELECT, below, count);
+
+    if (node == NULL)
+        return NULL;
+    node->results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*node->results));
+    if (node->results == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    node->where = where;
+    if (where != NULL)
+        node->rows *= KEPT;
+    for (unsigned i = 0; i < count; i++) {
+        node->results[i] = results[i];
+        node->columns[i] = column_of(results[i]);
+        if (names != NULL)
+            node->columns[i].name = names[i];
+    }
+    return merge_if_simple(binder, node, below);
+}
+
+/* Columns of `below` as results, with room for `more`. */
+static struct expression **all_columns(struct binder *binder,
+                                       const struct node *below,
+                                       unsigned more)
+{
+    struct expression **results = arena_alloc(
+        binder->arena, (below->column_count + more + 1) * sizeof(*results));
+
+    if (results == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    for (unsigned i = 0; i < below->column_count; i++) {
+        results[i] =
+            node_column(binder, below, i, (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return results;
+}
+
+struct node *node_filter(struct binder *binder, struct node *below,
+                         struct expression *where)
+{
+    struct expression **results = all_columns(binder, below, 0);
+
+    if (results == NULL)
+        return NULL;
+    return node_select(binder, below, where, results, NULL,
+                       below->column_count);
+}
+
+struct node *node_extend(struct binder *binder, struct node *below,
+                         struct expression *const *added, unsigned count)
+{
+    struct expression **results = all_columns(binder, below, count);
+
+    if (results == NULL)
+        return NULL;
+    for (unsigned i = 0; i < count; i++)
+        results[below->column_count + i] = added[i];
+    return node_select(binder, below, NULL, results, NULL,
+                       below->column_count + count);
+}
+
+/* --------------------------------------------------------------- joins -- */
+
+struct node *node_join(struct binder *binder, enum join_kind kind,
+                       struct node *left, struct node *right)
+{
+    bool both = kind <= JOIN_FULL;
+    unsigned count = left->column_count + (kind == JOIN_MARK);
+    struct node *node = node_new(binder, NODE_JOIN, left,
+                                 count + (both ? right->column_count : 0));
+
+    if (node == NULL)
+        return NULL;
+    node->right = right;
+    node->join = (struct step_join){ .kind = kind,
+                                     .left_keys = VECTOR(int),
+                                     .right_keys = VECTOR(int) };
+    memcpy(node->columns, left->columns,
+           left->column_count * sizeof *node->columns);
+    if (kind == JOIN_MARK)
+        node->columns[count - 1] =
+            (struct node_column){ .name = "", .type = VDBQ_BOOLEAN,
+                                  .nullable = true, .range.high = 1 };
+    for (unsigned i = 0; both && i < right->column_count; i++)
+        node->columns[count + i] = right->columns[i];
+    for (unsigned i = 0; i < node->column_count; i++) {
+        bool is_left = i < left->column_count;
+        bool open = is_left ? kind == JOIN_RIGHT || kind == JOIN_FULL
+                            : kind == JOIN_LEFT || kind == JOIN_FULL;
+        node->columns[i].nullable |= open;
+        if (open)
+            node->columns[i].range = range_full(node->columns[i].type);
+    }
+    node->rows = left->rows * (both ? right->rows : 1);
+    return node;
+}
+
+/* -------------------------------------------------------------- groups -- */
+
+void aggregate_column(enum aggregate_function function,
+                      const struct node_column *argument,
+                      struct node_column *column)
+{
+    switch (function) {
+    case AGGREGATE_COUNT:
+        *column = (struct node_column){ .type = VDBQ_BIGINT };
+        column->range.high = INT64_MAX;
+        break;
+    case AGGREGATE_SUM:
+        *column = *argument;
+        column->nullable = true;
+        if (argument->type != VDBQ_DECIMAL)
+            column->type = is_float(argument->type) ? VDBQ_DOUBLE
+                                                    : VDBQ_BIGINT;
+        column->range = range_full(column->type);
+        break;
+    case AGGREGATE_TOTAL:
+    case AGGREGATE_AVG:
+        *column = (struct node_column){ .type = VDBQ_DOUBLE,
+                                        .nullable = true };
+        column->range = range_full(VDBQ_DOUBLE);
+        break;
+    default:
+        *column = *argument;
+        column->nullable = true;
+        column->range = range_full(column->type);
+        break;
+    }
+    column->name = "";
+}
+
+struct node *node_group(struct binder *binder, struct node *below,
+                        unsigned keys, const struct vector *aggregates)
+{
+    unsigned count = keys + (unsigned)aggregates->count;
+    struct node *node = node_new(binder, NODE_GROUP, below, count);
+
+    if (node == NULL
+        || !copy_items(binder, aggregates, &node->group.aggregates))
+        return NULL;
+    node->group.keys = keys;
+    memcpy(node->columns, below->columns, keys * sizeof *node->columns);
+    for (unsigned i = keys; i < count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(aggregates, i - keys);
+        aggregate_column(aggregate->function,
+                         aggregate->column < 0
+                             ? NULL
+                             : &below->columns[aggregate->column],
+                         &node->columns[i]);
+    }
+    node->rows = keys == 0 ? 1 : below->rows * KEPT;
+    return node;
+}
+
+struct node *node_distinct(struct binder *binder, struct node *below)
+{
+    struct vector none = VECTOR(struct step_aggregate);
+
+    return node_group(binder, below, below->column_count, &none);
+}
+
+/* --------------------------------------------------------------- order -- */
+
+struct node *node_sort(struct binder *binder, struct node *below,
+                       const struct vector *keys, unsigned columns)
+{
+    struct node *node = node_new(binder, NODE_SORT, below, columns);
+
+    if (node == NULL || !copy_items(binder, keys, &node->sort.keys))
+        return NULL;
+    node->sort.limit = UINT64_MAX;
+    memcpy(node->columns, below->columns, columns * sizeof *node->columns);
+    return node;
+}
+
+struct node *node_limit(struct binder *binder, struct node *below,
+                        uint64_t offset, uint64_t limit)
+{
+    struct node *node;
+
+    if (below->kind == NODE_SORT && below->sort.limit == UINT64_MAX
+        && below->sort.offset == 0) {
+        below->sort.offset = offset;
+        below->sort.limit = limit;
+        return below;
+    }
+    node = node_new(binder, NODE_LIMIT, below, below->column_count);
+    if (node == NULL)
+        return NULL;
+    node->limit = (struct step_limit){ offset, limit };
+    memcpy(node->columns, below->columns,
+           below->column_count * sizeof *node->columns);
+    return node;
+}
+
+struct node *node_concat(struct binder *binder, struct node *const *parts,
+                         unsigned count)
+{
+    unsigned columns = parts[0]->column_count;
+    struct node *node = node_new(binder, NODE_CONCAT, NULL, columns);
+
+    node->rows = 0;
+    node->parts = VECTOR(struct node *);
+    if (!copy_items(binder,
+                    &(struct vector){ .items = (void *)(uintptr_t)parts,
+                                      .count = count,
+                                      .width = sizeof *parts },
+                    &node->parts))
+        return NULL;
+    memcpy(node->columns, parts[0]->columns, columns * sizeof *node->columns);
+    for (unsigned i = 0; i < count; i++) {
+        node->rows += parts[i]->rows;
+        for (unsigned c = 0; c < columns; c++) {
+            node->columns[c].nullable |= parts[i]->columns[c].nullable;
+            node->columns[c].range = range_full(node->columns[c].type);
+        }
+    }
+    return node;
+}
+
+struct node *node_wider(struct binder *binder, enum node_kind kind,
+                        struct node *below, unsigned added)
+{
+    struct node *node =
+        node_new(binder, kind, below, below->column_count + added);
+
+    if (node == NULL)
+        return NULL;
+    memcpy(node->columns, below->columns,
+           below->column_count * sizeof *node->columns);
+    return node;
+}

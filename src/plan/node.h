@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A query as a tree of nodes. Each has columns, which the expressions of the
+ * node above it name by number, and becomes one step (lower.c). Only
+ * NODE_SELECT computes: it filters the rows of what is below and makes new
+ * columns of them.
+ */
+#ifndef VDBQ_PLAN_NODE_H
+#define VDBQ_PLAN_NODE_H
+
+#include "plan/expression.h"
+
+enum node_kind {
+    NODE_ONCE,   /* one row without columns: there is no FROM        */
+    NODE_TABLE,  /* the table's columns, and behind them the row id  */
+    NODE_SELECT, /* the results for each row that the condition keeps */
+    NODE_JOIN, NODE_GROUP, NODE_SORT, NODE_LIMIT, NODE_CONCAT,
+    NODE_APPLY, NODE_WINDOW, NODE_MAP /* as the steps of these names  */
+};
+
+struct node_column {
+    const char *name;
+    int type; /* enum vdbq_type */
+    unsigned precision, scale;
+    bool nullable;
+    struct range range;
+};
+
+struct node {
+    enum node_kind kind;
+    struct node *left, *right;    /* what is below; right: of a join     */
+    struct vector parts;          /* of struct node *: CONCAT's          */
+    unsigned column_count;
+    struct node_column *columns;
+    double rows;                  /* about how many, for the join's order */
+    const struct table *table;    /* TABLE                               */
+    struct expression *where;     /* SELECT; NULL: every row             */
+    struct expression **results;  /* SELECT: one a column                */
+    struct step_group group;      /* columns are those of `left` ...     */
+    struct step_sort sort;
+    struct step_limit limit;
+    struct step_join join;        /* ... of `left` and `right`; its condition
+                                     is `where`, over both               */
+    struct step_apply apply;      /* its query is `right`                */
+    struct step_window window;
+    struct step_map map;
+};
+
+struct binder;
+
+/* Functions that return a pointer return NULL where they fail, with the
+ * failure in the binder's error. A node shares its columns' names. */
+struct node *node_once(struct binder *binder);
+struct node *node_table(struct binder *binder, const struct table *table);
+/* Results are copied, `count` of them, named by `names` (may be NULL). */
+struct node *node_select(struct binder *binder, struct node *below,
+                         struct expression *where,
+                         struct expression *const *results,
+                         const char *const *names, unsigned count);
+/* Keeps rows; the same columns. */
+struct node *node_filter(struct binder *binder, struct node *below,
+                         struct expression *where);
+/* Adds a column for each expression behind those of `below`. */
+struct node *node_extend(struct binder *binder, struct node *below,
+                         struct expression *const *added, unsigned count);
+/* With no keys and no condition yet. */
+struct node *node_join(struct binder *binder, enum join_kind kind,
+                       struct node *left, struct node *right);
+/* Columns of aggregates get the type that `aggregate_type` says. */
+struct node *node_group(struct binder *binder, struct node *below,
+                        unsigned keys, const struct vector *aggregates);
+struct node *node_distinct(struct binder *binder, struct node *below);
+/* The first `columns` columns stay. */
+struct node *node_sort(struct binder *binder, struct node *below,
+                       const struct vector *keys, unsigned columns);
+struct node *node_limit(struct binder *binder, struct node *below,
+                        uint64_t offset, uint64_t limit);
+/* Parts have columns of equal types. */
+struct node *node_concat(struct binder *binder, struct node *const *parts,
+                         unsigned count);
+/* A node over `below` with its columns and `added` more, to be filled. */
+struct node *node_wider(struct binder *binder, enum node_kind kind,
+                        struct node *below, unsigned added);
+
+/* An expression that is column `column` of `node`. */
+struct expression *node_column(struct binder *binder, const struct node *node,
+                               unsigned column, struct position at);
+/* The type and range of an aggregate's value over a column (NULL: rows). */
+void aggregate_column(enum aggregate_function function,
+                      const struct node_column *argument,
+                      struct node_column *column);
+
+#endif

@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of inner joins, and where conditions are tested. The largest
+ * input comes first and the others are joined to it, each time the smallest
+ * of those that an equality connects; what nothing connects comes last, all
+ * with all. A condition is tested as soon as its columns are there.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+enum { LEAVES_MAX = 64 };
+
+/* One part of a condition. */
+struct part {
+    struct expression *expression; /* over the columns of FROM            */
+    uint64_t leaves;               /* whose columns it needs, a bit each  */
+    bool late;                     /* something is to be lifted out of it */
+    bool done;
+};
+
+struct joining {
+    struct binder *binder;
+    struct node *leaves[LEAVES_MAX];
+    unsigned firsts[LEAVES_MAX + 1]; /* the number of a leaf's first column */
+    unsigned count;
+    struct part *parts;
+    size_t part_count;
+    struct node *node;   /* what is joined so far                         */
+    uint64_t joined;     /* leaves that are in it                         */
+    int *columns;        /* of `node`, by FROM's numbers; -1: not there   */
+};
+
+/* --------------------------------------------------------------- parts -- */
+
+enum vdbq_status split_condition(struct binder *binder, struct expression *e,
+                                 struct vector *parts)
+{
+    while (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND) {
+        enum vdbq_status status = split_condition(binder, e->left, parts);
+        if (status != VDBQ_OK)
+            return status;
+        e = e->right;
+    }
+    return vector_append(parts, &e, 1) ? VDBQ_OK
+                                       : error_no_memory(binder->error);
+}
+
+static struct expression *both(struct binder *binder, struct expression *a,
+                               struct expression *b)
+{
+    struct ast_expression place = { .at = b->at };
+
+    return a == NULL ? b : expression_operator(binder, AST_AND, a, b, &place);
+}
+
+/* What find_leaves() adds to. */
+struct finding {
+    const struct joining *joining;
+    uint64_t leaves;
+};
+
+static bool find_leaves(void *context, struct expression **operand)
+{
+    struct finding *finding = context;
+    const struct joining *joining = finding->joining;
+    struct expression *e = *operand;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return expression_each(e, find_leaves, context);
+    for (unsigned i = 0; i < joining->count; i++)
+        if ((unsigned)e->column >= joining->firsts[i]
+            && (unsigned)e->column < joining->firsts[i + 1])
+            finding->leaves |= (uint64_t)1 << i;
+    return true;
+}
+
+static uint64_t leaves_of(const struct joining *joining,
+                          struct expression *e)
+{
+    struct finding finding = { joining, 0 };
+
+    find_leaves(&finding, &e);
+    return finding.leaves;
+}
+
+static enum vdbq_status read_parts(struct joining *joining,
+                                   const struct vector *conditions)
+{
+    joining->parts = arena_alloc(joining->binder->arena,
+                                 (conditions->count + 1)
+                                     * sizeof *joining->parts);
+    if (joining->parts == NULL)
+        return error_no_memory(joining->binder->error);
+    joining->part_count = conditions->count;
+    for (size_t i = 0; i < conditions->count; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(conditions, struct expression *)[i];
+        joining->parts[i] = (struct part){
+            .expression = e,
+            .leaves = leaves_of(joining, e),
+            .late = expression_has(e, EXPRESSION_SUBQUERY)
+                    || expression_has(e, EXPRESSION_FUNCTION)
+        };
+    }
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+/* FROM's numbers of columns become those of a node. */
+struct moving {
+    const struct node *node;
+    const int *columns; /* by FROM's number, counted from `first` on */
+    unsigned first;
+    struct binder *binder;
+};
+
+static struct expression *move_column(void *context, struct expression *e,
+                                      bool *failed)
+{
+    const struct moving *moving = context;
+    struct expression *moved;
+    int column;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return NULL;
+    column = e->column - (int)moving->first;
+    if (moving->columns != NULL)
+        column = moving->columns[column];
+    moved = node_column(moving->binder, moving->node, (unsigned)column,
+                        e->at);
+    *failed = moved == NULL;
+    return moved;
+}
+
+static struct expression *over_joined(const struct joining *joining,
+                                      struct expression *e)
+{
+    struct moving moving = { .node = joining->node,
+                             .columns = joining->columns,
+                             .binder = joining->binder };
+
+    return expression_replace(joining->binder, e, move_column, &moving);
+}
+
+static struct expression *over_leaf(const struct joining *joining,
+                                    unsigned leaf, struct expression *e)
+{
+    struct moving moving = { .node = joining->leaves[leaf],
+                             .first = joining->firsts[leaf],
+                             .binder = joining->binder };
+
+    return expression_replace(joining->binder, e, move_column, &moving);
+}
+
+/* ------------------------------------------------------------- filters -- */
+
+/* Tests what concerns one leaf alone before it is joined. */
+static enum vdbq_status filter_leaf(struct joining *joining, unsigned leaf)
+{
+    struct binder *binder = joining->binder;
+    struct expression *where = NULL;
+
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *e;
+        if (part->done || part->late
+            || part->leaves != (uint64_t)1 << leaf)
+            continue;
+        e = over_leaf(joining, leaf, part->expression);
+        where = e ? both(binder, where, e) : NULL;
+        if (where == NULL)
+            return binder->error->status;
+        part->done = true;
+    }
+    if (where == NULL)
+        return VDBQ_OK;
+    joining->leaves[leaf] =
+        node_filter(binder, joining->leaves[leaf], where);
+    return joining->leaves[leaf] ? VDBQ_OK : binder->error->status;
+}
+
+/* Tests what can be tested of the rows joined so far. */
+static enum vdbq_status filter_joined(struct joining *joining)
+{
+    struct binder *binder = joining->binder;
+    struct expression *where = NULL;
+
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *e;
+        if (part->done || part->late || (part->leaves & ~joining->joined))
+            continue;
+        e = over_joined(joining, part->expression);
+        where = e ? both(binder, where, e) : NULL;
+        if (where == NULL)
+            return binder->error->status;
+        part->done = true;
+    }
+    if (where == NULL)
+        return VDBQ_OK;
+    joining->node = node_filter(binder, joining->node, where);
+    return joining->node ? VDBQ_OK : binder->error->status;
+}
+
+/* Tests what has a node of its own, over all rows. */
+static enum vdbq_status filter_late(struct joining *joining)
+{
+    struct binder *binder = joining->binder;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *e, **expressions[1] = { &e };
+        if (part->done)
+            continue;
+        e = over_joined(joining, part->expression);
+        if (e == NULL)
+            return binder->error->status;
+        status = lift(binder, &joining->node, expressions, 1);
+        if (status == VDBQ_OK)
+            joining->node = node_filter(binder, joining->node, e);
+        if (joining->node == NULL)
+            return binder->error->status;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+static bool is_equality(const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && e->operator == AST_EQ;
+}
+
+/* Whether a part is an equality of what is joined and a leaf; `*turned`: the
+ * leaf is on its left. */
+static bool connects(const struct joining *joining, const struct part *part,
+                     unsigned leaf, bool *turned)
+{
+    uint64_t bit = (uint64_t)1 << leaf, left, right;
+
+    if (part->done || part->late || !is_equality(part->expression))
+        return false;
+    left = leaves_of(joining, part->expression->left);
+    right = leaves_of(joining, part->expression->right);
+    *turned = left == bit && right != 0 && !(right & ~joining->joined);
+    return *turned
+           || (right == bit && left != 0 && !(left & ~joining->joined));
+}
+
+/* The column of a node that holds a key; made where it is none. */
+static int key_column(struct binder *binder, struct node **node,
+                      struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
+}
+
+/* Both sides of an equality as columns of one machine type. */
+static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
+                                struct expression *left,
+                                struct expression *right,
+                                struct step_join *join)
+{
+    struct expression *sides[2] = { left, right };
+    int columns[2];
+    bool wide = type_machine((enum vdbq_type)left->type)
+                != type_machine((enum vdbq_type)right->type);
+
+    for (int i = 0; i < 2; i++) {
+        if (wide)
+            sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
+                                             sides[i]->at);
+        columns[i] = sides[i] ? key_column(binder, &nodes[i], sides[i]) : -1;
+        if (columns[i] < 0)
+            return binder->error->status;
+    }
+    if (!vector_append(&join->left_keys, &columns[0], 1)
+        || !vector_append(&join->right_keys, &columns[1], 1))
+        return error_no_memory(binder->error);
+    return VDBQ_OK;
+}
+
+static bool keep_keys(struct binder *binder, struct step_join *join)
+{
+    bool kept = arena_vector(binder->arena, &join->left_keys)
+                && arena_vector(binder->arena, &join->right_keys);
+
+    if (!kept)
+        error_no_memory(binder->error);
+    return kept;
+}
+
+/* -------------------------------------------------------------- joining -- */
+
+static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
+                                     struct node *nodes[2],
+                                     struct step_join *join)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *left, *right;
+        bool turned;
+        if (!connects(joining, part, leaf, &turned))
+            continue;
+        left = part->expression->left;
+        right = part->expression->right;
+        left = over_joined(joining, turned ? right : left);
+        right = over_leaf(joining, leaf,
+                          turned ? part->expression->left : right);
+        if (left == NULL || right == NULL)
+            return joining->binder->error->status;
+        status = add_key(joining->binder, nodes, left, right, join);
+        part->done = true;
+    }
+    return status;
+}
+
+static void place_columns(struct joining *joining, unsigned leaf,
+                          unsigned first)
+{
+    unsigned count = joining->firsts[leaf + 1] - joining->firsts[leaf];
+
+    for (unsigned i = 0; i < count; i++)
+        joining->columns[joining->firsts[leaf] + i] = (int)(first + i);
+    joining->joined |= (uint64_t)1 << leaf;
+}
+
+static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
+{
+    struct binder *binder = joining->binder;
+    struct node *nodes[2] = { joining->node, joining->leaves[leaf] };
+    struct step_join keys = { .left_keys = VECTOR(int),
+                              .right_keys = VECTOR(int) };
+    enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
+    struct node *join = NULL;
+
+    if (status == VDBQ_OK && keep_keys(binder, &keys))
+        join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
+    if (join == NULL)
+        return binder->error->status;
+    join->join.left_keys = keys.left_keys;
+    join->join.right_keys = keys.right_keys;
+    if (keys.left_keys.count > 0)
+        join->rows = nodes[0]->rows;
+    joining->node = join;
+    place_columns(joining, leaf, nodes[0]->column_count);
+    return filter_joined(joining);
+}
+
+static unsigned largest_leaf(const struct joining *joining)
+{
+    unsigned best = 0;
+
+    for (unsigned i = 1; i < joining->count; i++)
+        if (joining->leaves[i]->rows > joining->leaves[best]->rows)
+            best = i;
+    return best;
+}
+
+static bool is_connected(const struct joining *joining, unsigned leaf)
+{
+    bool turned;
+
+    for (size_t i = 0; i < joining->part_count; i++)
+        if (connects(joining, &joining->parts[i], leaf, &turned))
+            return true;
+    return false;
+}
+
+/* The leaf to be joined next. */
+static unsigned next_leaf(const struct joining *joining)
+{
+    unsigned best = joining->count;
+    bool best_connected = false;
+
+    for (unsigned i = 0; i < joining->count; i++) {
+        bool connected, better;
+        if (joining->joined >> i & 1)
+            continue;
+        connected = is_connected(joining, i);
+        better = best == joining->count || (connected && !best_connected)
+                 || (connected == best_connected
+                     && joining->leaves[i]->rows
+                            < joining->leaves[best]->rows);
+        if (better) {
+            best = i;
+            best_connected = connected;
+        }
+    }
+    return best;
+}
+
+static enum vdbq_status join_leaves(struct joining *joining)
+{
+    enum vdbq_status status = VDBQ_OK;
+    unsigned first;
+
+    for (unsigned i = 0; i < joining->count && status == VDBQ_OK; i++)
+        status = filter_leaf(joining, i);
+    if (status != VDBQ_OK)
+        return status;
+    first = largest_leaf(joining);
+    joining->node = joining->leaves[first];
+    place_columns(joining, first, 0);
+    for (unsigned i = 1; i < joining->count && status == VDBQ_OK; i++)
+        status = join_leaf(joining, next_leaf(joining));
+    if (status == VDBQ_OK)
+        status = filter_joined(joining);
+    return status == VDBQ_OK ? filter_late(joining) : status;
+}
+
+/* The columns of FROM and no others, in their order. */
+static struct node *in_order(const struct joining *joining)
+{
+    unsigned count = joining->firsts[joining->count];
+    bool same = joining->node->column_count == count;
+    struct expression **results = arena_alloc(
+        joining->binder->arena, (count + 1) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(joining->binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        same &= joining->columns[i] == (int)i;
+        results[i] = node_column(joining->binder, joining->node,
+                                 (unsigned)joining->columns[i],
+                                 (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return same ? joining->node
+                : node_select(joining->binder, joining->node, NULL, results,
+                              NULL, count);
+}
+
+static enum vdbq_status start_joining(struct joining *joining,
+                                      const struct from *from)
+{
+    if (from->leaves.count > LEAVES_MAX)
+        return error_set(joining->binder->error, VDBQ_LIMIT,
+                         "a query joins at most %d tables", LEAVES_MAX);
+    joining->count = (unsigned)from->leaves.count;
+    for (unsigned i = 0; i < joining->count; i++) {
+        joining->leaves[i] = VECTOR_ITEMS(&from->leaves, struct node *)[i];
+        joining->firsts[i + 1] =
+            joining->firsts[i] + joining->leaves[i]->column_count;
+    }
+    joining->columns =
+        arena_alloc(joining->binder->arena,
+                    (joining->firsts[joining->count] + 1)
+                        * sizeof *joining->columns);
+    if (joining->columns == NULL)
+        return error_no_memory(joining->binder->error);
+    return read_parts(joining, &from->conditions);
+}
+
+struct node *join_in_order(struct binder *binder, const struct from *from)
+{
+    struct joining joining = { .binder = binder };
+
+    if (start_joining(&joining, from) != VDBQ_OK)
+        return NULL;
+    if (joining.count == 0) {
+        joining.node = node_once(binder);
+        if (joining.node == NULL || filter_joined(&joining) != VDBQ_OK
+            || filter_late(&joining) != VDBQ_OK)
+            return NULL;
+        return joining.node;
+    }
+    return join_leaves(&joining) == VDBQ_OK ? in_order(&joining) : NULL;
+}
+
+/* --------------------------------------------------------- outer joins -- */
+
+/* Which sides of a join an expression needs: 1 the left, 2 the right. */
+static uint64_t sides_of(const struct node *join, struct expression *e)
+{
+    struct joining sides = { .count = 2 };
+
+    sides.firsts[1] = join->left->column_count;
+    sides.firsts[2] = join->left->column_count + join->right->column_count;
+    return leaves_of(&sides, e);
+}
+
+static struct expression *over_side(struct binder *binder,
+                                    const struct node *join,
+                                    struct expression *e, bool right)
+{
+    struct moving moving = {
+        .node = right ? join->right : join->left,
+        .first = right ? join->left->column_count : 0,
+        .binder = binder
+    };
+
+    return expression_replace(binder, e, move_column, &moving);
+}
+
+/* One part of ON: a key where it is an equality of both sides. */
+static enum vdbq_status add_on(struct binder *binder, struct node *join,
+                               struct node *nodes[2], struct expression *e)
+{
+    uint64_t left, right;
+    bool turned;
+
+    if (is_equality(e)) {
+        left = sides_of(join, e->left);
+        right = sides_of(join, e->right);
+        turned = left == 2 && right == 1;
+        if (turned || (left == 1 && right == 2)) {
+            struct expression *a = over_side(
+                binder, join, turned ? e->right : e->left, false);
+            struct expression *b = over_side(
+                binder, join, turned ? e->left : e->right, true);
+            bool plain = a && b && a->kind == EXPRESSION_COLUMN
+                         && b->kind == EXPRESSION_COLUMN
+                         && type_machine((enum vdbq_type)a->type)
+                                == type_machine((enum vdbq_type)b->type);
+            if (a == NULL || b == NULL)
+                return binder->error->status;
+            if (plain)
+                return add_key(binder, nodes, a, b, &join->join);
+        }
+    }
+    join->where = both(binder, join->where, e);
+    return join->where ? VDBQ_OK : binder->error->status;
+}
+
+enum vdbq_status join_on(struct binder *binder, struct node *join,
+                         const struct vector *parts)
+{
+    struct node *nodes[2] = { join->left, join->right };
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++) {
+        struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (expression_has(e, EXPRESSION_SUBQUERY)
+            || expression_has(e, EXPRESSION_FUNCTION))
+            return error_at(binder->error, VDBQ_LIMIT, e->at,
+                            "the condition of an outer join has no "
+                            "subqueries and no functions of several texts");
+        status = add_on(binder, join, nodes, e);
+    }
+    if (status == VDBQ_OK && !keep_keys(binder, &join->join))
+        status = binder->error->status;
+    return status;
+}

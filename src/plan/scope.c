@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which column a name means: one of the query's own FROM, or of a query
+ * around it. The latter is a parameter of the inner query: whatever row the
+ * outer one is at gives its value.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+void scope_enter(struct binder *binder, struct scope *scope)
+{
+    *scope = (struct scope){ .outer = binder->scope,
+                             .columns = VECTOR(struct scope_column),
+                             .asked = VECTOR(struct outer_value) };
+    binder->scope = scope;
+}
+
+void scope_leave(struct binder *binder, struct scope *scope)
+{
+    binder->scope = scope->outer;
+    vector_finish(&scope->columns);
+    vector_finish(&scope->asked);
+}
+
+enum vdbq_status scope_add(struct binder *binder, const char *table,
+                           const char *name, int column, bool hidden)
+{
+    struct scope_column added = { .table = table, .name = name,
+                                  .column = column, .other = -1,
+                                  .hidden = hidden };
+
+    return vector_append(&binder->scope->columns, &added, 1)
+               ? VDBQ_OK : error_no_memory(binder->error);
+}
+
+enum vdbq_status scope_add_node(struct binder *binder, const char *table,
+                                const struct node *node, unsigned first)
+{
+    enum vdbq_status status = VDBQ_OK;
+    unsigned ids = node->kind == NODE_TABLE;
+
+    for (unsigned i = 0; i < node->column_count && status == VDBQ_OK; i++)
+        status = scope_add(binder, table, node->columns[i].name,
+                           (int)(first + i), i + ids >= node->column_count
+                                                 && ids > 0);
+    return status;
+}
+
+/* ------------------------------------------------------------- look-up -- */
+
+static bool is_row_id(const char *name)
+{
+    return name_equal(name, "rowid") || name_equal(name, "_rowid_");
+}
+
+/* Whether a column answers to the name as it is written. */
+static bool answers(const struct scope_column *column,
+                    const struct ast_expression *tree)
+{
+    bool named = tree->table.text != NULL
+                 && name_equal(column->table, tree->table.text);
+
+    if (tree->table.text != NULL && !named)
+        return false;
+    if (column->hidden && is_row_id(column->name))
+        return is_row_id(tree->column.text);
+    return (named || !column->hidden)
+           && name_equal(column->name, tree->column.text);
+}
+
+/* The column of that name in one scope; NULL: none. A column that is called
+ * rowid comes before the row's own id. */
+static const struct scope_column *look(const struct scope *scope,
+                                       const struct ast_expression *tree,
+                                       bool *ambiguous)
+{
+    const struct scope_column *found = NULL;
+
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        const struct scope_column *column = vector_at(&scope->columns, i);
+        if (!answers(column, tree))
+            continue;
+        if (found == NULL || (found->hidden && !column->hidden)) {
+            found = column;
+            *ambiguous = false;
+        } else if (found->hidden == column->hidden) {
+            *ambiguous = true;
+        }
+    }
+    return found;
+}
+
+/* The column of a scope as an expression. */
+static struct expression *column_in(struct binder *binder,
+                                    struct scope *scope,
+                                    const struct scope_column *column,
+                                    const struct ast_expression *tree)
+{
+    struct expression *e, *other, *known;
+
+    e = node_column(binder, scope->node, (unsigned)column->column, tree->at);
+    if (e == NULL || column->other < 0)
+        return e;
+    other = node_column(binder, scope->node, (unsigned)column->other,
+                        tree->at);
+    if (other == NULL
+        || expression_meet(binder, &e, &other, tree->at) == VDBQ_TYPE_NONE)
+        return NULL;
+    known = expression_null(binder, e->type, tree->at);
+    known = known ? expression_operator(binder, AST_IS_NOT, e, known, tree)
+                  : NULL;
+    return known ? expression_choice(binder, known, e, other, tree->at)
+                 : NULL;
+}
+
+/* A parameter for a column of an outer query. */
+static struct expression *ask(struct binder *binder, struct scope *scope,
+                              struct expression *value)
+{
+    struct outer_value asked = { .parameter = binder->parameter_count++,
+                                 .value = value };
+    struct expression *e =
+        expression_new(binder, EXPRESSION_PARAMETER, value->type, value->at);
+
+    if (e == NULL)
+        return NULL;
+    if (!vector_append(&scope->asked, &asked, 1)) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    e->parameter = asked.parameter;
+    e->precision = value->precision;
+    e->scale = value->scale;
+    e->name = value->name;
+    e->nullable = true;
+    e->range = range_full(value->type);
+    return e;
+}
+
+/* --------------------------------------------------------------- errors -- */
+
+static bool knows_table(const struct scope *scope, const char *table)
+{
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        const struct scope_column *column = vector_at(&scope->columns, i);
+        if (name_equal(column->table, table))
+            return true;
+    }
+    return false;
+}
+
+static struct expression *refuse_table(struct binder *binder,
+                                       const struct ast_name *table)
+{
+    error_at(binder->error, VDBQ_UNKNOWN, table->at,
+             "no table %s is named in FROM", table->text);
+    if (binder->scope->columns.count == 0)
+        error_hint(binder->error,
+                   "there is no table to take it from here");
+    return NULL;
+}
+
+/* Names the columns there are, or the one that was meant. */
+static void hint_scope(struct binder *binder, const char *name)
+{
+    struct likely likely = { 0 };
+    struct text list = { 0 };
+    unsigned listed = 0;
+
+    for (size_t i = 0; i < binder->scope->columns.count; i++) {
+        const struct scope_column *column =
+            vector_at(&binder->scope->columns, i);
+        likely_name(&likely, name, column->name);
+        if (!column->hidden && listed++ < 12)
+            text_print(&list, "%s%s", listed > 1 ? ", " : "", column->name);
+    }
+    if (binder->scope->columns.count == 0)
+        error_hint(binder->error, "there is no table to take it from here");
+    else if (likely.name != NULL)
+        error_hint(binder->error, "did you mean \"%s\"?", likely.name);
+    else if (list.bytes != NULL)
+        error_hint(binder->error, "columns: %s%s", list.bytes,
+                   listed > 12 ? ", ..." : "");
+    text_finish(&list);
+}
+
+static struct expression *refuse(struct binder *binder,
+                                 const struct ast_expression *tree)
+{
+    const struct ast_name *name = &tree->column;
+
+    if (tree->table.text != NULL
+        && !knows_table(binder->scope, tree->table.text))
+        return refuse_table(binder, &tree->table);
+    error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such column: %s%s%s",
+             tree->table.text ? tree->table.text : "",
+             tree->table.text ? "." : "", name->text);
+    hint_scope(binder, name->text);
+    return NULL;
+}
+
+/* A result of the query itself that has the name. */
+static struct expression *result_named(const struct scope *scope,
+                                       const struct ast_expression *tree)
+{
+    if (scope->results == NULL || tree->table.text != NULL)
+        return NULL;
+    for (size_t i = 0; i < scope->results->count; i++) {
+        const struct result *result = vector_at(scope->results, i);
+        if (result->alias && name_equal(result->name, tree->column.text))
+            return result->expression;
+    }
+    return NULL;
+}
+
+struct expression *scope_find(struct binder *binder,
+                              const struct ast_expression *tree)
+{
+    struct expression *result;
+
+    for (struct scope *scope = binder->scope; scope != NULL;
+         scope = scope->outer) {
+        bool ambiguous = false;
+        const struct scope_column *column = look(scope, tree, &ambiguous);
+        struct expression *e;
+        result = column ? NULL : result_named(scope, tree);
+        if (result != NULL && scope == binder->scope)
+            return result;
+        if (column == NULL)
+            continue;
+        if (ambiguous) {
+            error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
+                     "several tables have a column %s", tree->column.text);
+            error_hint(binder->error, "say which: %s.%s", column->table,
+                       column->name);
+            return NULL;
+        }
+        e = column_in(binder, scope, column, tree);
+        return e == NULL || scope == binder->scope ? e
+                                                   : ask(binder, scope, e);
+    }
+    return refuse(binder, tree);
+}
