@@ -15,8 +15,9 @@
 
 enum {
     SQL_BYTES_MAX = 64 << 20, /* of one statement                        */
-    SQL_DEPTH_MAX = 1000,     /* expressions nested in one another       */
-    SQL_NODES_MAX = 1 << 20   /* of one expression                       */
+    SQL_DEPTH_MAX = 1000,     /* expressions and queries nested in one
+                                 another                                 */
+    SQL_PARAMETERS_MAX = 32766 /* the highest number of a parameter      */
 };
 
 /* A name as written, without its quotes; text ends with a NUL. */
@@ -29,20 +30,62 @@ enum ast_operator {
     /* two operands */
     AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_MOD,
     AST_EQ, AST_NEQ, AST_LT, AST_LE, AST_GT, AST_GE,
-    AST_IS, AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS */
+    AST_IS, AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS;
+                           where `right` is AST_TRUE or AST_FALSE, whether
+                           `left` is known and has that truth            */
     AST_AND, AST_OR,
+    AST_CONCAT,         /* ||                                            */
     /* one operand, in `left` */
     AST_NOT, AST_MINUS, AST_PLUS
 };
 
+/* A type as written: VARCHAR(10) is TEXT, DECIMAL(p,s) keeps both. */
+struct ast_type {
+    enum vdbq_type type;
+    unsigned precision; /* VDBQ_DECIMAL: digits in all               */
+    unsigned scale;     /* VDBQ_DECIMAL: digits behind the point     */
+};
+
 enum ast_expression_kind {
-    AST_INTEGER,  /* integer                                         */
-    AST_DECIMAL,  /* decimal: 1.5, 1e3, or a whole number past int64 */
-    AST_STRING,   /* string: 'text', without quotes                  */
+    AST_INTEGER,   /* integer                                         */
+    AST_DECIMAL,   /* decimal: 1.5, 1e3, or a whole number past int64;
+                      `begin` and `end` have its digits               */
+    AST_STRING,    /* string: 'text', without quotes                  */
     AST_NULL,
-    AST_COLUMN,   /* table (may be none), column                     */
-    AST_OPERATOR, /* operator, left, right                           */
-    AST_CAST      /* left, type                                      */
+    AST_TRUE,
+    AST_FALSE,
+    AST_INTERVAL,  /* INTERVAL '3' MONTH: integer, unit               */
+    AST_COLUMN,    /* table (may be none), column                     */
+    AST_PARAMETER, /* ? (integer: its number from 1, in order of the
+                      text), ?3 (integer), :name (column.text)        */
+    AST_OPERATOR,  /* operator, left, right                           */
+    AST_BETWEEN,   /* left, low in arguments, high behind it; negated */
+    AST_CAST,      /* left, type                                      */
+    AST_CASE,      /* left (the operand; NULL: none), whens,
+                      right (ELSE; NULL: none)                        */
+    AST_IN,        /* left, arguments or query; negated               */
+    AST_LIKE,      /* left, right, escape (NULL: none); negated; folds:
+                      ILIKE                                           */
+    AST_FUNCTION,  /* column (its name), arguments, star, distinct,
+                      filter, over                                    */
+    AST_SUBQUERY,  /* query: its only value                           */
+    AST_EXISTS     /* query                                           */
+};
+
+enum ast_unit {
+    AST_YEAR, AST_MONTH, AST_DAY, AST_HOUR, AST_MINUTE, AST_SECOND
+};
+
+/* One WHEN of a CASE. */
+struct ast_when {
+    struct ast_expression *when, *then;
+    struct ast_when *next;
+};
+
+/* OVER (PARTITION BY ... ORDER BY ...). */
+struct ast_window {
+    struct ast_value *partition;
+    struct ast_order *order;
 };
 
 /* The position is the operator's, or the first token's. `begin` and `end`
@@ -51,11 +94,10 @@ enum ast_expression_kind {
 struct ast_expression {
     enum ast_expression_kind kind;
     enum ast_operator operator;
-    enum vdbq_type type;  /* AST_CAST                              */
-    unsigned depth;       /* 1 + the deeper operand's; parentheses
+    struct ast_type type; /* AST_CAST                              */
+    enum ast_unit unit;   /* AST_INTERVAL                          */
+    unsigned depth;       /* 1 + the deepest part's; parentheses
                              count, too                            */
-    unsigned nodes;       /* in it; BETWEEN shares an operand, which
-                             counts each time                      */
     struct position at;
     size_t begin, end;
     int64_t integer;
@@ -64,6 +106,22 @@ struct ast_expression {
     size_t string_length;
     struct ast_name table, column;
     struct ast_expression *left, *right;
+    struct ast_expression *escape;
+    struct ast_expression *filter;  /* FILTER (WHERE ...); NULL: none */
+    struct ast_value *arguments;
+    unsigned argument_count;
+    struct ast_when *whens;
+    struct ast_query *query;
+    struct ast_window *over;        /* NULL: not a window function    */
+    bool negated;                   /* NOT IN, NOT LIKE, NOT BETWEEN  */
+    bool folds;                     /* ILIKE                          */
+    bool star;                      /* count(*)                       */
+    bool distinct;                  /* count(DISTINCT x)              */
+};
+
+struct ast_value {
+    struct ast_expression *expression;
+    struct ast_value *next;
 };
 
 /* A result column: `*` or `t.*` (star), or an expression with an alias. */
@@ -76,24 +134,109 @@ struct ast_result {
     struct ast_result *next;
 };
 
-struct ast_table {
-    struct ast_name name;
-    struct ast_name alias;
+/* A term of ORDER BY. */
+struct ast_order {
+    struct ast_expression *expression;
+    bool descending;
+    enum { AST_NULLS_DEFAULT, AST_NULLS_FIRST, AST_NULLS_LAST } nulls;
+    struct ast_order *next;
 };
 
+/* What stands in FROM. */
+enum ast_from_kind {
+    AST_FROM_TABLE,  /* name, alias; also a view or a name of WITH */
+    AST_FROM_FILE,   /* file: FROM 'file.csv'; alias               */
+    AST_FROM_QUERY,  /* query, alias, columns                      */
+    AST_FROM_JOIN    /* left, right, join, on or using             */
+};
+enum ast_join {
+    AST_JOIN_COMMA, AST_JOIN_CROSS, AST_JOIN_INNER,
+    AST_JOIN_LEFT, AST_JOIN_RIGHT, AST_JOIN_FULL
+};
+struct ast_from {
+    enum ast_from_kind kind;
+    unsigned depth; /* as of expressions */
+    struct ast_name name;
+    struct ast_name alias;
+    const char *file;
+    struct ast_query *query;
+    struct ast_from *left, *right;
+    enum ast_join join;
+    bool natural;
+    struct ast_expression *on;   /* NULL: none                      */
+    struct ast_name *columns;    /* USING (...), or alias(a, b ...) */
+    unsigned column_count;
+    struct position at;
+};
+
+struct ast_row {
+    struct ast_value *values;
+    unsigned value_count;
+    struct position at;  /* of its opening parenthesis */
+    struct ast_row *next;
+};
+
+/* SELECT ... up to HAVING. */
 struct ast_select {
+    bool distinct;
     struct ast_result *results;
     unsigned result_count;
-    struct ast_table *from;          /* NULL: no FROM              */
+    struct ast_from *from;           /* NULL: no FROM              */
     struct ast_expression *where;    /* NULL: no WHERE             */
+    struct ast_value *group;         /* GROUP BY; NULL: none       */
+    bool group_all;                  /* GROUP BY ALL               */
+    struct ast_expression *having;   /* NULL: none                 */
+};
+
+/* A name of WITH. */
+struct ast_with {
+    struct ast_name name;
+    struct ast_name *columns; /* column_count of them; NULL: the query's */
+    unsigned column_count;
+    struct ast_query *query;
+    struct ast_with *next;
+};
+
+/* A query is a SELECT, a VALUES, or two queries joined by a set operator;
+ * with what may stand around it. */
+enum ast_query_kind {
+    AST_QUERY_SELECT, /* select       */
+    AST_QUERY_VALUES, /* rows         */
+    AST_QUERY_UNION, AST_QUERY_UNION_ALL,
+    AST_QUERY_INTERSECT, AST_QUERY_EXCEPT /* left, right */
+};
+struct ast_query {
+    enum ast_query_kind kind;
+    unsigned depth; /* as of expressions */
+    struct ast_with *with;
+    struct ast_select select;
+    struct ast_row *rows;
+    size_t row_count;
+    struct ast_query *left, *right;
+    struct ast_order *order;
+    struct ast_expression *limit, *offset; /* NULL: none */
+    struct position at;
+    size_t begin, end; /* of the statement's text, as of expressions */
 };
 
 struct ast_column {
     struct ast_name name;
-    enum vdbq_type type;
+    struct ast_type type;
     bool primary_key;
-    struct position key_at;          /* of PRIMARY                 */
+    bool not_null;
+    bool unique;
+    struct ast_expression *default_value; /* NULL: none    */
+    struct position key_at;               /* of PRIMARY    */
     struct ast_column *next;
+};
+
+/* PRIMARY KEY (a, b) or UNIQUE (a, b) as a table constraint. */
+struct ast_constraint {
+    bool primary;
+    struct ast_name *columns;
+    unsigned column_count;
+    struct position at;
+    struct ast_constraint *next;
 };
 
 struct ast_create {
@@ -101,46 +244,89 @@ struct ast_create {
     bool if_not_exists;
     struct ast_column *columns;
     unsigned column_count;
-    struct ast_name key; /* PRIMARY KEY (name) as a table constraint */
+    struct ast_constraint *constraints;
+    struct ast_query *query; /* CREATE TABLE AS; NULL: none */
 };
 
+/* DROP TABLE, VIEW, INDEX. */
 struct ast_drop {
-    struct ast_name table;
+    struct ast_name name;
     bool if_exists;
 };
 
-struct ast_value {
-    struct ast_expression *expression;
-    struct ast_value *next;
+struct ast_view {
+    struct ast_name name;
+    bool if_not_exists;
+    struct ast_name *columns;
+    unsigned column_count;
+    struct ast_query *query;
 };
-struct ast_row {
-    struct ast_value *values;
-    unsigned value_count;
-    struct position at;  /* of its opening parenthesis */
-    struct ast_row *next;
+
+struct ast_index {
+    struct ast_name name;
+    struct ast_name table;
+    bool if_not_exists;
+    bool unique;
+    struct ast_order *terms; /* columns, ASC or DESC */
 };
+
 struct ast_insert {
     struct ast_name table;
+    bool replace;             /* REPLACE, INSERT OR REPLACE             */
+    bool ignore;              /* INSERT OR IGNORE                       */
     struct ast_name *columns; /* column_count of them; NULL: all, in order */
     unsigned column_count;
-    struct ast_row *rows;
-    size_t row_count;
+    struct ast_query *query;  /* VALUES or any other; NULL: DEFAULT VALUES */
+};
+
+/* One `column = expression` of an UPDATE. */
+struct ast_set {
+    struct ast_name column;
+    struct ast_expression *expression;
+    struct ast_set *next;
+};
+struct ast_update {
+    struct ast_name table;
+    struct ast_name alias;
+    struct ast_set *sets;
+    struct ast_expression *where;
+};
+struct ast_delete {
+    struct ast_name table;
+    struct ast_name alias;
+    struct ast_expression *where;
+};
+
+/* COPY table (or a query) TO 'file.csv'. */
+struct ast_copy {
+    struct ast_query *query; /* of a table: SELECT * FROM it */
+    const char *file;
 };
 
 enum ast_statement_kind {
     AST_EMPTY, /* only blanks, comments or a semicolon */
-    AST_SELECT, AST_CREATE_TABLE, AST_DROP_TABLE, AST_INSERT
+    AST_SELECT,     /* query */
+    AST_CREATE_TABLE, AST_DROP_TABLE, AST_CREATE_VIEW, AST_DROP_VIEW,
+    AST_CREATE_INDEX, AST_DROP_INDEX, AST_INSERT, AST_UPDATE, AST_DELETE,
+    AST_BEGIN, AST_COMMIT, AST_ROLLBACK,
+    AST_COPY, AST_DESCRIBE, AST_SUMMARIZE /* of a table: SELECT * FROM it */
 };
 enum ast_explain { AST_RUN, AST_EXPLAIN, AST_EXPLAIN_ANALYZE };
 
 struct ast_statement {
     enum ast_statement_kind kind;
     enum ast_explain explain;
+    unsigned parameter_count; /* the highest number of a parameter   */
     union {
-        struct ast_select select;
+        struct ast_query *query;  /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;
         struct ast_drop drop;
+        struct ast_view view;
+        struct ast_index index;
         struct ast_insert insert;
+        struct ast_update update;
+        struct ast_delete delete;
+        struct ast_copy copy;
     };
 };
 

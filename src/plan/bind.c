@@ -9,7 +9,7 @@
 #include <string.h>
 
 static enum vdbq_status bind_from(struct binder *binder,
-                                  const struct ast_table *from);
+                                  const struct ast_from *from);
 static enum vdbq_status bind_result(struct binder *binder,
                                     const struct ast_result *result,
                                     struct vector *results);
@@ -22,8 +22,12 @@ static struct expression *bind_column(struct binder *binder,
                                       const struct ast_expression *tree);
 static struct expression *bind_operator(struct binder *binder,
                                         const struct ast_expression *tree);
+static struct expression *bind_between(struct binder *binder,
+                                       const struct ast_expression *tree);
 static struct expression *bind_cast(struct binder *binder,
                                     const struct ast_expression *tree);
+static struct expression *bind_truth(struct binder *binder,
+                                     const struct ast_expression *tree);
 static struct expression *column_expression(struct binder *binder,
                                             unsigned number,
                                             struct position at);
@@ -62,8 +66,18 @@ struct expression *bind_expression(struct binder *binder,
         return bind_operator(binder, tree);
     case AST_CAST:
         return bind_cast(binder, tree);
+    case AST_TRUE:
+        return expression_integer(binder, 1, tree->at);
+    case AST_FALSE:
+        return expression_integer(binder, 0, tree->at);
+    case AST_BETWEEN:
+        return bind_between(binder, tree);
     case AST_STRING:
         break;
+    default:
+        error_at(binder->error, VDBQ_SYNTAX, tree->at,
+                 "this expression is not there yet");
+        return NULL;
     }
     error_at(binder->error, VDBQ_TYPE, tree->at,
              "text values cannot be stored or computed with by this version");
@@ -76,7 +90,7 @@ struct expression *bind_expression(struct binder *binder,
 /* ------------------------------------------------------ FROM and results -- */
 
 static enum vdbq_status bind_from(struct binder *binder,
-                                  const struct ast_table *from)
+                                  const struct ast_from *from)
 {
     const struct table *table = find_table(binder, &from->name);
 
@@ -288,6 +302,9 @@ static struct expression *bind_operator(struct binder *binder,
 {
     struct expression *left, *right = NULL;
 
+    if ((tree->operator == AST_IS || tree->operator == AST_IS_NOT)
+        && (tree->right->kind == AST_TRUE || tree->right->kind == AST_FALSE))
+        return bind_truth(binder, tree);
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
     left = bind_expression(binder, tree->left);
@@ -299,6 +316,66 @@ static struct expression *bind_operator(struct binder *binder,
             return NULL;
     }
     return expression_operator(binder, tree->operator, left, right, tree);
+}
+
+/* A tree over parts of another, at its place. */
+static struct ast_expression *tree_over(struct binder *binder,
+                                        const struct ast_expression *at,
+                                        enum ast_operator operator,
+                                        const struct ast_expression *left,
+                                        const struct ast_expression *right)
+{
+    struct ast_expression *made = arena_alloc(binder->arena, sizeof *made);
+
+    if (made == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    *made = *at;
+    made->kind = AST_OPERATOR;
+    made->operator = operator;
+    made->left = (struct ast_expression *)left;
+    made->right = (struct ast_expression *)right;
+    return made;
+}
+
+/* value >= low AND value <= high */
+static struct expression *bind_between(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    const struct ast_value *low = tree->arguments;
+    struct ast_expression *least, *most, *both;
+
+    least = tree_over(binder, tree, AST_GE, tree->left, low->expression);
+    most = tree_over(binder, tree, AST_LE, tree->left, low->next->expression);
+    both = least != NULL && most != NULL
+         ? tree_over(binder, tree, AST_AND, least, most) : NULL;
+    if (both != NULL && tree->negated)
+        both = tree_over(binder, tree, AST_NOT, both, NULL);
+    return both != NULL ? bind_expression(binder, both) : NULL;
+}
+
+/* value IS TRUE: value IS NOT NULL AND value <> 0 */
+static struct expression *bind_truth(struct binder *binder,
+                                     const struct ast_expression *tree)
+{
+    bool wanted = tree->right->kind == AST_TRUE;
+    struct ast_expression *zero = tree_over(binder, tree, AST_IS, NULL, NULL);
+    struct ast_expression *null = tree_over(binder, tree, AST_IS, NULL, NULL);
+    struct ast_expression *known, *test, *both;
+
+    if (zero == NULL || null == NULL)
+        return NULL;
+    zero->kind = AST_INTEGER;
+    null->kind = AST_NULL;
+    known = tree_over(binder, tree, AST_IS_NOT, tree->left, null);
+    test = tree_over(binder, tree, wanted ? AST_NEQ : AST_EQ, tree->left,
+                     zero);
+    both = known != NULL && test != NULL
+         ? tree_over(binder, tree, AST_AND, known, test) : NULL;
+    if (both != NULL && tree->operator == AST_IS_NOT)
+        both = tree_over(binder, tree, AST_NOT, both, NULL);
+    return both != NULL ? bind_expression(binder, both) : NULL;
 }
 
 /* The number that text holds, blanks around it aside. */
@@ -329,11 +406,16 @@ static struct expression *bind_cast(struct binder *binder,
 {
     struct expression *operand, *e;
 
+    if (tree->type.type > VDBQ_DOUBLE) {
+        error_at(binder->error, VDBQ_SYNTAX, tree->at,
+                 "this type is not there yet");
+        return NULL;
+    }
     if (tree->left->kind == AST_STRING)
         operand = number_in_text(binder, tree->left);
     else
         operand = bind_expression(binder, tree->left);
-    e = expression_cast(binder, operand, (int)tree->type, tree->at);
+    e = expression_cast(binder, operand, (int)tree->type.type, tree->at);
     if (e == NULL)
         return NULL;
     e->literal = false;
