@@ -15,8 +15,9 @@
 
 enum {
     SQL_BYTES_MAX = 64 << 20, /* of one statement                        */
-    SQL_DEPTH_MAX = 1000,     /* expressions nested in one another       */
-    SQL_NODES_MAX = 1 << 20   /* of one expression                       */
+    SQL_DEPTH_MAX = 1000,     /* expressions and queries nested in one
+                                 another                                 */
+    SQL_PARAMETERS_MAX = 32766 /* the highest number of a parameter      */
 };
 
 /* A name as written, without its quotes; text ends with a NUL. */
@@ -29,7 +30,9 @@ enum ast_operator {
     /* two operands */
     AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_MOD,
     AST_EQ, AST_NEQ, AST_LT, AST_LE, AST_GT, AST_GE,
-    AST_IS, AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS */
+    AST_IS, AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS;
+                           where `right` is AST_TRUE or AST_FALSE, whether
+                           `left` is known and has that truth            */
     AST_AND, AST_OR,
     AST_CONCAT,         /* ||                                            */
     /* one operand, in `left` */
@@ -93,9 +96,8 @@ struct ast_expression {
     enum ast_operator operator;
     struct ast_type type; /* AST_CAST                              */
     enum ast_unit unit;   /* AST_INTERVAL                          */
-    unsigned depth;       /* 1 + the deeper operand's; parentheses
+    unsigned depth;       /* 1 + the deepest part's; parentheses
                              count, too                            */
-    unsigned nodes;       /* in it                                 */
     struct position at;
     size_t begin, end;
     int64_t integer;
@@ -153,6 +155,7 @@ enum ast_join {
 };
 struct ast_from {
     enum ast_from_kind kind;
+    unsigned depth; /* as of expressions */
     struct ast_name name;
     struct ast_name alias;
     const char *file;
@@ -204,6 +207,7 @@ enum ast_query_kind {
 };
 struct ast_query {
     enum ast_query_kind kind;
+    unsigned depth; /* as of expressions */
     struct ast_with *with;
     struct ast_select select;
     struct ast_row *rows;
@@ -212,7 +216,7 @@ struct ast_query {
     struct ast_order *order;
     struct ast_expression *limit, *offset; /* NULL: none */
     struct position at;
-    size_t begin, end; /* of the statement's text */
+    size_t begin, end; /* of the statement's text, as of expressions */
 };
 
 struct ast_column {
@@ -305,7 +309,7 @@ enum ast_statement_kind {
     AST_CREATE_TABLE, AST_DROP_TABLE, AST_CREATE_VIEW, AST_DROP_VIEW,
     AST_CREATE_INDEX, AST_DROP_INDEX, AST_INSERT, AST_UPDATE, AST_DELETE,
     AST_BEGIN, AST_COMMIT, AST_ROLLBACK,
-    AST_COPY, AST_DESCRIBE, AST_SUMMARIZE /* name, or query */
+    AST_COPY, AST_DESCRIBE, AST_SUMMARIZE /* of a table: SELECT * FROM it */
 };
 enum ast_explain { AST_RUN, AST_EXPLAIN, AST_EXPLAIN_ANALYZE };
 

@@ -8,17 +8,9 @@
 #include "base/text.h"
 #include "parser/parser_inner.h"
 
-static struct ast_expression *make(struct parse *parse,
-                                   enum ast_expression_kind kind,
-                                   struct span span);
-static bool fits_limits(struct parse *parse,
-                        const struct ast_expression *expression);
-
-/* ----------------------------------------------------------- literals -- */
-
-static struct ast_expression *make(struct parse *parse,
-                                   enum ast_expression_kind kind,
-                                   struct span span)
+struct ast_expression *make_expression(struct parse *parse,
+                                       enum ast_expression_kind kind,
+                                       struct span span)
 {
     struct ast_expression *made = parse_alloc(parse, sizeof *made);
 
@@ -26,88 +18,58 @@ static struct ast_expression *make(struct parse *parse,
         return NULL;
     made->kind = kind;
     made->depth = 1;
-    made->nodes = 1;
     made->at = span.at;
     made->begin = span.begin;
     made->end = span.end;
     return made;
 }
 
-/* The digits behind 0x as 64 bits, which may be a negative number; false:
- * there are more. */
-static bool read_hex(const char *digits, size_t count, int64_t *value)
+bool fits_depth(struct parse *parse, unsigned depth, struct position at)
 {
-    uint64_t bits = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        char digit = digits[i];
-        if (bits >> 60 != 0)
-            return false;
-        bits = bits << 4 | (uint64_t)(digit <= '9' ? digit - '0'
-                                                   : (digit | 0x20) - 'a' + 10);
-    }
-    memcpy(value, &bits, sizeof bits);
-    return true;
+    if (depth > SQL_DEPTH_MAX)
+        parse_too_deep(parse, at);
+    return !parse_failed(parse);
 }
 
-struct ast_expression *ast_integer(struct parse *parse, struct span span)
+unsigned depth_of(const struct ast_expression *expression)
 {
-    const char *text = parse->sql + span.begin;
-    size_t length = span.end - span.begin;
-    struct ast_expression *made = make(parse, AST_INTEGER, span);
+    return expression != NULL ? expression->depth : 0;
+}
 
+/* What has parts as deep as that; NULL: too deep, or failed before. */
+static struct ast_expression *over_parts(struct parse *parse,
+                                         struct ast_expression *made,
+                                         unsigned depth)
+{
     if (made == NULL)
         return NULL;
-    if (length > 2 && (text[1] | 0x20) == 'x') {
-        if (!read_hex(text + 2, length - 2, &made->integer))
-            parse_bad_token(parse, span, "the number has more than 64 bits",
-                            "");
-    } else if (!text_to_int64(text, length, &made->integer)) {
-        made->kind = AST_DECIMAL;
-        text_to_double(text, length, &made->decimal);
-    }
-    return made;
+    made->depth = depth + 1;
+    return fits_depth(parse, made->depth, made->at) ? made : NULL;
 }
 
-struct ast_expression *ast_decimal(struct parse *parse, struct span span)
+struct value_list ast_values(struct parse *parse, struct value_list list,
+                             struct ast_expression *expression)
 {
-    struct ast_expression *made = make(parse, AST_DECIMAL, span);
+    struct ast_value *value = parse_alloc(parse, sizeof *value);
 
-    if (made != NULL)
-        text_to_double(parse->sql + span.begin, span.end - span.begin,
-                       &made->decimal);
-    return made;
-}
-
-struct ast_expression *ast_string(struct parse *parse, struct span span)
-{
-    struct ast_expression *made = make(parse, AST_STRING, span);
-
-    if (made != NULL)
-        made->string = parse_unquoted(parse, span, &made->string_length);
-    return made;
-}
-
-struct ast_expression *ast_null(struct parse *parse, struct span span)
-{
-    return make(parse, AST_NULL, span);
-}
-
-struct ast_expression *ast_boolean(struct parse *parse, struct span span,
-                                   bool value)
-{
-    struct ast_expression *made = make(parse, AST_INTEGER, span);
-
-    if (made != NULL)
-        made->integer = value;
-    return made;
+    if (value == NULL)
+        return list;
+    value->expression = expression;
+    if (list.last != NULL)
+        list.last->next = value;
+    else
+        list.first = value;
+    list.last = value;
+    list.count++;
+    list.depth = deeper(list.depth, depth_of(expression));
+    return list;
 }
 
 struct ast_expression *ast_column(struct parse *parse, struct span span,
                                   struct ast_name table,
                                   struct ast_name column)
 {
-    struct ast_expression *made = make(parse, AST_COLUMN, span);
+    struct ast_expression *made = make_expression(parse, AST_COLUMN, span);
 
     if (made != NULL) {
         made->table = table;
@@ -124,18 +86,15 @@ struct operation operation(enum ast_operator operator, struct span at,
     return (struct operation){ operator, at.at, whole };
 }
 
-static unsigned deeper(unsigned a, unsigned b)
+/* Makes an expression at an operator, over one or two operands. */
+static struct ast_expression *make_over(struct parse *parse,
+                                        enum ast_expression_kind kind,
+                                        struct operation operation,
+                                        struct ast_expression *left,
+                                        struct ast_expression *right)
 {
-    return a > b ? a : b;
-}
-
-/* Makes an operator over one or two operands. */
-static struct ast_expression *make_operator(struct parse *parse,
-                                            struct operation operation,
-                                            struct ast_expression *left,
-                                            struct ast_expression *right)
-{
-    struct ast_expression *made = make(parse, AST_OPERATOR, operation.whole);
+    struct ast_expression *made = make_expression(parse, kind,
+                                                  operation.whole);
 
     if (made == NULL || left == NULL)
         return NULL;
@@ -143,20 +102,7 @@ static struct ast_expression *make_operator(struct parse *parse,
     made->at = operation.at;
     made->left = left;
     made->right = right;
-    made->depth += deeper(left->depth, right != NULL ? right->depth : 0);
-    made->nodes += left->nodes + (right != NULL ? right->nodes : 0);
-    return fits_limits(parse, made) ? made : NULL;
-}
-
-static bool fits_limits(struct parse *parse,
-                        const struct ast_expression *expression)
-{
-    if (expression->depth > SQL_DEPTH_MAX)
-        parse_too_deep(parse, expression->at);
-    else if (expression->nodes > SQL_NODES_MAX)
-        error_at(parse->error, VDBQ_LIMIT, expression->at,
-                 "the expression has more than %d parts", SQL_NODES_MAX);
-    return !parse_failed(parse);
+    return over_parts(parse, made, deeper(left->depth, depth_of(right)));
 }
 
 /* Whether it is the whole number that only fits with a minus before it. */
@@ -181,44 +127,11 @@ struct ast_expression *ast_unary(struct parse *parse,
 
     if (operand == NULL || operation.operator != AST_MINUS
             || !is_least_int64(parse, operand))
-        return make_operator(parse, operation, operand, NULL);
-    made = make(parse, AST_INTEGER, operation.whole);
+        return make_over(parse, AST_OPERATOR, operation, operand, NULL);
+    made = make_expression(parse, AST_INTEGER, operation.whole);
     if (made != NULL)
         made->integer = INT64_MIN;
     return made;
-}
-
-/* Whether the operand is written as TRUE or FALSE. */
-static bool is_boolean(const struct parse *parse,
-                       const struct ast_expression *operand)
-{
-    return operand->kind == AST_INTEGER
-           && strchr("tTfF", parse->sql[operand->begin]) != NULL;
-}
-
-/* operand IS TRUE, or IS FALSE: operand IS NOT NULL AND operand <> 0 (= 0).
- * IS NOT is the opposite. */
-static struct ast_expression *truth_test(struct parse *parse,
-                                         struct operation operation,
-                                         struct ast_expression *operand,
-                                         struct ast_expression *boolean)
-{
-    struct operation and = operation, not = operation, compare = operation;
-    struct operation known = operation;
-    struct ast_expression *test;
-
-    and.operator = AST_AND;
-    not.operator = AST_NOT;
-    known.operator = AST_IS_NOT;
-    compare.operator = boolean->integer != 0 ? AST_NEQ : AST_EQ;
-    boolean->integer = 0;
-    test = make_operator(parse, compare, operand, boolean);
-    if (test != NULL)
-        test = make_operator(parse, and,
-                             ast_null_test(parse, known, operand), test);
-    if (operation.operator == AST_IS || test == NULL)
-        return test;
-    return make_operator(parse, not, test, NULL);
 }
 
 struct ast_expression *ast_binary(struct parse *parse,
@@ -226,14 +139,9 @@ struct ast_expression *ast_binary(struct parse *parse,
                                   struct ast_expression *left,
                                   struct ast_expression *right)
 {
-    bool is = operation.operator == AST_IS
-              || operation.operator == AST_IS_NOT;
-
-    if (left == NULL || right == NULL)
+    if (right == NULL)
         return NULL;
-    if (is && is_boolean(parse, right))
-        return truth_test(parse, operation, left, right);
-    return make_operator(parse, operation, left, right);
+    return make_over(parse, AST_OPERATOR, operation, left, right);
 }
 
 struct ast_expression *ast_null_test(struct parse *parse,
@@ -243,40 +151,89 @@ struct ast_expression *ast_null_test(struct parse *parse,
     struct span place = { .begin = operation.whole.end,
                           .end = operation.whole.end, .at = operation.at };
 
-    return ast_binary(parse, operation, operand, ast_null(parse, place));
+    return ast_binary(parse, operation, operand,
+                      make_expression(parse, AST_NULL, place));
 }
 
-/* value >= low AND value <= high, over one value: nested BETWEENs double
- * the parts each time, which the limit on them ends. */
 struct ast_expression *ast_between(struct parse *parse,
                                    struct operation operation,
                                    struct between between)
 {
-    struct operation low = operation, high = operation, not = operation;
-    struct ast_expression *both;
+    struct ast_expression *made = make_over(parse, AST_BETWEEN, operation,
+                                            between.value, NULL);
+    struct value_list bounds = { 0 };
 
-    low.operator = AST_GE;
-    high.operator = AST_LE;
-    not.operator = AST_NOT;
-    both = ast_binary(parse, operation,
-                      ast_binary(parse, low, between.value, between.low),
-                      ast_binary(parse, high, between.value, between.high));
-    return between.not ? ast_unary(parse, not, both) : both;
+    bounds = ast_values(parse, bounds, between.low);
+    bounds = ast_values(parse, bounds, between.high);
+    if (made == NULL)
+        return NULL;
+    made->arguments = bounds.first;
+    made->argument_count = bounds.count;
+    made->negated = between.not;
+    return over_parts(parse, made,
+                      deeper(between.value->depth, bounds.depth));
 }
 
-struct ast_expression *ast_cast(struct parse *parse, struct span whole,
-                                struct ast_expression *operand,
-                                enum vdbq_type type)
+struct ast_expression *ast_in(struct parse *parse,
+                              struct operation operation,
+                              struct ast_expression *value,
+                              struct in_items items, bool not)
 {
-    struct ast_expression *made = make(parse, AST_CAST, whole);
+    struct ast_expression *made = make_over(parse, AST_IN, operation, value,
+                                            NULL);
+    unsigned depth = items.values.depth;
 
-    if (made == NULL || operand == NULL)
+    if (made == NULL)
         return NULL;
-    made->type = type;
-    made->left = operand;
-    made->depth += operand->depth;
-    made->nodes += operand->nodes;
-    return fits_limits(parse, made) ? made : NULL;
+    made->arguments = items.values.first;
+    made->argument_count = items.values.count;
+    made->query = items.query;
+    made->negated = not;
+    if (items.query != NULL)
+        depth = items.query->depth;
+    return over_parts(parse, made, deeper(value->depth, depth));
+}
+
+struct ast_expression *ast_like(struct parse *parse,
+                                struct operation operation,
+                                struct like like)
+{
+    struct ast_expression *made = make_over(parse, AST_LIKE, operation,
+                                            like.value, like.pattern);
+
+    if (made == NULL)
+        return NULL;
+    made->escape = like.escape;
+    made->negated = like.not;
+    made->folds = like.folds;
+    return over_parts(parse, made,
+                      deeper(made->depth - 1, depth_of(like.escape)));
+}
+
+struct ast_expression *ast_cast(struct parse *parse,
+                                struct operation operation,
+                                struct ast_expression *operand,
+                                struct ast_type type)
+{
+    struct ast_expression *made = make_over(parse, AST_CAST, operation,
+                                            operand, NULL);
+
+    if (made != NULL)
+        made->type = type;
+    return made;
+}
+
+struct ast_expression *ast_subquery(struct parse *parse,
+                                    enum ast_expression_kind kind,
+                                    struct span whole,
+                                    struct ast_query *query)
+{
+    struct ast_expression *made = make_expression(parse, kind, whole);
+
+    if (made == NULL || query == NULL)
+        return NULL;
+    made->query = query;
+    return over_parts(parse, made, query->depth);
 }
 
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
@@ -285,7 +242,129 @@ struct ast_expression *ast_group(struct parse *parse, struct span whole,
     if (inner == NULL)
         return NULL;
     inner->depth++;
-    if (inner->depth > SQL_DEPTH_MAX)
-        parse_too_deep(parse, whole.at);
-    return inner;
+    return fits_depth(parse, inner->depth, whole.at) ? inner : NULL;
+}
+
+/* --------------------------------------------------------------- CASE -- */
+
+struct when_list ast_whens(struct parse *parse, struct when_list list,
+                           struct ast_expression *when,
+                           struct ast_expression *then)
+{
+    struct ast_when *made = parse_alloc(parse, sizeof *made);
+
+    if (made == NULL)
+        return list;
+    made->when = when;
+    made->then = then;
+    if (list.last != NULL)
+        list.last->next = made;
+    else
+        list.first = made;
+    list.last = made;
+    list.depth = deeper(list.depth, deeper(depth_of(when), depth_of(then)));
+    return list;
+}
+
+struct ast_expression *ast_case(struct parse *parse, struct span whole,
+                                struct ast_expression *operand,
+                                struct when_list whens,
+                                struct ast_expression *otherwise)
+{
+    struct ast_expression *made = make_expression(parse, AST_CASE, whole);
+    unsigned depth = deeper(depth_of(operand), depth_of(otherwise));
+
+    if (made == NULL)
+        return NULL;
+    made->left = operand;
+    made->whens = whens.first;
+    made->right = otherwise;
+    return over_parts(parse, made, deeper(depth, whens.depth));
+}
+
+/* ---------------------------------------------------------- functions -- */
+
+struct window ast_window(struct parse *parse, struct value_list partition,
+                         struct order_list order)
+{
+    struct window window = { .over = parse_alloc(parse, sizeof *window.over) };
+
+    if (window.over == NULL)
+        return window;
+    window.over->partition = partition.first;
+    window.over->order = order.first;
+    window.depth = deeper(partition.depth, order.depth);
+    return window;
+}
+
+struct call ast_part(struct parse *parse, struct ast_expression *value,
+                     struct ast_expression *start,
+                     struct ast_expression *length)
+{
+    struct call call = { .part = true };
+
+    call.arguments = ast_values(parse, call.arguments, value);
+    call.arguments = ast_values(parse, call.arguments, start);
+    if (length != NULL)
+        call.arguments = ast_values(parse, call.arguments, length);
+    return call;
+}
+
+/* substring(x FROM 2 FOR 3) is substring(x, 2, 3), but trim(x FROM y) is
+ * trim(y, x). No other function is written so. */
+static void check_part(struct parse *parse, struct ast_name name,
+                       struct call *call)
+{
+    struct ast_value *first = call->arguments.first;
+
+    if (name_equal(name.text, "substring") || name_equal(name.text, "substr"))
+        return;
+    if (name_equal(name.text, "trim") && call->arguments.count == 2) {
+        struct ast_expression *characters = first->expression;
+        first->expression = first->next->expression;
+        first->next->expression = characters;
+        return;
+    }
+    error_at(parse->error, VDBQ_SYNTAX, name.at,
+             "the arguments of %s are written with commas", name.text);
+}
+
+struct ast_expression *ast_function(struct parse *parse, struct span whole,
+                                    struct function function)
+{
+    struct ast_expression *made = make_expression(parse, AST_FUNCTION, whole);
+    unsigned depth = deeper(function.call.arguments.depth,
+                            function.window.depth);
+
+    if (made == NULL)
+        return NULL;
+    if (function.call.part)
+        check_part(parse, function.name, &function.call);
+    made->column = function.name;
+    made->arguments = function.call.arguments.first;
+    made->argument_count = function.call.arguments.count;
+    made->star = function.call.star;
+    made->distinct = function.call.distinct;
+    made->filter = function.filter;
+    made->over = function.window.over;
+    return over_parts(parse, made, deeper(depth, depth_of(function.filter)));
+}
+
+struct ast_expression *ast_extract(struct parse *parse, struct span whole,
+                                   struct span name, struct span field,
+                                   struct ast_expression *value)
+{
+    struct function function = { .name = ast_name(parse, name) };
+    struct ast_name word = ast_name(parse, field);
+    struct ast_expression *text = make_expression(parse, AST_STRING, field);
+
+    if (text == NULL)
+        return NULL;
+    text->string = word.text;
+    text->string_length = strlen(word.text);
+    function.call.arguments =
+        ast_values(parse, function.call.arguments, text);
+    function.call.arguments =
+        ast_values(parse, function.call.arguments, value);
+    return ast_function(parse, whole, function);
 }

@@ -11,7 +11,7 @@
 #include "parser/ast.h"
 
 enum {
-    EXPECTED_MAX = 80,   /* more tokens than the grammar has       */
+    EXPECTED_MAX = 160,  /* more tokens than the grammar has       */
     SCANNER_BYTES = 1024 /* for flex's own structs, some 250 bytes */
 };
 
@@ -34,32 +34,60 @@ struct parse {
     struct position here;        /* of the next token                    */
     struct span last, before;    /* the last token and the one before it */
     int last_token, before_token;
+    enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
+    /* of the parameters */
+    struct parameter **parameters; /* named ones, by their names' hash   */
+    unsigned parameter_count;      /* the highest number so far          */
     max_align_t slab[SCANNER_BYTES / sizeof(max_align_t)];
     size_t slab_used;
 };
 
 /* ----------------------------------------- what the grammar's values are -- */
 
+/* Lists have a tail, so that long ones take linear time, and the greatest
+ * depth of what is in them. */
 struct name_list {
     struct ast_name *items; /* room for the next power of two */
     unsigned count;
 };
 struct value_list {
     struct ast_value *first, *last;
-    unsigned count;
+    unsigned count, depth;
 };
 struct row_list {
     struct ast_row *first, *last;
     size_t count;
+    unsigned depth;
 };
 struct result_list {
     struct ast_result *first, *last;
-    unsigned count;
+    unsigned count, depth;
+};
+struct order_list {
+    struct ast_order *first, *last;
+    unsigned depth;
+};
+struct when_list {
+    struct ast_when *first, *last;
+    unsigned depth;
+};
+struct with_list {
+    struct ast_with *first, *last;
+    unsigned depth;
+};
+struct set_list {
+    struct ast_set *first, *last;
 };
 struct column_list {
     struct ast_column *first, *last;
     unsigned count;
-    struct ast_name key;
+    struct ast_constraint *constraint, *last_constraint;
+};
+
+/* A row of VALUES and the depth of its deepest value. */
+struct row {
+    struct ast_row *row;
+    unsigned depth;
 };
 
 /* An operator, where it is written, and the text with its operands. */
@@ -75,22 +103,241 @@ struct between {
     bool not;
 };
 
-/* -------------------------------------------------------- constructors -- */
+/* value [NOT] LIKE pattern [ESCAPE escape]; folds: ILIKE */
+struct like {
+    struct ast_expression *value, *pattern, *escape;
+    bool not, folds;
+};
+
+/* What stands behind IN: values, or a query. */
+struct in_items {
+    struct value_list values;
+    struct ast_query *query;
+};
+
+/* What stands in the parentheses of a function. */
+struct call {
+    struct value_list arguments;
+    bool star, distinct;
+    bool part; /* with FROM: only some functions are written so */
+};
+
+/* OVER (...) and the depth of its deepest expression. */
+struct window {
+    struct ast_window *over; /* NULL: none */
+    unsigned depth;
+};
+
+struct function {
+    struct ast_name name;
+    struct call call;
+    struct ast_expression *filter;
+    struct window window;
+};
+
+/* GROUP BY */
+struct group {
+    struct value_list values;
+    bool all;
+};
+
+struct select_parts {
+    bool distinct;
+    struct result_list results;
+    struct ast_from *from;
+    struct ast_expression *where;
+    struct group group;
+    struct ast_expression *having;
+};
+
+struct limits {
+    struct ast_expression *limit, *offset;
+};
+
+/* An alias with names of columns. */
+struct source {
+    struct ast_name alias;
+    struct name_list columns;
+};
+
+struct join {
+    enum ast_join kind;
+    bool natural;
+};
+/* ON or USING. */
+struct on {
+    struct ast_expression *expression;
+    struct name_list using;
+};
+struct joined {
+    struct ast_from *left, *right;
+    struct on on;
+};
+
+/* The numbers behind a type's name. */
+struct type_size {
+    unsigned count; /* 0, 1 or 2 of them */
+    unsigned precision, scale;
+};
+
+/* What may stand behind a column's type. */
+enum rule { RULE_NONE, RULE_KEY, RULE_NOT_NULL, RULE_UNIQUE, RULE_DEFAULT };
+struct column_rule {
+    enum rule rule;
+    struct position at;
+    struct ast_expression *value;
+};
+
+/* A name with IF EXISTS, or with IF NOT EXISTS. */
+struct target {
+    struct ast_name name;
+    bool exists;
+};
+
+enum insert_verb { INSERT_PLAIN, INSERT_REPLACE, INSERT_IGNORE };
+
+/* ---------------------------------------------- constructors: ast.c -- */
 
 /* Memory of the tree; NULL, and no memory is kept as the failure. */
 void *parse_alloc(struct parse *parse, size_t size);
 /* The span's text without its quotes, a doubled quote being one. */
 const char *parse_unquoted(struct parse *parse, struct span span,
                            size_t *length);
+unsigned deeper(unsigned a, unsigned b);
 
 struct ast_name ast_name(struct parse *parse, struct span span);
+struct name_list ast_names(struct parse *parse, struct name_list list,
+                           struct ast_name name);
 
-struct ast_expression *ast_integer(struct parse *parse, struct span span);
-struct ast_expression *ast_decimal(struct parse *parse, struct span span);
-struct ast_expression *ast_string(struct parse *parse, struct span span);
-struct ast_expression *ast_null(struct parse *parse, struct span span);
-struct ast_expression *ast_boolean(struct parse *parse, struct span span,
-                                   bool value);
+struct ast_statement *ast_empty(struct parse *parse);
+/* A statement that is a query, or DESCRIBE or SUMMARIZE of one. */
+struct ast_statement *ast_query_made(struct parse *parse,
+                                     enum ast_statement_kind kind,
+                                     struct ast_query *query);
+/* BEGIN, COMMIT, ROLLBACK. */
+struct ast_statement *ast_simple(struct parse *parse,
+                                 enum ast_statement_kind kind);
+struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
+                                 struct ast_name table,
+                                 struct name_list columns,
+                                 struct ast_query *query);
+struct ast_set *ast_set(struct parse *parse, struct ast_name column,
+                        struct ast_expression *expression);
+struct set_list ast_sets(struct set_list list, struct ast_set *set);
+struct ast_statement *ast_update(struct parse *parse,
+                                 struct ast_update update);
+struct ast_statement *ast_delete(struct parse *parse,
+                                 struct ast_delete delete);
+struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
+                               struct span file);
+/* Makes the statement the parse's result. */
+void ast_finish(struct parse *parse, enum ast_explain explain,
+                struct ast_statement *statement);
+
+/* ---------------------------------------- constructors: ast_create.c -- */
+
+struct ast_statement *make_statement(struct parse *parse,
+                                     enum ast_statement_kind kind);
+
+/* From the numbers' text; `scale` may be NULL. */
+struct type_size ast_type_size(struct parse *parse, struct span precision,
+                               const struct span *scale);
+struct ast_type ast_type(struct parse *parse, struct ast_name name,
+                         struct type_size size);
+
+struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
+                                   struct ast_type type);
+struct ast_column *ast_column_ruled(struct parse *parse,
+                                    struct ast_column *column,
+                                    struct column_rule rule);
+struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
+                                      bool primary, struct name_list columns);
+struct column_list ast_columns(struct column_list list,
+                               struct ast_column *column);
+struct column_list ast_constraints(struct column_list list,
+                                   struct ast_constraint *constraint);
+struct ast_statement *ast_create(struct parse *parse, struct target target,
+                                 struct column_list columns);
+struct ast_statement *ast_create_as(struct parse *parse,
+                                    struct target target,
+                                    struct ast_query *query);
+struct ast_statement *ast_view(struct parse *parse, struct target target,
+                               struct name_list columns,
+                               struct ast_query *query);
+struct ast_statement *ast_index(struct parse *parse, struct ast_index index);
+struct ast_statement *ast_drop(struct parse *parse,
+                               enum ast_statement_kind kind,
+                               struct target target);
+
+/* ----------------------------------------- constructors: ast_query.c -- */
+
+struct row ast_row(struct parse *parse, struct span open,
+                   struct value_list values);
+struct row_list ast_rows(struct row_list list, struct row row);
+struct ast_result *ast_star(struct parse *parse, struct span span,
+                            struct ast_name table);
+struct ast_result *ast_result(struct parse *parse, struct span span,
+                              struct ast_expression *expression,
+                              struct ast_name alias);
+struct result_list ast_results(struct result_list list,
+                               struct ast_result *result);
+/* A `*` that is not written. */
+struct result_list ast_all_columns(struct parse *parse, struct span span);
+struct ast_order *ast_order(struct parse *parse,
+                            struct ast_expression *expression,
+                            bool descending, int nulls);
+struct order_list ast_orders(struct order_list list,
+                             struct ast_order *order);
+
+struct ast_query *ast_select(struct parse *parse, struct span whole,
+                             struct select_parts parts);
+struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
+                                 struct row_list rows);
+/* SELECT * FROM name */
+struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
+                                  struct ast_name name);
+struct ast_query *ast_compound(struct parse *parse, struct span whole,
+                               enum ast_query_kind kind,
+                               struct ast_query *left,
+                               struct ast_query *right);
+/* A query with ORDER BY or LIMIT. One in parentheses that has them already
+ * is read by another: SELECT * FROM (query). */
+struct ast_query *ast_arranged(struct parse *parse, struct span whole,
+                               struct ast_query *query,
+                               struct order_list order, struct limits limits);
+struct ast_query *ast_with_query(struct parse *parse, struct span whole,
+                                 struct with_list withs,
+                                 struct ast_query *query);
+/* A query in parentheses. */
+struct ast_query *ast_enclosed(struct parse *parse, struct span whole,
+                               struct ast_query *query);
+struct ast_with *ast_with(struct parse *parse, struct ast_name name,
+                          struct name_list columns, struct ast_query *query);
+struct with_list ast_withs(struct with_list list, struct ast_with *with);
+
+struct ast_from *ast_table(struct parse *parse, struct span whole,
+                           struct ast_name name, struct ast_name alias);
+struct ast_from *ast_file(struct parse *parse, struct span file,
+                          struct ast_name alias);
+struct ast_from *ast_derived(struct parse *parse, struct span whole,
+                             struct ast_query *query, struct source source);
+struct ast_from *ast_join(struct parse *parse, struct span whole,
+                          struct join join, struct joined joined);
+/* A FROM in parentheses. */
+struct ast_from *ast_from_enclosed(struct parse *parse, struct span whole,
+                                   struct ast_from *from);
+
+/* ------------------------------------ constructors: ast_expression.c -- */
+
+/* Whether a depth is allowed; else the failure is kept. */
+bool fits_depth(struct parse *parse, unsigned depth, struct position at);
+unsigned depth_of(const struct ast_expression *expression); /* NULL: 0 */
+struct ast_expression *make_expression(struct parse *parse,
+                                       enum ast_expression_kind kind,
+                                       struct span span);
+
+struct value_list ast_values(struct parse *parse, struct value_list list,
+                             struct ast_expression *value);
 struct ast_expression *ast_column(struct parse *parse, struct span span,
                                   struct ast_name table,
                                   struct ast_name column);
@@ -107,64 +354,66 @@ struct ast_expression *ast_binary(struct parse *parse,
 struct ast_expression *ast_null_test(struct parse *parse,
                                      struct operation operation,
                                      struct ast_expression *operand);
-/* The operation only gives the place. */
+/* Here, and in the next three, the operation only gives the place. */
 struct ast_expression *ast_between(struct parse *parse,
                                    struct operation operation,
                                    struct between between);
-struct ast_expression *ast_cast(struct parse *parse, struct span whole,
+struct ast_expression *ast_in(struct parse *parse,
+                              struct operation operation,
+                              struct ast_expression *value,
+                              struct in_items items, bool not);
+struct ast_expression *ast_like(struct parse *parse,
+                                struct operation operation,
+                                struct like like);
+struct ast_expression *ast_cast(struct parse *parse,
+                                struct operation operation,
                                 struct ast_expression *operand,
-                                enum vdbq_type type);
+                                struct ast_type type);
+struct ast_expression *ast_subquery(struct parse *parse,
+                                    enum ast_expression_kind kind,
+                                    struct span whole,
+                                    struct ast_query *query);
+struct when_list ast_whens(struct parse *parse, struct when_list list,
+                           struct ast_expression *when,
+                           struct ast_expression *then);
+struct ast_expression *ast_case(struct parse *parse, struct span whole,
+                                struct ast_expression *operand,
+                                struct when_list whens,
+                                struct ast_expression *otherwise);
+struct window ast_window(struct parse *parse, struct value_list partition,
+                         struct order_list order);
+struct ast_expression *ast_function(struct parse *parse, struct span whole,
+                                    struct function function);
+/* f(value FROM start FOR length); length may be NULL. */
+struct call ast_part(struct parse *parse, struct ast_expression *value,
+                     struct ast_expression *start,
+                     struct ast_expression *length);
+/* EXTRACT(field FROM value) is extract('field', value). */
+struct ast_expression *ast_extract(struct parse *parse, struct span whole,
+                                   struct span name, struct span field,
+                                   struct ast_expression *value);
 /* An expression in parentheses. */
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
                                  struct ast_expression *inner);
 
-enum vdbq_type ast_type(struct parse *parse, struct ast_name name);
-/* DOUBLE PRECISION is the only type of two words. */
-enum vdbq_type ast_type_pair(struct parse *parse, struct ast_name first,
-                             struct ast_name second);
-/* A type with a length, which none takes: a failure. */
-enum vdbq_type ast_type_sized(struct parse *parse, struct span span,
-                              enum vdbq_type type);
+/* --------------------------------------- constructors: ast_literal.c -- */
 
-struct name_list ast_names(struct parse *parse, struct name_list list,
-                           struct ast_name name);
-struct value_list ast_values(struct parse *parse, struct value_list list,
-                             struct ast_expression *value);
-struct ast_row *ast_row(struct parse *parse, struct span open,
-                        struct value_list values);
-struct row_list ast_rows(struct row_list list, struct ast_row *row);
-struct ast_result *ast_star(struct parse *parse, struct span span,
-                            struct ast_name table);
-struct ast_result *ast_result(struct parse *parse, struct span span,
-                              struct ast_expression *expression,
-                              struct ast_name alias);
-struct result_list ast_results(struct result_list list,
-                               struct ast_result *result);
-struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
-                                   enum vdbq_type type,
-                                   struct position key_at);
-struct column_list ast_columns(struct column_list list,
-                               struct ast_column *column);
-struct column_list ast_key(struct column_list list, struct ast_name key);
-struct ast_table *ast_table(struct parse *parse, struct ast_name name,
-                            struct ast_name alias);
-
-struct ast_statement *ast_empty(struct parse *parse);
-struct ast_statement *ast_select(struct parse *parse,
-                                 struct result_list results,
-                                 struct ast_table *from,
-                                 struct ast_expression *where);
-struct ast_statement *ast_create(struct parse *parse, bool if_not_exists,
-                                 struct ast_name table,
-                                 struct column_list columns);
-struct ast_statement *ast_drop(struct parse *parse, bool if_exists,
-                               struct ast_name table);
-struct ast_statement *ast_insert(struct parse *parse, struct ast_name table,
-                                 struct name_list columns,
-                                 struct row_list rows);
-/* Makes the statement the parse's result. */
-void ast_finish(struct parse *parse, enum ast_explain explain,
-                struct ast_statement *statement);
+struct ast_expression *ast_integer(struct parse *parse, struct span span);
+struct ast_expression *ast_decimal(struct parse *parse, struct span span);
+struct ast_expression *ast_string(struct parse *parse, struct span span);
+/* NULL, TRUE, FALSE */
+struct ast_expression *ast_word(struct parse *parse,
+                                enum ast_expression_kind kind,
+                                struct span span);
+/* DATE 'text' is CAST('text' AS DATE). */
+struct ast_expression *ast_typed(struct parse *parse, struct span whole,
+                                 struct span text, enum vdbq_type type);
+/* INTERVAL amount unit; a unit without bytes is in the amount's text. */
+struct ast_expression *ast_interval(struct parse *parse, struct span whole,
+                                    struct span amount, struct span unit);
+struct ast_expression *ast_parameter(struct parse *parse, struct span span);
+/* Whether the word is a unit of time: YEAR, MONTHS ... */
+bool is_unit(const char *text, size_t length);
 
 /* ------------------------------------------------------------- failures -- */
 
@@ -182,7 +431,7 @@ struct unexpected {
     bool end;            /* it is the end of the statement             */
     bool word;           /* it is a name without quotes                */
     bool opens;          /* it is an opening parenthesis               */
-    bool reserved;       /* it is a word of SQL that is kept for later */
+    bool reserved;       /* it is a word that is a name only in quotes */
     bool word_before;    /* the token before it is a name              */
     bool comma_before;   /* or a comma                                 */
     bool operand_before; /* or the last of an operand                  */
@@ -210,16 +459,40 @@ union sql_value {
     struct ast_expression *expression;
     struct name_list names;
     struct value_list values;
-    struct ast_row *row;
+    struct row row;
     struct row_list rows;
     struct ast_result *result;
     struct result_list results;
+    struct ast_order *order;
+    struct order_list orders;
     struct ast_column *column;
     struct column_list columns;
-    struct ast_table *table;
+    struct column_rule rule;
+    struct ast_constraint *constraint;
+    struct ast_from *from;
+    struct source source;
+    struct join join;
+    struct on on;
+    struct ast_query *query;
+    struct ast_with *with;
+    struct with_list withs;
+    struct limits limits;
+    struct group group;
+    struct call call;
+    struct window window;
+    struct in_items in_items;
+    struct when_list whens;
+    struct ast_set *set;
+    struct set_list sets;
+    struct target target;
     struct ast_statement *statement;
-    enum vdbq_type type;
+    struct ast_type type;
+    struct type_size size;
+    enum ast_query_kind kind;
     enum ast_explain explain;
+    enum insert_verb verb;
+    int nulls;
+    bool flag;
 };
 
 #endif

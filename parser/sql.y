@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The grammar of one statement, without its semicolon. Each action is one
- * call of a constructor in ast.c. Operators bind as they do in SQLite.
+ * call of a constructor in ast*.c. Operators bind as they do in SQLite.
  *
  * AND and OR join `term`s, so that the AND of BETWEEN is never theirs. The
  * NOT of IS NOT is a token of its own, made by the scanner: `a IS NOT b` is
- * never IS over a NOT.
+ * never IS over a NOT. So is the unit of an INTERVAL.
+ *
+ * `((SELECT 1))` may be read as a query in two pairs of parentheses or as an
+ * expression in one around a query in another: parentheses belong to the
+ * query as long as they can, which the precedence of ")" over ALONE says.
  */
 %code requires {
 #include "parser/parser_inner.h"
 }
 
 %code {
-static void *stack_alloc(struct parse *parse, size_t size);
+static void *stack_alloc(size_t size);
 static void sql_grammar_error(const struct span *at, struct parse *parse,
                               const char *message);
 
-/* The stack grows on the heap. Nothing takes more than four symbols for a
+/* The stack grows on the heap. Nothing takes more than a dozen symbols for a
  * level of nesting, so that a full stack means too deep. */
-#define YYMALLOC(size) stack_alloc(parse, size)
+#define YYMALLOC(size) stack_alloc(size)
 #define YYFREE memory_release
-#define YYMAXDEPTH (8 * SQL_DEPTH_MAX)
+#define YYMAXDEPTH (16 * SQL_DEPTH_MAX)
 
 #define YYLLOC_DEFAULT(whole, parts, count) \
     ((whole) = span_of(&YYRHSLOC(parts, 0), (size_t)(count)))
@@ -39,7 +43,8 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
 %define api.value.type {union sql_value}
 %define api.location.type {struct span}
 %define parse.error custom
-%define lr.type canonical-lr
+%define lr.type lalr
+%define parse.lac full
 %locations
 %param {struct parse *parse}
 %expect 0
@@ -49,39 +54,49 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     END 0       "the end of the statement"
     SELECT      "SELECT"
     INSERT      "INSERT"
+    UPDATE      "UPDATE"
+    DELETE      "DELETE"
     CREATE      "CREATE"
     DROP        "DROP"
-    EXPLAIN     "EXPLAIN"
+    COMMIT      "COMMIT"
+    WITH        "WITH"
     FROM        "FROM"
     WHERE       "WHERE"
     INTO        "INTO"
     VALUES      "VALUES"
     TABLE       "TABLE"
+    INDEX       "INDEX"
     PRIMARY     "PRIMARY"
+    UNIQUE      "UNIQUE"
+    DEFAULT     "DEFAULT"
+    SET         "SET"
+    ON          "ON"
+    USING       "USING"
+    TO          "TO"
+    WHEN        "WHEN"
+    THEN        "THEN"
+    ELSE        "ELSE"
     COMMA       ","
     LEFT        "("
     RIGHT       ")"
     STAR        "*"
     DOT         "."
     AS          "AS"
-    NAME        "a name"
+    DISTINCT    "DISTINCT"
     ALL         "ALL"
-    ANALYZE     "ANALYZE"
-    CAST        "CAST"
-    EXISTS      "EXISTS"
-    FALSE       "FALSE"
-    IF          "IF"
-    KEY         "KEY"
     NULL        "NULL"
     TRUE        "TRUE"
+    FALSE       "FALSE"
+    CASE        "CASE"
+    EXISTS      "EXISTS"
     IS_NOT      "the NOT of IS NOT"
     INTEGER     "a number"
     DECIMAL     "a decimal number"
     STRING      "a text"
-    QUOTED      "a quoted name"
-    JOIN_WORD   "a word of joins"
-    RESERVED    "a reserved word"
-    BAD         "no token"
+    PARAMETER   "a parameter"
+    UNIT        "a unit of time"
+    TYPE_WORDS  "a type"
+    TRANSACTION "TRANSACTION"
     /* the operators, together */
     OR          "OR"
     AND         "AND"
@@ -90,6 +105,10 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     ISNULL      "ISNULL"
     NOTNULL     "NOTNULL"
     BETWEEN     "BETWEEN"
+    IN          "IN"
+    LIKE        "LIKE"
+    ILIKE       "ILIKE"
+    ESCAPE      "ESCAPE"
     EQUAL       "="
     DIFFERENT   "<>"
     LESS        "<"
@@ -99,31 +118,119 @@ int sql_grammar_lex(union sql_value *value, struct span *at,
     PLUS        "+"
     MINUS       "-"
     SLASH       "/"
+    CONCAT      "||"
+    TYPED       "::"
     PERCENT     "%"
+    GROUP       "GROUP"
+    HAVING      "HAVING"
+    ORDER       "ORDER"
+    LIMIT       "LIMIT"
+    JOIN        "JOIN"
+    UNION       "UNION"
+    INTERSECT   "INTERSECT"
+    EXCEPT      "EXCEPT"
+    /* words that are names where nothing else is meant, together */
+    NAME        "a name"
+    QUOTED      "a quoted name"
+    ANALYZE     "ANALYZE"
+    ASC         "ASC"
+    BEGIN       "BEGIN"
+    BY          "BY"
+    CAST        "CAST"
+    COPY        "COPY"
+    CROSS       "CROSS"
+    DATE        "DATE"
+    DEFERRED    "DEFERRED"
+    DESC        "DESC"
+    DESCRIBE    "DESCRIBE"
+    END_WORD    "END"
+    EXCLUSIVE   "EXCLUSIVE"
+    EXPLAIN     "EXPLAIN"
+    EXTRACT     "EXTRACT"
+    FILTER      "FILTER"
+    FIRST       "FIRST"
+    FOR         "FOR"
+    FULL        "FULL"
+    IF          "IF"
+    IGNORE      "IGNORE"
+    IMMEDIATE   "IMMEDIATE"
+    INNER       "INNER"
+    INTERVAL    "INTERVAL"
+    KEY         "KEY"
+    LAST        "LAST"
+    LEFT_WORD   "LEFT"
+    NATURAL     "NATURAL"
+    NULLS       "NULLS"
+    OFFSET      "OFFSET"
+    OUTER       "OUTER"
+    OVER        "OVER"
+    PARTITION   "PARTITION"
+    REPLACE     "REPLACE"
+    RIGHT_WORD  "RIGHT"
+    ROLLBACK    "ROLLBACK"
+    START       "START"
+    SUMMARIZE   "SUMMARIZE"
+    TIMESTAMP   "TIMESTAMP"
+    VIEW        "VIEW"
+    RESERVED    "a reserved word"
+    BAD         "no token"
 
+%precedence ALONE
+%precedence RIGHT
 %left OR
 %left AND
 %right NOT
-%left IS ISNULL NOTNULL BETWEEN EQUAL DIFFERENT
+%left IS ISNULL NOTNULL BETWEEN IN LIKE ILIKE EQUAL DIFFERENT
 %left LESS LESS_EQUAL GREATER GREATER_EQUAL
+%precedence ESCAPE
 %left PLUS MINUS
 %left STAR SLASH PERCENT
+%left CONCAT
 %precedence PREFIX
+%precedence TYPED
 
-%type <name> name bare_name alias
-%type <expression> expression term where
-%type <names> names insert_columns
-%type <values> values
+%type <name> name word alias function_name
+%type <expression> expression term literal case_operand else where having
+%type <expression> filter default_value
+%type <names> names name_list view_columns
+%type <values> values partition
 %type <row> row
 %type <rows> rows
 %type <result> result
-%type <results> results
+%type <results> results result_list
 %type <column> column
-%type <columns> columns table_body
-%type <table> from
-%type <statement> statement select create drop insert
-%type <type> type type_name
+%type <rule> column_rule
+%type <constraint> constraint
+%type <columns> columns constraints table_body
+%type <from> from from_list from_item
+%type <source> from_alias
+%type <join> join join_side
+%type <on> on
+%type <query> source query bare_query body operand core in_parentheses
+%type <query> input_table
+%type <with> with
+%type <withs> withs
+%type <orders> order orders order_terms order_list
+%type <order> order_term
+%type <nulls> nulls
+%type <limits> limit some_limit
+%type <group> group
+%type <call> call
+%type <in_items> in_items
+%type <whens> whens
+%type <window> over
+%type <set> set
+%type <sets> sets
+%type <statement> statement create drop insert update delete transaction
+%type <statement> copy inspect
+%type <type> type
+%type <name> type_name
+%type <size> type_size
 %type <explain> explain
+%type <kind> set_operator
+%type <verb> insert_verb
+%type <flag> distinct unique like descending
+%type <target> new_name old_name
 
 %%
 
@@ -136,15 +243,72 @@ explain:
   | EXPLAIN            { $$ = AST_EXPLAIN; }
   | EXPLAIN ANALYZE    { $$ = AST_EXPLAIN_ANALYZE; }
 
-statement: select | create | drop | insert
+statement:
+    query              { $$ = ast_query_made(parse, AST_SELECT, $query); }
+  | create | drop | insert | update | delete | transaction | copy | inspect
 
-/* --------------------------------------------------------- statements -- */
+/* ------------------------------------------------------------- queries -- */
 
-select:
-    SELECT all results from where
-        { $$ = ast_select(parse, $results, $from, $where); }
+query: bare_query | in_parentheses
 
-all: %empty | ALL
+in_parentheses:
+    "(" bare_query ")"      { $$ = ast_enclosed(parse, @$, $bare_query); }
+  | "(" in_parentheses ")"  { $$ = ast_enclosed(parse, @$, $2); }
+
+bare_query:
+    body
+  | operand orders limit
+        { $$ = ast_arranged(parse, @$, $operand, $orders, $limit); }
+  | operand some_limit
+        { $$ = ast_arranged(parse, @$, $operand, (struct order_list){ 0 },
+                            $some_limit); }
+  | WITH withs operand order limit
+        { $$ = ast_with_query(parse, @$, $withs,
+               ast_arranged(parse, @$, $operand, $order, $limit)); }
+
+body:
+    core
+  | operand set_operator core
+        { $$ = ast_compound(parse, @$, $set_operator, $operand, $core); }
+  | operand set_operator in_parentheses
+        { $$ = ast_compound(parse, @$, $set_operator, $operand, $3); }
+
+operand: body | in_parentheses
+
+set_operator:
+    UNION              { $$ = AST_QUERY_UNION; }
+  | UNION ALL          { $$ = AST_QUERY_UNION_ALL; }
+  | INTERSECT          { $$ = AST_QUERY_INTERSECT; }
+  | EXCEPT             { $$ = AST_QUERY_EXCEPT; }
+
+withs:
+    with               { $$ = ast_withs((struct with_list){ 0 }, $1); }
+  | withs "," with     { $$ = ast_withs($1, $3); }
+
+with:
+    name view_columns AS in_parentheses
+        { $$ = ast_with(parse, $name, $view_columns, $in_parentheses); }
+
+core:
+    SELECT distinct result_list from where group having
+        { $$ = ast_select(parse, @$, (struct select_parts){
+               $distinct, $result_list, $from, $where, $group, $having }); }
+  | FROM from_list where group having
+        { $$ = ast_select(parse, @$, (struct select_parts){
+               false, ast_all_columns(parse, @1), $from_list, $where, $group,
+               $having }); }
+  | FROM from_list SELECT distinct result_list where group having
+        { $$ = ast_select(parse, @$, (struct select_parts){
+               $distinct, $result_list, $from_list, $where, $group,
+               $having }); }
+  | VALUES rows        { $$ = ast_rows_query(parse, @$, $rows); }
+
+distinct:
+    %empty             { $$ = false; }
+  | ALL                { $$ = false; }
+  | DISTINCT           { $$ = true; }
+
+result_list: results | results ","
 
 results:
     result             { $$ = ast_results((struct result_list){ 0 }, $1); }
@@ -156,66 +320,58 @@ result:
   | expression alias   { $$ = ast_result(parse, @$, $expression, $alias); }
 
 alias:
-    %empty             { $$ = (struct ast_name){ 0 }; }
+    %empty             %prec ALONE { $$ = (struct ast_name){ 0 }; }
   | AS name            { $$ = $name; }
-  | bare_name
-
-from:
-    %empty             { $$ = NULL; }
-  | FROM name alias    { $$ = ast_table(parse, $name, $alias); }
+  | word
 
 where:
     %empty             { $$ = NULL; }
   | WHERE expression   { $$ = $expression; }
 
-create:
-    CREATE TABLE name "(" table_body ")"
-        { $$ = ast_create(parse, false, $name, $table_body); }
-  | CREATE TABLE IF NOT EXISTS name "(" table_body ")"
-        { $$ = ast_create(parse, true, $name, $table_body); }
+group:
+    %empty             { $$ = (struct group){ 0 }; }
+  | GROUP BY ALL       { $$ = (struct group){ .all = true }; }
+  | GROUP BY values    { $$ = (struct group){ .values = $values }; }
+  | GROUP BY values "," { $$ = (struct group){ .values = $values }; }
 
-table_body:
-    columns
-  | columns "," PRIMARY KEY "(" name ")"  { $$ = ast_key($columns, $name); }
+having:
+    %empty             { $$ = NULL; }
+  | HAVING expression  { $$ = $expression; }
 
-columns:
-    column             { $$ = ast_columns((struct column_list){ 0 }, $1); }
-  | columns "," column { $$ = ast_columns($1, $3); }
+order:
+    %empty             { $$ = (struct order_list){ 0 }; }
+  | orders
 
-column:
-    name type
-        { $$ = ast_column_made(parse, $name, $type, (struct position){ 0 }); }
-  | name type PRIMARY KEY
-        { $$ = ast_column_made(parse, $name, $type, @PRIMARY.at); }
+orders: ORDER BY order_list  { $$ = $order_list; }
 
-type:
-    type_name
-  | type_name type_size
-        { $$ = ast_type_sized(parse, @1, $type_name); }
+order_list: order_terms | order_terms ","
 
-type_name:
-    bare_name            { $$ = ast_type(parse, $1); }
-  | bare_name bare_name  { $$ = ast_type_pair(parse, $1, $2); }
+order_terms:
+    order_term         { $$ = ast_orders((struct order_list){ 0 }, $1); }
+  | order_terms "," order_term  { $$ = ast_orders($1, $3); }
 
-type_size:
-    "(" INTEGER ")"
-  | "(" INTEGER "," INTEGER ")"
+order_term:
+    expression descending nulls
+        { $$ = ast_order(parse, $expression, $descending, $nulls); }
 
-drop:
-    DROP TABLE name            { $$ = ast_drop(parse, false, $name); }
-  | DROP TABLE IF EXISTS name  { $$ = ast_drop(parse, true, $name); }
+descending:
+    %empty             { $$ = false; }
+  | ASC                { $$ = false; }
+  | DESC               { $$ = true; }
 
-insert:
-    INSERT INTO name insert_columns VALUES rows
-        { $$ = ast_insert(parse, $name, $insert_columns, $rows); }
+nulls:
+    %empty             { $$ = AST_NULLS_DEFAULT; }
+  | NULLS FIRST        { $$ = AST_NULLS_FIRST; }
+  | NULLS LAST         { $$ = AST_NULLS_LAST; }
 
-insert_columns:
-    %empty             { $$ = (struct name_list){ 0 }; }
-  | "(" names ")"      { $$ = $names; }
+limit:
+    %empty             { $$ = (struct limits){ 0 }; }
+  | some_limit
 
-names:
-    name               { $$ = ast_names(parse, (struct name_list){ 0 }, $1); }
-  | names "," name     { $$ = ast_names(parse, $1, $3); }
+some_limit:
+    LIMIT expression   { $$ = (struct limits){ $2, NULL }; }
+  | LIMIT expression OFFSET expression  { $$ = (struct limits){ $2, $4 }; }
+  | LIMIT expression "," expression     { $$ = (struct limits){ $4, $2 }; }
 
 rows:
     row                { $$ = ast_rows((struct row_list){ 0 }, $1); }
@@ -230,6 +386,203 @@ values:
   | values "," expression
         { $$ = ast_values(parse, $1, $3); }
 
+/* ---------------------------------------------------------------- FROM -- */
+
+from:
+    %empty             { $$ = NULL; }
+  | FROM from_list     { $$ = $from_list; }
+
+from_list:
+    from_item
+  | from_list join from_item on
+        { $$ = ast_join(parse, @$, $join, (struct joined){ $1, $3, $on }); }
+
+from_item:
+    name alias         { $$ = ast_table(parse, @$, $name, $alias); }
+  | STRING alias       { $$ = ast_file(parse, @1, $alias); }
+  | in_parentheses from_alias
+        { $$ = ast_derived(parse, @$, $in_parentheses, $from_alias); }
+  | "(" from_list ")"  { $$ = ast_from_enclosed(parse, @$, $from_list); }
+
+from_alias:
+    alias
+        { $$ = (struct source){ $alias, { 0 } }; }
+  | word "(" name_list ")"
+        { $$ = (struct source){ $word, $name_list }; }
+  | AS name "(" name_list ")"
+        { $$ = (struct source){ $name, $name_list }; }
+
+join:
+    ","                { $$ = (struct join){ AST_JOIN_COMMA, false }; }
+  | CROSS JOIN         { $$ = (struct join){ AST_JOIN_CROSS, false }; }
+  | join_side JOIN
+  | NATURAL join_side JOIN  { $$ = (struct join){ $2.kind, true }; }
+
+join_side:
+    %empty             { $$ = (struct join){ AST_JOIN_INNER, false }; }
+  | INNER              { $$ = (struct join){ AST_JOIN_INNER, false }; }
+  | LEFT_WORD outer    { $$ = (struct join){ AST_JOIN_LEFT, false }; }
+  | RIGHT_WORD outer   { $$ = (struct join){ AST_JOIN_RIGHT, false }; }
+  | FULL outer         { $$ = (struct join){ AST_JOIN_FULL, false }; }
+
+outer: %empty | OUTER
+
+on:
+    %empty             { $$ = (struct on){ 0 }; }
+  | ON expression      { $$ = (struct on){ .expression = $2 }; }
+  | USING "(" name_list ")"  { $$ = (struct on){ .using = $name_list }; }
+
+/* -------------------------------------------------------- definitions -- */
+
+create:
+    CREATE TABLE new_name "(" table_body ")"
+        { $$ = ast_create(parse, $new_name, $table_body); }
+  | CREATE TABLE new_name AS query
+        { $$ = ast_create_as(parse, $new_name, $query); }
+  | CREATE VIEW new_name view_columns AS query
+        { $$ = ast_view(parse, $new_name, $view_columns,
+                        $query); }
+  | CREATE unique INDEX new_name ON name[table]
+    "(" order_list ")"
+        { $$ = ast_index(parse, (struct ast_index){ $new_name.name, $table,
+                         $new_name.exists, $unique, $order_list.first }); }
+
+new_name:
+    name                     { $$ = (struct target){ $name, false }; }
+  | IF NOT EXISTS name       { $$ = (struct target){ $name, true }; }
+
+unique:
+    %empty             { $$ = false; }
+  | UNIQUE             { $$ = true; }
+
+view_columns:
+    %empty             { $$ = (struct name_list){ 0 }; }
+  | "(" name_list ")"  { $$ = $name_list; }
+
+table_body: columns | columns "," | constraints | constraints ","
+
+columns:
+    column             { $$ = ast_columns((struct column_list){ 0 }, $1); }
+  | columns "," column { $$ = ast_columns($1, $3); }
+
+constraints:
+    columns "," constraint      { $$ = ast_constraints($1, $3); }
+  | constraints "," constraint  { $$ = ast_constraints($1, $3); }
+
+column:
+    name type          { $$ = ast_column_made(parse, $name, $type); }
+  | column column_rule { $$ = ast_column_ruled(parse, $1, $2); }
+
+column_rule:
+    PRIMARY KEY        { $$ = (struct column_rule){ RULE_KEY, @1.at, NULL }; }
+  | NOT NULL
+        { $$ = (struct column_rule){ RULE_NOT_NULL, @1.at, NULL }; }
+  | NULL               { $$ = (struct column_rule){ RULE_NONE, @1.at, NULL }; }
+  | UNIQUE             { $$ = (struct column_rule){ RULE_UNIQUE, @1.at, NULL }; }
+  | DEFAULT default_value
+        { $$ = (struct column_rule){ RULE_DEFAULT, @1.at, $2 }; }
+
+default_value:
+    literal
+  | "-" literal
+        { $$ = ast_unary(parse, operation(AST_MINUS, @1, @$), $2); }
+  | "+" literal
+        { $$ = ast_unary(parse, operation(AST_PLUS, @1, @$), $2); }
+  | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
+
+constraint:
+    PRIMARY KEY "(" name_list ")"
+        { $$ = ast_constraint(parse, @1, true, $name_list); }
+  | UNIQUE "(" name_list ")"
+        { $$ = ast_constraint(parse, @1, false, $name_list); }
+
+type:
+    type_name type_size { $$ = ast_type(parse, $type_name, $type_size); }
+
+type_name: word | TYPE_WORDS { $$ = ast_name(parse, @$); }
+
+type_size:
+    %empty                         { $$ = (struct type_size){ 0 }; }
+  | "(" INTEGER ")"
+        { $$ = ast_type_size(parse, @INTEGER, NULL); }
+  | "(" INTEGER "," INTEGER[scale] ")"
+        { $$ = ast_type_size(parse, @2, &@scale); }
+
+drop:
+    DROP TABLE old_name
+        { $$ = ast_drop(parse, AST_DROP_TABLE, $old_name); }
+  | DROP VIEW old_name
+        { $$ = ast_drop(parse, AST_DROP_VIEW, $old_name); }
+  | DROP INDEX old_name
+        { $$ = ast_drop(parse, AST_DROP_INDEX, $old_name); }
+
+old_name:
+    name               { $$ = (struct target){ $name, false }; }
+  | IF EXISTS name     { $$ = (struct target){ $name, true }; }
+
+/* -------------------------------------------------------------- changes -- */
+
+insert:
+    insert_verb INTO name source
+        { $$ = ast_insert(parse, $insert_verb, $name, (struct name_list){ 0 },
+                          $source); }
+  | insert_verb INTO name "(" name_list ")" source
+        { $$ = ast_insert(parse, $insert_verb, $name, $name_list, $source); }
+
+source:
+    query
+  | DEFAULT VALUES     { $$ = NULL; }
+
+insert_verb:
+    INSERT             { $$ = INSERT_PLAIN; }
+  | INSERT OR REPLACE  { $$ = INSERT_REPLACE; }
+  | INSERT OR IGNORE   { $$ = INSERT_IGNORE; }
+  | REPLACE            { $$ = INSERT_REPLACE; }
+
+update:
+    UPDATE name alias SET sets where
+        { $$ = ast_update(parse, (struct ast_update){ $name, $alias,
+                          $sets.first, $where }); }
+
+sets:
+    set                { $$ = ast_sets((struct set_list){ 0 }, $1); }
+  | sets "," set       { $$ = ast_sets($1, $3); }
+
+set: name "=" expression  { $$ = ast_set(parse, $name, $expression); }
+
+delete:
+    DELETE FROM name alias where
+        { $$ = ast_delete(parse, (struct ast_delete){ $name, $alias,
+                          $where }); }
+
+transaction:
+    BEGIN begin_how          { $$ = ast_simple(parse, AST_BEGIN); }
+  | START TRANSACTION        { $$ = ast_simple(parse, AST_BEGIN); }
+  | COMMIT of_transaction    { $$ = ast_simple(parse, AST_COMMIT); }
+  | END_WORD of_transaction  { $$ = ast_simple(parse, AST_COMMIT); }
+  | ROLLBACK of_transaction  { $$ = ast_simple(parse, AST_ROLLBACK); }
+
+begin_how: of_transaction | begin_kind of_transaction | TRANSACTION begin_kind
+
+begin_kind: DEFERRED | IMMEDIATE | EXCLUSIVE
+
+of_transaction: %empty | TRANSACTION
+
+copy:
+    COPY input_table TO STRING
+        { $$ = ast_copy(parse, $input_table, @STRING); }
+  | COPY in_parentheses TO STRING
+        { $$ = ast_copy(parse, $in_parentheses, @STRING); }
+
+inspect:
+    DESCRIBE input_table   { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
+  | DESCRIBE query         { $$ = ast_query_made(parse, AST_DESCRIBE, $2); }
+  | SUMMARIZE input_table  { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
+  | SUMMARIZE query        { $$ = ast_query_made(parse, AST_SUMMARIZE, $2); }
+
+input_table:
+    name               { $$ = ast_whole_table(parse, @$, $name); }
+
 /* -------------------------------------------------------- expressions -- */
 
 expression:
@@ -239,19 +592,43 @@ expression:
   | expression AND expression
         { $$ = ast_binary(parse, operation(AST_AND, @2, @$), $1, $3); }
 
-term:
+literal:
     INTEGER            { $$ = ast_integer(parse, @$); }
   | DECIMAL            { $$ = ast_decimal(parse, @$); }
   | STRING             { $$ = ast_string(parse, @$); }
-  | NULL               { $$ = ast_null(parse, @$); }
-  | TRUE               { $$ = ast_boolean(parse, @$, true); }
-  | FALSE              { $$ = ast_boolean(parse, @$, false); }
+  | NULL               { $$ = ast_word(parse, AST_NULL, @$); }
+  | TRUE               { $$ = ast_word(parse, AST_TRUE, @$); }
+  | FALSE              { $$ = ast_word(parse, AST_FALSE, @$); }
+  | DATE STRING        { $$ = ast_typed(parse, @$, @2, VDBQ_DATE); }
+  | TIMESTAMP STRING   { $$ = ast_typed(parse, @$, @2, VDBQ_TIMESTAMP); }
+  | INTERVAL STRING UNIT   { $$ = ast_interval(parse, @$, @2, @3); }
+  | INTERVAL INTEGER UNIT  { $$ = ast_interval(parse, @$, @2, @3); }
+  | INTERVAL STRING
+        { $$ = ast_interval(parse, @$, @2, (struct span){ 0 }); }
+
+term:
+    literal
+  | PARAMETER          { $$ = ast_parameter(parse, @$); }
   | name
         { $$ = ast_column(parse, @$, (struct ast_name){ 0 }, $1); }
   | name "." name      { $$ = ast_column(parse, @$, $1, $3); }
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
+  | in_parentheses     %prec ALONE
+        { $$ = ast_subquery(parse, AST_SUBQUERY, @$, $1); }
+  | EXISTS in_parentheses
+        { $$ = ast_subquery(parse, AST_EXISTS, @$, $2); }
   | CAST "(" expression AS type ")"
-        { $$ = ast_cast(parse, @$, $expression, $type); }
+        { $$ = ast_cast(parse, operation(AST_PLUS, @1, @$), $expression,
+                        $type); }
+  | term "::" type
+        { $$ = ast_cast(parse, operation(AST_PLUS, @2, @$), $1, $type); }
+  | EXTRACT "(" name FROM expression ")"
+        { $$ = ast_extract(parse, @$, @1, @name, $expression); }
+  | CASE case_operand whens else END_WORD
+        { $$ = ast_case(parse, @$, $case_operand, $whens, $else); }
+  | function_name "(" call ")" filter over
+        { $$ = ast_function(parse, @$, (struct function){ $1, $call,
+                            $filter, $over }); }
   | NOT term
         { $$ = ast_unary(parse, operation(AST_NOT, @1, @$), $2); }
   | "-" term           %prec PREFIX
@@ -280,10 +657,16 @@ term:
         { $$ = ast_binary(parse, operation(AST_DIV, @2, @$), $1, $3); }
   | term "%" term
         { $$ = ast_binary(parse, operation(AST_MOD, @2, @$), $1, $3); }
+  | term "||" term
+        { $$ = ast_binary(parse, operation(AST_CONCAT, @2, @$), $1, $3); }
   | term IS term
         { $$ = ast_binary(parse, operation(AST_IS, @2, @$), $1, $3); }
   | term IS IS_NOT term %prec IS
         { $$ = ast_binary(parse, operation(AST_IS_NOT, @2, @$), $1, $4); }
+  | term IS DISTINCT FROM term %prec IS
+        { $$ = ast_binary(parse, operation(AST_IS_NOT, @2, @$), $1, $5); }
+  | term IS IS_NOT DISTINCT FROM term %prec IS
+        { $$ = ast_binary(parse, operation(AST_IS, @2, @$), $1, $6); }
   | term ISNULL
         { $$ = ast_null_test(parse, operation(AST_IS, @2, @$), $1); }
   | term NOTNULL
@@ -296,16 +679,103 @@ term:
   | term NOT BETWEEN term AND term  %prec BETWEEN
         { $$ = ast_between(parse, operation(AST_AND, @2, @$),
                            (struct between){ $1, $4, $6, true }); }
+  | term IN in_items
+        { $$ = ast_in(parse, operation(AST_EQ, @2, @$), $1, $3, false); }
+  | term NOT IN in_items
+        { $$ = ast_in(parse, operation(AST_EQ, @2, @$), $1, $4, true); }
+  | term like term                  %prec LIKE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $3, NULL, false, $like }); }
+  | term like term ESCAPE term      %prec ESCAPE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $3, $5, false, $like }); }
+  | term NOT like term              %prec LIKE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $4, NULL, true, $like }); }
+  | term NOT like term ESCAPE term  %prec ESCAPE
+        { $$ = ast_like(parse, operation(AST_EQ, @2, @$),
+                        (struct like){ $1, $4, $6, true, $like }); }
+
+like:
+    LIKE               { $$ = false; }
+  | ILIKE              { $$ = true; }
+
+in_items:
+    "(" ")"            { $$ = (struct in_items){ 0 }; }
+  | "(" values ")"     { $$ = (struct in_items){ .values = $values }; }
+  | "(" values "," ")" { $$ = (struct in_items){ .values = $values }; }
+  | in_parentheses     { $$ = (struct in_items){ .query = $1 }; }
+  | input_table        { $$ = (struct in_items){ .query = $1 }; }
+
+case_operand:
+    %empty             { $$ = NULL; }
+  | expression
+
+whens:
+    WHEN expression THEN expression
+        { $$ = ast_whens(parse, (struct when_list){ 0 }, $2, $4); }
+  | whens WHEN expression THEN expression
+        { $$ = ast_whens(parse, $1, $3, $5); }
+
+else:
+    %empty             { $$ = NULL; }
+  | ELSE expression    { $$ = $expression; }
+
+call:
+    %empty             { $$ = (struct call){ 0 }; }
+  | "*"                { $$ = (struct call){ .star = true }; }
+  | values             { $$ = (struct call){ .arguments = $values }; }
+  | ALL values         { $$ = (struct call){ .arguments = $values }; }
+  | DISTINCT values
+        { $$ = (struct call){ .arguments = $values, .distinct = true }; }
+  | expression[a] FROM expression[b]
+        { $$ = ast_part(parse, $a, $b, NULL); }
+  | expression[a] FROM expression[b] FOR expression[c]
+        { $$ = ast_part(parse, $a, $b, $c); }
+
+filter:
+    %empty             { $$ = NULL; }
+  | FILTER "(" WHERE expression ")"  { $$ = $expression; }
+
+over:
+    %empty             { $$ = (struct window){ 0 }; }
+  | OVER "(" partition order ")"
+        { $$ = ast_window(parse, $partition, $order); }
+
+partition:
+    %empty               { $$ = (struct value_list){ 0 }; }
+  | PARTITION BY values  { $$ = $values; }
 
 /* -------------------------------------------------------------- names -- */
 
+name_list: names | names ","
+
+names:
+    name               { $$ = ast_names(parse, (struct name_list){ 0 }, $1); }
+  | names "," name     { $$ = ast_names(parse, $1, $3); }
+
 /* Words that are a name wherever nothing else is meant. */
-name: bare_name | JOIN_WORD { $$ = ast_name(parse, @$); }
+name: word | kept_word { $$ = ast_name(parse, @$); }
 
 /* A name where `t LEFT JOIN u` must not take LEFT for one: an alias. */
-bare_name: name_token { $$ = ast_name(parse, @$); }
+word: free_word        { $$ = ast_name(parse, @$); }
 
-name_token: NAME | QUOTED | ANALYZE | CAST | EXPLAIN | IF | KEY
+free_word:
+    NAME | QUOTED | ANALYZE | ASC | BEGIN | BY | CAST | COPY | DATE
+  | DEFERRED | DESC | DESCRIBE | EXCLUSIVE | EXPLAIN | EXTRACT | FIRST | FOR
+  | IF | IGNORE | IMMEDIATE | INTERVAL | KEY | LAST | NULLS | OFFSET
+  | PARTITION | REPLACE | ROLLBACK | START | SUMMARIZE | TIMESTAMP | VIEW
+
+kept_word:
+    CROSS | END_WORD | FILTER | FULL | INNER | LEFT_WORD | NATURAL | OUTER
+  | OVER | RIGHT_WORD
+
+/* All of them but CAST and EXTRACT, and LIKE. */
+function_name: function_word  { $$ = ast_name(parse, @$); }
+
+function_word:
+    NAME | QUOTED | DATE | FIRST | IF | LAST | LEFT_WORD | LIKE | REPLACE
+  | RIGHT_WORD | TIMESTAMP
 
 %%
 
@@ -322,12 +792,15 @@ static struct span span_of(const struct span *before, size_t count)
     return span;
 }
 
-static void *stack_alloc(struct parse *parse, size_t size)
+/* Whether the stack could not grow for want of memory: bison does not say
+ * why it could not. */
+static _Thread_local bool no_memory;
+
+static void *stack_alloc(size_t size)
 {
     void *stack = memory_resize(NULL, size);
 
-    if (stack == NULL)
-        parse_no_memory(parse);
+    no_memory = stack == NULL;
     return stack;
 }
 
@@ -336,7 +809,11 @@ static void sql_grammar_error(const struct span *at, struct parse *parse,
                               const char *message)
 {
     (void)message;
-    parse_too_deep(parse, at->at);
+    if (no_memory)
+        parse_no_memory(parse);
+    else
+        parse_too_deep(parse, at->at);
+    no_memory = false;
 }
 
 /* ------------------------------------------------------ syntax errors -- */
@@ -353,20 +830,22 @@ enum role {
 static enum role role_of(yysymbol_kind_t token)
 {
     switch (token) {
-    case YYSYMBOL_ANALYZE: case YYSYMBOL_CAST: case YYSYMBOL_EXPLAIN:
-    case YYSYMBOL_IF: case YYSYMBOL_KEY: case YYSYMBOL_QUOTED:
-    case YYSYMBOL_JOIN_WORD:
-        return ROLE_WORD;
-    case YYSYMBOL_NAME: case YYSYMBOL_INTEGER: case YYSYMBOL_DECIMAL:
-    case YYSYMBOL_STRING: case YYSYMBOL_NULL: case YYSYMBOL_TRUE:
-    case YYSYMBOL_FALSE: case YYSYMBOL_LEFT: case YYSYMBOL_IS_NOT:
+    case YYSYMBOL_INTEGER: case YYSYMBOL_DECIMAL: case YYSYMBOL_STRING:
+    case YYSYMBOL_NULL: case YYSYMBOL_TRUE: case YYSYMBOL_FALSE:
+    case YYSYMBOL_LEFT: case YYSYMBOL_IS_NOT: case YYSYMBOL_CASE:
+    case YYSYMBOL_EXISTS: case YYSYMBOL_PARAMETER: case YYSYMBOL_NAME:
+    case YYSYMBOL_DISTINCT:
         return ROLE_OPERAND;
     case YYSYMBOL_NOT: case YYSYMBOL_PLUS: case YYSYMBOL_MINUS:
+    case YYSYMBOL_LIKE:
         return ROLE_BOTH;
     default:
-        return token >= YYSYMBOL_OR && token <= YYSYMBOL_PERCENT
-               ? ROLE_OPERATOR : ROLE_OTHER;
+        break;
     }
+    if (token >= YYSYMBOL_QUOTED && token <= YYSYMBOL_VIEW)
+        return ROLE_WORD;
+    return token >= YYSYMBOL_OR && token <= YYSYMBOL_PERCENT
+           ? ROLE_OPERATOR : ROLE_OTHER;
 }
 
 /* What a message says of a token that would fit; NULL: nothing. `fits` says
@@ -438,8 +917,7 @@ static int yyreport_syntax_error(const yypcontext_t *context,
     found.word_before = parse->before_token == TOKEN_NAME;
     found.comma_before = parse->before_token == TOKEN_COMMA;
     found.opens = token == YYSYMBOL_LEFT;
-    found.reserved = token == YYSYMBOL_RESERVED
-                     || token == YYSYMBOL_JOIN_WORD;
+    found.reserved = token == YYSYMBOL_RESERVED;
     list_expected(context, &found);
     parse_unexpected(parse, &found);
     return 0;

@@ -111,7 +111,12 @@ enum vdbq_type {
     VDBQ_BIGINT = 2,  /* int64_t                            */
     VDBQ_FLOAT = 3,   /* float                              */
     VDBQ_DOUBLE = 4,  /* double                             */
-    VDBQ_TEXT = 5     /* struct vdbq_text; EXPLAIN's results */
+    VDBQ_TEXT = 5,    /* struct vdbq_text; EXPLAIN's results */
+    VDBQ_BOOLEAN = 6,
+    VDBQ_SMALLINT = 7,
+    VDBQ_DECIMAL = 8,
+    VDBQ_DATE = 9,
+    VDBQ_TIMESTAMP = 10
 };
 
 struct vdbq_text {

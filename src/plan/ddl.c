@@ -52,9 +52,9 @@ enum vdbq_status plan_drop_table(const struct ast_drop *drop,
                                  struct binder *binder,
                                  struct plan_drop *plan)
 {
-    plan->name = drop->table.text;
+    plan->name = drop->name.text;
     plan->if_exists = drop->if_exists;
-    if (!drop->if_exists && find_table(binder, &drop->table) == NULL)
+    if (!drop->if_exists && find_table(binder, &drop->name) == NULL)
         return binder->error->status;
     return VDBQ_OK;
 }
@@ -96,7 +96,7 @@ static enum vdbq_status check_columns(const struct ast_create *create,
         if (check_name(&column->name, "column", binder->error) != VDBQ_OK)
             return binder->error->status;
         plan->columns[count++] =
-            (struct column){ column->name.text, column->type };
+            (struct column){ column->name.text, column->type.type };
     }
     plan->column_count = count;
     return check_repeated(create, binder);
@@ -177,10 +177,12 @@ static enum vdbq_status find_key(const struct ast_create *create,
             return two_keys(create, column->key_at, binder->error);
         plan->key = number;
     }
-    if (create->key.text == NULL)
+    if (create->constraints == NULL)
         return VDBQ_OK;
-    if (plan->key != NO_KEY)
-        return two_keys(create, create->key.at, binder->error);
+    if (plan->key != NO_KEY || create->constraints->next != NULL
+        || create->constraints->column_count > 1)
+        return two_keys(create, create->constraints->columns->at,
+                        binder->error);
     return named_key(create, binder, plan);
 }
 
@@ -196,5 +198,5 @@ static enum vdbq_status named_key(const struct ast_create *create,
         .key = NO_KEY
     };
 
-    return find_column(&made, &create->key, &plan->key, binder->error);
+    return find_column(&made, create->constraints->columns, &plan->key, binder->error);
 }

@@ -72,7 +72,7 @@ enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
     status = make_room(&inserting);
     if (status == VDBQ_OK)
         status = read_columns(&inserting);
-    for (const struct ast_row *row = insert->rows;
+    for (const struct ast_row *row = insert->query->rows;
          row != NULL && status == VDBQ_OK; row = row->next)
         status = fill_row(&inserting, row, number++);
     if (status == VDBQ_OK)
@@ -99,7 +99,7 @@ static enum vdbq_status make_room(struct inserting *inserting)
         filling->column = &table->columns[i];
         filling->key = i == table->key;
         filling->values =
-            arena_alloc(arena, inserting->insert->row_count * width);
+            arena_alloc(arena, inserting->insert->query->row_count * width);
         if (filling->values == NULL)
             return error_no_memory(inserting->binder->error);
     }
@@ -156,7 +156,7 @@ static enum vdbq_status set_null(struct inserting *inserting,
                         row + 1, filling->column->name);
     if (filling->nulls == NULL)
         filling->nulls =
-            arena_alloc(binder->arena, inserting->insert->row_count);
+            arena_alloc(binder->arena, inserting->insert->query->row_count);
     if (filling->nulls == NULL)
         return error_no_memory(binder->error);
     filling->nulls[row] = 1;
@@ -171,7 +171,8 @@ static enum vdbq_status fill_missing(struct inserting *inserting)
     for (unsigned i = 0; i < inserting->table->column_count; i++) {
         struct filling *filling = &inserting->fillings[i];
         for (size_t row = 0; !filling->named && status == VDBQ_OK
-                             && row < inserting->insert->row_count; row++)
+                             && row < inserting->insert->query->row_count;
+             row++)
             status = set_null(inserting, filling, row,
                               inserting->insert->table.at);
     }
@@ -193,7 +194,7 @@ static enum vdbq_status make_vectors(struct inserting *inserting,
                                   .values = inserting->fillings[i].values,
                                   .nulls = inserting->fillings[i].nulls };
     *plan = (struct plan_insert){ .table_id = table->id,
-                                  .rows = inserting->insert->row_count,
+                                  .rows = inserting->insert->query->row_count,
                                   .column_count = table->column_count,
                                   .vectors = vectors };
     return VDBQ_OK;

@@ -46,6 +46,41 @@ void plan_finish(struct plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
+static enum vdbq_status not_there(struct binder *binder, const char *what)
+{
+    return error_set(binder->error, VDBQ_SYNTAX, "%s is not there yet", what);
+}
+
+/* A SELECT of one table, and no more than WHERE. */
+static bool is_simple(const struct ast_query *query)
+{
+    const struct ast_select *select = &query->select;
+
+    return query->kind == AST_QUERY_SELECT && query->with == NULL
+           && query->order == NULL && query->limit == NULL
+           && !select->distinct && select->group == NULL
+           && !select->group_all && select->having == NULL
+           && (select->from == NULL || select->from->kind == AST_FROM_TABLE);
+}
+
+static bool is_simple_create(const struct ast_create *create)
+{
+    for (const struct ast_column *column = create->columns; column != NULL;
+         column = column->next)
+        if (column->type.type > VDBQ_DOUBLE || column->not_null
+            || column->unique || column->default_value != NULL)
+            return false;
+    return create->query == NULL
+           && (create->constraints == NULL || create->constraints->primary);
+}
+
+static bool is_simple_insert(const struct ast_insert *insert)
+{
+    return insert->query != NULL && !insert->replace && !insert->ignore
+           && insert->query->kind == AST_QUERY_VALUES
+           && insert->query->limit == NULL && insert->query->order == NULL;
+}
+
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
                                      struct binder *binder,
                                      struct plan *plan)
@@ -54,16 +89,24 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     case AST_EMPTY:
         break;
     case AST_SELECT:
-        return plan_select(&statement->select, binder, plan);
+        if (!is_simple(statement->query))
+            return not_there(binder, "this query");
+        return plan_select(&statement->query->select, binder, plan);
     case AST_CREATE_TABLE:
+        if (!is_simple_create(&statement->create))
+            return not_there(binder, "this table");
         plan->kind = PLAN_CREATE_TABLE;
         return plan_create_table(&statement->create, binder, &plan->create);
     case AST_DROP_TABLE:
         plan->kind = PLAN_DROP_TABLE;
         return plan_drop_table(&statement->drop, binder, &plan->drop);
     case AST_INSERT:
+        if (!is_simple_insert(&statement->insert))
+            return not_there(binder, "this INSERT");
         plan->kind = PLAN_INSERT;
         return plan_insert_rows(&statement->insert, binder, &plan->insert);
+    default:
+        return not_there(binder, "this statement");
     }
     plan->kind = PLAN_EMPTY;
     return VDBQ_OK;

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Constructors of the syntax tree: types, CREATE and DROP. As in ast.c, each
+ * gives NULL once a parse has failed and accepts NULL for what it is made of.
+ */
+#include <string.h>
+
+#include "base/text.h"
+#include "parser/parser_inner.h"
+
+enum {
+    DECIMAL_DIGITS_MAX = 18, /* an int64_t holds them    */
+    DECIMAL_DIGITS = 18,     /* where none are written   */
+    DECIMAL_SCALE = 3
+};
+
+/* -------------------------------------------------------------- types -- */
+
+/* Sorted as the types are told. */
+static const struct {
+    const char *name;
+    enum vdbq_type type;
+} types[] = {
+    { "integer", VDBQ_INTEGER },    { "int", VDBQ_INTEGER },
+    { "int4", VDBQ_INTEGER },       { "bigint", VDBQ_BIGINT },
+    { "int8", VDBQ_BIGINT },        { "smallint", VDBQ_SMALLINT },
+    { "int2", VDBQ_SMALLINT },      { "tinyint", VDBQ_SMALLINT },
+    { "boolean", VDBQ_BOOLEAN },    { "bool", VDBQ_BOOLEAN },
+    { "float", VDBQ_FLOAT },        { "float4", VDBQ_FLOAT },
+    { "double", VDBQ_DOUBLE },      { "real", VDBQ_DOUBLE },
+    { "float8", VDBQ_DOUBLE },      { "double precision", VDBQ_DOUBLE },
+    { "decimal", VDBQ_DECIMAL },    { "numeric", VDBQ_DECIMAL },
+    { "date", VDBQ_DATE },          { "timestamp", VDBQ_TIMESTAMP },
+    { "datetime", VDBQ_TIMESTAMP }, { "text", VDBQ_TEXT },
+    { "varchar", VDBQ_TEXT },       { "char", VDBQ_TEXT },
+    { "character", VDBQ_TEXT },     { "character varying", VDBQ_TEXT },
+    { "string", VDBQ_TEXT },        { "clob", VDBQ_TEXT },
+};
+
+/* One blank between the words of a name, however many are written. */
+static void join_words(char *name)
+{
+    char *to = name;
+
+    for (const char *at = name; *at != '\0'; at++) {
+        bool blank = strchr(" \t\r\n\f\v", *at) != NULL;
+        if (blank && to > name && to[-1] == ' ')
+            continue;
+        *to++ = blank ? ' ' : *at;
+    }
+    *to = '\0';
+}
+
+static enum vdbq_type find_type(const char *name)
+{
+    char words[sizeof "character varying        "];
+
+    if (strlen(name) >= sizeof words)
+        return VDBQ_TYPE_NONE;
+    strcpy(words, name);
+    join_words(words);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (name_equal(words, types[i].name))
+            return types[i].type;
+    return VDBQ_TYPE_NONE;
+}
+
+static void no_such_type(struct parse *parse, const struct ast_name *name)
+{
+    const char *near = NULL;
+    unsigned limit = 2;
+
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        unsigned distance = name_distance(name->text, types[i].name, limit);
+        if (distance <= limit && strlen(name->text) > 3) {
+            near = types[i].name;
+            limit = distance - (distance > 0);
+        }
+    }
+    error_at(parse->error, VDBQ_SYNTAX, name->at, "there is no type \"%s\"",
+             name->text);
+    if (near != NULL)
+        error_hint(parse->error, "did you mean %s?", near);
+    else
+        error_hint(parse->error, "the types are BOOLEAN, SMALLINT, INTEGER, "
+                   "BIGINT, FLOAT (32 bits), DOUBLE (REAL), DECIMAL(digits, "
+                   "behind the point), DATE, TIMESTAMP and TEXT (VARCHAR, "
+                   "CHAR)");
+}
+
+/* A small number; one that is not small gives more than any that fits. */
+static unsigned read_size(const struct parse *parse, struct span span)
+{
+    int64_t value;
+
+    if (!text_to_int64(parse->sql + span.begin, span.end - span.begin, &value)
+            || value > 1000)
+        return 1000;
+    return (unsigned)value;
+}
+
+struct type_size ast_type_size(struct parse *parse, struct span precision,
+                               const struct span *scale)
+{
+    struct type_size size = { 1, read_size(parse, precision), 0 };
+
+    if (scale != NULL) {
+        size.count = 2;
+        size.scale = read_size(parse, *scale);
+    }
+    return size;
+}
+
+static void check_decimal(struct parse *parse, const struct ast_name *name,
+                          const struct ast_type *type)
+{
+    if (type->precision < 1 || type->precision > DECIMAL_DIGITS_MAX)
+        error_at(parse->error, VDBQ_LIMIT, name->at,
+                 "a %s has 1 to %d digits", name->text, DECIMAL_DIGITS_MAX);
+    else if (type->scale > type->precision)
+        error_at(parse->error, VDBQ_SYNTAX, name->at,
+                 "a %s of %u digits cannot have %u of them behind the point",
+                 name->text, type->precision, type->scale);
+}
+
+struct ast_type ast_type(struct parse *parse, struct ast_name name,
+                         struct type_size size)
+{
+    struct ast_type type = { .type = VDBQ_TYPE_NONE };
+
+    if (parse_failed(parse))
+        return type;
+    type.type = find_type(name.text);
+    if (type.type == VDBQ_TYPE_NONE) {
+        no_such_type(parse, &name);
+    } else if (type.type == VDBQ_DECIMAL) {
+        type.precision = size.count > 0 ? size.precision : DECIMAL_DIGITS;
+        type.scale = size.count > 0 ? size.scale : DECIMAL_SCALE;
+        check_decimal(parse, &name, &type);
+    } else if (size.count > (type.type == VDBQ_TEXT)) {
+        error_at(parse->error, VDBQ_SYNTAX, name.at,
+                 "the type %s takes no length", name.text);
+    }
+    return type;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+struct ast_column *ast_column_made(struct parse *parse, struct ast_name name,
+                                   struct ast_type type)
+{
+    struct ast_column *column = parse_alloc(parse, sizeof *column);
+
+    if (column == NULL)
+        return NULL;
+    column->name = name;
+    column->type = type;
+    return column;
+}
+
+struct ast_column *ast_column_ruled(struct parse *parse,
+                                    struct ast_column *column,
+                                    struct column_rule rule)
+{
+    if (column == NULL || parse_failed(parse))
+        return NULL;
+    switch (rule.rule) {
+    case RULE_NONE:
+        break;
+    case RULE_KEY:
+        column->primary_key = true;
+        column->key_at = rule.at;
+        break;
+    case RULE_NOT_NULL:
+        column->not_null = true;
+        break;
+    case RULE_UNIQUE:
+        column->unique = true;
+        break;
+    case RULE_DEFAULT:
+        column->default_value = rule.value;
+        break;
+    }
+    return column;
+}
+
+struct column_list ast_columns(struct column_list list,
+                               struct ast_column *column)
+{
+    if (column == NULL)
+        return list;
+    if (list.last != NULL)
+        list.last->next = column;
+    else
+        list.first = column;
+    list.last = column;
+    list.count++;
+    return list;
+}
+
+struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
+                                      bool primary, struct name_list columns)
+{
+    struct ast_constraint *constraint = parse_alloc(parse,
+                                                    sizeof *constraint);
+
+    if (constraint == NULL)
+        return NULL;
+    constraint->primary = primary;
+    constraint->columns = columns.items;
+    constraint->column_count = columns.count;
+    constraint->at = at.at;
+    return constraint;
+}
+
+struct column_list ast_constraints(struct column_list list,
+                                   struct ast_constraint *constraint)
+{
+    if (constraint == NULL)
+        return list;
+    if (list.last_constraint != NULL)
+        list.last_constraint->next = constraint;
+    else
+        list.constraint = constraint;
+    list.last_constraint = constraint;
+    return list;
+}
+
+/* --------------------------------------------------------- statements -- */
+
+struct ast_statement *ast_create(struct parse *parse, struct target target,
+                                 struct column_list columns)
+{
+    struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
+
+    if (made != NULL)
+        made->create = (struct ast_create){
+            .table = target.name, .if_not_exists = target.exists,
+            .columns = columns.first, .column_count = columns.count,
+            .constraints = columns.constraint
+        };
+    return made;
+}
+
+struct ast_statement *ast_create_as(struct parse *parse,
+                                    struct target target,
+                                    struct ast_query *query)
+{
+    struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
+
+    if (made != NULL)
+        made->create = (struct ast_create){
+            .table = target.name, .if_not_exists = target.exists,
+            .query = query
+        };
+    return made;
+}
+
+struct ast_statement *ast_view(struct parse *parse, struct target target,
+                               struct name_list columns,
+                               struct ast_query *query)
+{
+    struct ast_statement *made = make_statement(parse, AST_CREATE_VIEW);
+
+    if (made != NULL)
+        made->view = (struct ast_view){
+            .name = target.name, .if_not_exists = target.exists,
+            .columns = columns.items, .column_count = columns.count,
+            .query = query
+        };
+    return made;
+}
+
+struct ast_statement *ast_index(struct parse *parse, struct ast_index index)
+{
+    struct ast_statement *made = make_statement(parse, AST_CREATE_INDEX);
+
+    if (made != NULL)
+        made->index = index;
+    return made;
+}
+
+struct ast_statement *ast_drop(struct parse *parse,
+                               enum ast_statement_kind kind,
+                               struct target target)
+{
+    struct ast_statement *made = make_statement(parse, kind);
+
+    if (made != NULL)
+        made->drop = (struct ast_drop){ target.name, target.exists };
+    return made;
+}

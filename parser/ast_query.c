@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Constructors of the syntax tree: queries and what stands in FROM. As in
+ * ast.c, each gives NULL once a parse has failed and accepts NULL for what it
+ * is made of.
+ */
+#include <string.h>
+
+#include "parser/parser_inner.h"
+
+/* A query over parts as deep as that; NULL: too deep, or failed before. */
+static struct ast_query *make_query(struct parse *parse,
+                                    enum ast_query_kind kind,
+                                    struct span whole, unsigned depth)
+{
+    struct ast_query *made = parse_alloc(parse, sizeof *made);
+
+    if (made == NULL || !fits_depth(parse, depth + 1, whole.at))
+        return NULL;
+    made->kind = kind;
+    made->depth = depth + 1;
+    made->at = whole.at;
+    made->begin = whole.begin;
+    made->end = whole.end;
+    return made;
+}
+
+/* -------------------------------------------------- results and terms -- */
+
+struct ast_result *ast_star(struct parse *parse, struct span span,
+                            struct ast_name table)
+{
+    struct ast_result *result = parse_alloc(parse, sizeof *result);
+
+    if (result == NULL)
+        return NULL;
+    result->star = true;
+    result->table = table;
+    result->at = span.at;
+    return result;
+}
+
+struct ast_result *ast_result(struct parse *parse, struct span span,
+                              struct ast_expression *expression,
+                              struct ast_name alias)
+{
+    struct ast_result *result = parse_alloc(parse, sizeof *result);
+
+    if (result == NULL)
+        return NULL;
+    result->expression = expression;
+    result->alias = alias;
+    result->at = span.at;
+    return result;
+}
+
+struct result_list ast_results(struct result_list list,
+                               struct ast_result *result)
+{
+    if (result == NULL)
+        return list;
+    if (list.last != NULL)
+        list.last->next = result;
+    else
+        list.first = result;
+    list.last = result;
+    list.count++;
+    list.depth = deeper(list.depth, depth_of(result->expression));
+    return list;
+}
+
+struct result_list ast_all_columns(struct parse *parse, struct span span)
+{
+    return ast_results((struct result_list){ 0 },
+                       ast_star(parse, span, (struct ast_name){ 0 }));
+}
+
+struct ast_order *ast_order(struct parse *parse,
+                            struct ast_expression *expression,
+                            bool descending, int nulls)
+{
+    struct ast_order *order = parse_alloc(parse, sizeof *order);
+
+    if (order == NULL)
+        return NULL;
+    order->expression = expression;
+    order->descending = descending;
+    order->nulls = nulls;
+    return order;
+}
+
+struct order_list ast_orders(struct order_list list, struct ast_order *order)
+{
+    if (order == NULL)
+        return list;
+    if (list.last != NULL)
+        list.last->next = order;
+    else
+        list.first = order;
+    list.last = order;
+    list.depth = deeper(list.depth, depth_of(order->expression));
+    return list;
+}
+
+/* ------------------------------------------------------------- queries -- */
+
+struct ast_query *ast_select(struct parse *parse, struct span whole,
+                             struct select_parts parts)
+{
+    unsigned depth = deeper(parts.results.depth, parts.group.values.depth);
+    struct ast_query *made;
+
+    depth = deeper(depth, deeper(depth_of(parts.where),
+                                 depth_of(parts.having)));
+    if (parts.from != NULL)
+        depth = deeper(depth, parts.from->depth);
+    made = make_query(parse, AST_QUERY_SELECT, whole, depth);
+    if (made != NULL)
+        made->select = (struct ast_select){
+            .distinct = parts.distinct, .results = parts.results.first,
+            .result_count = parts.results.count, .from = parts.from,
+            .where = parts.where, .group = parts.group.values.first,
+            .group_all = parts.group.all, .having = parts.having
+        };
+    return made;
+}
+
+struct row ast_row(struct parse *parse, struct span open,
+                   struct value_list values)
+{
+    struct row row = { parse_alloc(parse, sizeof *row.row), values.depth };
+
+    if (row.row == NULL)
+        return row;
+    row.row->values = values.first;
+    row.row->value_count = values.count;
+    row.row->at = open.at;
+    return row;
+}
+
+struct row_list ast_rows(struct row_list list, struct row row)
+{
+    if (row.row == NULL)
+        return list;
+    if (list.last != NULL)
+        list.last->next = row.row;
+    else
+        list.first = row.row;
+    list.last = row.row;
+    list.count++;
+    list.depth = deeper(list.depth, row.depth);
+    return list;
+}
+
+struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
+                                 struct row_list rows)
+{
+    struct ast_query *made = make_query(parse, AST_QUERY_VALUES, whole,
+                                        rows.depth);
+
+    if (made == NULL)
+        return NULL;
+    made->rows = rows.first;
+    made->row_count = rows.count;
+    return made;
+}
+
+/* SELECT * FROM what is there */
+static struct ast_query *read_all(struct parse *parse, struct span whole,
+                                  struct ast_from *from)
+{
+    struct select_parts parts = {
+        .results = ast_all_columns(parse, whole), .from = from
+    };
+
+    return from != NULL ? ast_select(parse, whole, parts) : NULL;
+}
+
+struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
+                                  struct ast_name name)
+{
+    return read_all(parse, whole,
+                    ast_table(parse, whole, name, (struct ast_name){ 0 }));
+}
+
+struct ast_query *ast_compound(struct parse *parse, struct span whole,
+                               enum ast_query_kind kind,
+                               struct ast_query *left,
+                               struct ast_query *right)
+{
+    struct ast_query *made;
+
+    if (left == NULL || right == NULL)
+        return NULL;
+    made = make_query(parse, kind, whole, deeper(left->depth, right->depth));
+    if (made == NULL)
+        return NULL;
+    made->left = left;
+    made->right = right;
+    return made;
+}
+
+static struct ast_query *wrapped(struct parse *parse, struct span whole,
+                                 struct ast_query *query)
+{
+    return read_all(parse, whole,
+                    ast_derived(parse, whole, query, (struct source){ 0 }));
+}
+
+/* What is added to a query may be deeper than what is there. */
+static struct ast_query *deepen(struct parse *parse, struct ast_query *query,
+                                struct span whole, unsigned depth)
+{
+    query->begin = whole.begin;
+    query->end = whole.end;
+    query->at = whole.at;
+    query->depth = deeper(query->depth, depth + 1);
+    return fits_depth(parse, query->depth, whole.at) ? query : NULL;
+}
+
+struct ast_query *ast_arranged(struct parse *parse, struct span whole,
+                               struct ast_query *query,
+                               struct order_list order, struct limits limits)
+{
+    unsigned depth = deeper(order.depth, deeper(depth_of(limits.limit),
+                                                depth_of(limits.offset)));
+    bool empty = order.first == NULL && limits.limit == NULL;
+
+    if (query == NULL || empty)
+        return query;
+    if (query->order != NULL || query->limit != NULL || query->with != NULL)
+        query = wrapped(parse, whole, query);
+    if (query == NULL)
+        return NULL;
+    query->order = order.first;
+    query->limit = limits.limit;
+    query->offset = limits.offset;
+    return deepen(parse, query, whole, depth);
+}
+
+struct ast_query *ast_with_query(struct parse *parse, struct span whole,
+                                 struct with_list withs,
+                                 struct ast_query *query)
+{
+    if (query != NULL && query->with != NULL)
+        query = wrapped(parse, whole, query);
+    if (query == NULL)
+        return NULL;
+    query->with = withs.first;
+    return deepen(parse, query, whole, withs.depth);
+}
+
+struct ast_query *ast_enclosed(struct parse *parse, struct span whole,
+                               struct ast_query *query)
+{
+    if (query == NULL)
+        return NULL;
+    query->depth++;
+    return fits_depth(parse, query->depth, whole.at) ? query : NULL;
+}
+
+struct ast_with *ast_with(struct parse *parse, struct ast_name name,
+                          struct name_list columns, struct ast_query *query)
+{
+    struct ast_with *with = parse_alloc(parse, sizeof *with);
+
+    if (with == NULL)
+        return NULL;
+    with->name = name;
+    with->columns = columns.items;
+    with->column_count = columns.count;
+    with->query = query;
+    return with;
+}
+
+struct with_list ast_withs(struct with_list list, struct ast_with *with)
+{
+    if (with == NULL || with->query == NULL)
+        return list;
+    if (list.last != NULL)
+        list.last->next = with;
+    else
+        list.first = with;
+    list.last = with;
+    list.depth = deeper(list.depth, with->query->depth);
+    return list;
+}
+
+/* ---------------------------------------------------------------- FROM -- */
+
+static struct ast_from *make_from(struct parse *parse,
+                                  enum ast_from_kind kind, struct span whole,
+                                  unsigned depth)
+{
+    struct ast_from *made = parse_alloc(parse, sizeof *made);
+
+    if (made == NULL || !fits_depth(parse, depth + 1, whole.at))
+        return NULL;
+    made->kind = kind;
+    made->depth = depth + 1;
+    made->at = whole.at;
+    return made;
+}
+
+struct ast_from *ast_table(struct parse *parse, struct span whole,
+                           struct ast_name name, struct ast_name alias)
+{
+    struct ast_from *made = make_from(parse, AST_FROM_TABLE, whole, 0);
+
+    if (made == NULL)
+        return NULL;
+    made->name = name;
+    made->alias = alias;
+    return made;
+}
+
+struct ast_from *ast_file(struct parse *parse, struct span file,
+                          struct ast_name alias)
+{
+    struct ast_from *made = make_from(parse, AST_FROM_FILE, file, 0);
+    size_t length;
+
+    if (made == NULL)
+        return NULL;
+    made->file = parse_unquoted(parse, file, &length);
+    made->alias = alias;
+    return made;
+}
+
+struct ast_from *ast_derived(struct parse *parse, struct span whole,
+                             struct ast_query *query, struct source source)
+{
+    struct ast_from *made;
+
+    if (query == NULL)
+        return NULL;
+    made = make_from(parse, AST_FROM_QUERY, whole, query->depth);
+    if (made == NULL)
+        return NULL;
+    made->query = query;
+    made->alias = source.alias;
+    made->columns = source.columns.items;
+    made->column_count = source.columns.count;
+    return made;
+}
+
+struct ast_from *ast_join(struct parse *parse, struct span whole,
+                          struct join join, struct joined joined)
+{
+    struct ast_from *left = joined.left, *right = joined.right, *made;
+
+    if (left == NULL || right == NULL)
+        return NULL;
+    made = make_from(parse, AST_FROM_JOIN, whole,
+                     deeper(deeper(left->depth, right->depth),
+                            depth_of(joined.on.expression)));
+    if (made == NULL)
+        return NULL;
+    made->left = left;
+    made->right = right;
+    made->join = join.kind;
+    made->natural = join.natural;
+    made->on = joined.on.expression;
+    made->columns = joined.on.using.items;
+    made->column_count = joined.on.using.count;
+    return made;
+}
+
+struct ast_from *ast_from_enclosed(struct parse *parse, struct span whole,
+                                   struct ast_from *from)
+{
+    if (from == NULL)
+        return NULL;
+    from->depth++;
+    return fits_depth(parse, from->depth, whole.at) ? from : NULL;
+}
