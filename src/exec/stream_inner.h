@@ -17,7 +17,10 @@ struct stream_calls {
                               struct error *error);
     /* As stream_words(); NULL: no column is a text. */
     struct words *(*words)(const struct stream *stream, unsigned column);
-    /* Frees all but the struct itself; may find it half opened. */
+    /* Adds what it has cost itself; may be NULL. */
+    void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
+    /* Frees what the kind's struct holds, not the struct; may find it half
+     * opened. The inputs are still there. */
     void (*close)(struct stream *stream);
 };
 
@@ -25,20 +28,15 @@ struct stream_calls {
 struct stream {
     const struct stream_calls *calls;
     const struct stream_params *params;
-    const struct steps *steps;
     const struct step *step;
-    bool ended; /* ... or failed: there are no more rows */
+    struct stream **inputs; /* one for each of the step's; NULL: closed    */
+    uint64_t rows_most;     /* about how many rows come, for choosing where
+                               to run what reads them                      */
+    bool ended;             /* ... or failed: there are no more rows       */
 };
 
-/* Makes a zeroed stream of `size` bytes; NULL: no memory. */
-void *stream_create(const struct stream_calls *calls, size_t size,
-                    const struct stream_params *params,
-                    const struct steps *steps, const struct step *step,
-                    struct error *error);
-
-/* Opens input `number` of the stream's step. */
-enum vdbq_status stream_input(const struct stream *stream, unsigned number,
-                              struct stream **input, struct error *error);
+/* Closes an input whose rows are all taken, for what it holds. */
+void stream_close_input(struct stream *stream, unsigned number);
 
 /* Fails with CANCELLED where the query is to stop. To be asked between
  * batches, and in loops every STREAM_PAUSE_ROWS rows or so. */
@@ -54,19 +52,15 @@ enum vdbq_status stream_gather(struct stream *stream,
 
 /* ---------------------------------------------------------- the kinds -- */
 
-/* Each opens the stream of one kind of step. */
-typedef enum vdbq_status stream_opener(const struct stream_params *params,
-                                       const struct steps *steps,
-                                       const struct step *step,
-                                       struct stream **stream,
-                                       struct error *error);
-stream_opener scan_stream_open;
-stream_opener join_open;
-stream_opener concat_open;
-stream_opener apply_open;
-stream_opener limit_open;
-stream_opener map_open;
-stream_opener whole_open;
+/* A kind of step's stream: the size of its struct, which begins with a struct
+ * stream, and what to do when its inputs are open. */
+struct stream_kind {
+    size_t size;
+    struct stream_calls calls;
+    enum vdbq_status (*open)(struct stream *stream, struct error *error);
+};
+extern const struct stream_kind scan_stream, join_stream, concat_stream,
+    apply_stream, limit_stream, map_stream, whole_stream;
 
 /* Kinds of which all rows come at once make them by a function: `input` is
  * the first input, which may be read batch by batch or gathered; `output` is
