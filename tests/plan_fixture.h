@@ -192,6 +192,12 @@ struct planned {
     enum vdbq_status status;
 };
 
+/* The program of its only step. */
+static inline struct program *program_of(const struct planned *planned)
+{
+    return &steps_last(&planned->plan.steps)->scan.program;
+}
+
 static inline void plan(struct planned *planned, const char *sql)
 {
     struct ast_statement *statement;
@@ -205,7 +211,7 @@ static inline void plan(struct planned *planned, const char *sql)
         plan_statement(statement, sql, strlen(sql), &database.catalogue,
                        &planned->arena, &planned->plan, &planned->error);
     if (planned->status == VDBQ_OK && planned->plan.kind == PLAN_SELECT
-        && program_check(&planned->plan.program, &planned->error) != VDBQ_OK)
+        && steps_check(&planned->plan.steps, &planned->error) != VDBQ_OK)
         fail_msg("%s: %s", sql, planned->error.message);
 }
 
@@ -266,7 +272,7 @@ static inline void lists(const char *sql, const char *expected)
     struct text text = { 0 };
 
     plan_well(&planned, sql);
-    listing(&planned.plan.program, &text);
+    listing(program_of(&planned), &text);
     assert_string_equal(text.bytes, expected);
     text_finish(&text);
     unplan(&planned);
@@ -279,8 +285,8 @@ static inline unsigned count_op(const char *sql, enum opcode op)
     unsigned count = 0;
 
     plan_well(&planned, sql);
-    for (int pc = 0; pc < (int)planned.plan.program.code.count; pc++)
-        count += program_at(&planned.plan.program, pc)->op == op;
+    for (int pc = 0; pc < (int)program_of(&planned)->code.count; pc++)
+        count += program_at(program_of(&planned), pc)->op == op;
     unplan(&planned);
     return count;
 }
@@ -438,12 +444,12 @@ static inline void gives(const char *sql, const char *expected)
     int rows;
 
     plan_well(&planned, sql);
-    rows = run_program(&planned.plan.program, &planned.arena);
+    rows = run_program(program_of(&planned), &planned.arena);
     text_print(&text, "%s", rows < 0 ? "fault" : "");
     for (int row = 0; row < rows; row++)
-        for (unsigned i = 0; i < program_results(&planned.plan.program); i++) {
+        for (unsigned i = 0; i < program_results(program_of(&planned)); i++) {
             text_print(&text, "%s", i > 0 ? "," : row > 0 ? " " : "");
-            print_value(&planned.plan.program, i, (unsigned)row, &text);
+            print_value(program_of(&planned), i, (unsigned)row, &text);
         }
     if (strcmp(text.bytes, expected) != 0)
         fail_msg("%s gives %s, not %s", sql, text.bytes, expected);
@@ -458,10 +464,10 @@ static inline void has_types(const char *sql, const char *expected)
     struct text text = { 0 };
 
     plan_well(&planned, sql);
-    for (unsigned i = 0; i < program_results(&planned.plan.program); i++)
+    for (unsigned i = 0; i < program_results(program_of(&planned)); i++)
         text_print(&text, "%s%s", i > 0 ? "," : "",
                    vdbq_type_name((enum vdbq_type)program_result(
-                       &planned.plan.program, i).type));
+                       program_of(&planned), i).type));
     if (strcmp(text.bytes, expected) != 0)
         fail_msg("%s has %s, not %s", sql, text.bytes, expected);
     text_finish(&text);

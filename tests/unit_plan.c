@@ -454,7 +454,7 @@ static void names_of_results(void **state)
     plan_well(&planned, "select ID, t.UniformI, uniformi as U, (ID + 1), "
                         "\"normali5\" from TEST t");
     for (unsigned i = 0; i < 5; i++)
-        assert_string_equal(program_result(&planned.plan.program, i).name,
+        assert_string_equal(program_result(program_of(&planned), i).name,
                             expected[i]);
     unplan(&planned);
     gives("select * from test where id = 0", "0,61,-3,10,60.5,-0.5,1.0");

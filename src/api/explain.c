@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * EXPLAIN: the program as lines of text, which vdbq_prepare_program() reads
- * back; with ANALYZE, comment lines that say what its run cost.
+ * EXPLAIN: the steps as lines of text; those of one program are what
+ * vdbq_prepare_program() reads back; with ANALYZE, comment lines that say what its run cost.
  */
 #include <string.h>
 
@@ -94,11 +94,11 @@ enum vdbq_status explain_lines(vdbq_query *query)
     text_finish(&query->lines);
     query->line_texts.count = 0;
     if (query->plan.kind == PLAN_SELECT)
-        program_print(&query->plan.program, &query->lines);
+        steps_print(&query->plan.steps, &query->lines);
     else
         print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
-        print_stats(&query->stats, &query->lines);
+        print_stats(&query->stats.sum, &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))
         return error_no_memory(&query->db->error);
     query->line_vector =

@@ -307,23 +307,36 @@ static enum run_mode best_mode(const struct station *station,
                                                        : MODE_STREAMED;
 }
 
-struct run_choice choose_run(const vdbq *db, const struct station *station,
-                             const struct table *table)
+/* The mode that was asked for, or the best. */
+static enum run_mode choose_mode(const vdbq *db, const struct station *station,
+                                 const struct table *table)
 {
+    enum run_mode mode = best_mode(station, table);
+    for (int i = 0; i < RUN_MODES; i++)
+        if (name_equal(db->options[OPTION_MODE],
+                       runner_mode_name((enum run_mode)i)))
+            mode = (enum run_mode)i;
+    return table == NULL && mode == MODE_CACHED ? MODE_STREAMED : mode;
+}
+
+enum vdbq_status place_choose(vdbq *db, const struct table *table,
+                              uint64_t rows, struct stream_place *place)
+{
+    struct station *station;
     bool special = name_equal(db->options[OPTION_BUILD], "specialised");
-    struct run_choice choice = {
-        .mode = best_mode(station, table),
+    enum vdbq_status status = station_choose(db, rows, &station);
+    if (status != VDBQ_OK)
+        return status;
+    *place = (struct stream_place){
+        .device = station->device,
+        .pool = station->pool,
+        .resident = station->resident,
+        .mode = choose_mode(db, station, table),
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
         .skips = name_equal(db->options[OPTION_SKIP], "on"),
     };
-    for (int i = 0; i < RUN_MODES; i++)
-        if (name_equal(db->options[OPTION_MODE],
-                       runner_mode_name((enum run_mode)i)))
-            choice.mode = (enum run_mode)i;
-    if (table == NULL && choice.mode == MODE_CACHED)
-        choice.mode = MODE_STREAMED;
-    return choice;
+    return VDBQ_OK;
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)

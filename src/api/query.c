@@ -4,7 +4,6 @@
  */
 #include "api/query.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "exec/modify.h"
@@ -14,9 +13,9 @@
 /* Gives the tables of a program that was read their ids and types. */
 static enum vdbq_status resolve_table(vdbq_query *query,
                                       const struct catalogue *catalogue,
+                                      struct program *program,
                                       struct program_table *table)
 {
-    struct program *program = &query->plan.program;
     const struct table *found =
         table->name ? catalogue_table(catalogue, table->name) : NULL;
     if (found == NULL)
@@ -26,17 +25,31 @@ static enum vdbq_status resolve_table(vdbq_query *query,
     return plan_describe(found, program, table, &query->db->error);
 }
 
-static enum vdbq_status plan_program(vdbq_query *query,
-                                     const struct catalogue *catalogue)
+/* Reads the query's text into a program. */
+static enum vdbq_status read_program(vdbq_query *query,
+                                     const struct catalogue *catalogue,
+                                     struct program *program)
 {
-    struct program *program = &query->plan.program;
-    query->plan = (struct plan){ .kind = PLAN_SELECT };
-    program_init(program);
     enum vdbq_status status =
         program_read(query->text, program, &query->db->error);
     for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++)
-        status = resolve_table(query, catalogue,
+        status = resolve_table(query, catalogue, program,
                                vector_at(&program->tables, i));
+    return status;
+}
+
+static enum vdbq_status plan_program(vdbq_query *query,
+                                     const struct catalogue *catalogue)
+{
+    struct steps *steps = &query->plan.steps;
+    query->plan = (struct plan){ .kind = PLAN_SELECT };
+    steps_init(steps);
+    struct step *step = steps_add(steps, STEP_SCAN);
+    enum vdbq_status status =
+        step != NULL ? read_program(query, catalogue, &step->scan.program)
+                     : error_no_memory(&query->db->error);
+    if (status == VDBQ_OK && !steps_describe(steps, step))
+        status = error_no_memory(&query->db->error);
     if (status != VDBQ_OK)
         plan_finish(&query->plan);
     return status;
@@ -46,11 +59,12 @@ static void forget_plan(vdbq_query *query)
 {
     if (query->planned)
         plan_finish(&query->plan);
+    query_texts_finish(&query->texts);
     query->planned = false;
     arena_finish(&query->plan_arena);
 }
 
-/* Plans the statement for a catalogue, and checks the program. */
+/* Plans the statement for a catalogue, and checks its steps. */
 static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
@@ -68,7 +82,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     query->planned = true;
     query->generation = catalogue->generation;
     if (query->plan.kind == PLAN_SELECT)
-        status = program_check(&query->plan.program, error);
+        status = steps_check(&query->plan.steps, error);
     if (status != VDBQ_OK)
         forget_plan(query);
     return status;
@@ -191,58 +205,57 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 /* Ends a run: what it held is let go, its rows are gone. */
 static void end_run(vdbq_query *query)
 {
-    if (query->scan != NULL) {
-        scan_stats(query->scan, &query->stats);
-        snprintf(query->build_text, sizeof query->build_text, "%s",
-                 query->stats.build);
-        query->stats.build = query->build_text;
-    }
-    scan_close(query->scan);
-    query->scan = NULL;
+    stream_close(query->stream);
+    query->stream = NULL;
     snapshot_close(&query->snapshot);
     query->snapshot = (struct snapshot){ 0 };
     query->state = QUERY_ENDED;
 }
 
-/* The table that the program runs over; NULL: none. */
-static const struct table *table_to_read(const vdbq_query *query)
+/* Chooses where and how a scan runs; for stream_params. */
+static enum vdbq_status choose_place(void *context, const struct table *table,
+                                     uint64_t rows,
+                                     struct stream_place *place,
+                                     struct error *error)
 {
-    const struct program *program = &query->plan.program;
-    if (program->tables.count == 0)
-        return NULL;
-    return catalogue_table_id(
-        query->snapshot.catalogue,
-        VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
-}
-
-/* Chooses where and how to run, and starts the scan. */
-static enum vdbq_status start_scan(vdbq_query *query)
-{
-    vdbq *db = query->db;
-    const struct table *table = table_to_read(query);
-    uint64_t rows = table != NULL ? table->rows : 1;
-    enum vdbq_status status = station_choose(db, rows, &query->station);
+    vdbq_query *query = context;
+    enum vdbq_status status = place_choose(query->db, table, rows, place);
+    if (status != VDBQ_OK && error != &query->db->error)
+        *error = query->db->error;
     if (status != VDBQ_OK)
         return status;
-    query->choice = choose_run(db, query->station, table);
-    struct scan_params params = {
-        .runner = { .device = query->station->device,
-                    .program = &query->plan.program,
-                    .mode = query->choice.mode,
-                    .build = query->choice.build,
-                    .adaptive = query->choice.adaptive,
-                    .rows = rows },
+    stream_list(device_facts(place->device)->name, query->device_text,
+               sizeof query->device_text);
+    stream_list(runner_mode_name(place->mode), query->mode_text,
+               sizeof query->mode_text);
+    return VDBQ_OK;
+}
+
+/* Forgets what the last run has cost. */
+static void clear_stats(vdbq_query *query)
+{
+    stream_stats_init(&query->stats);
+    query->device_text[0] = query->mode_text[0] = '\0';
+    query->stats.sum.device = query->device_text;
+    query->stats.sum.mode = query->mode_text;
+}
+
+/* Opens the stream of the last step's rows. */
+static enum vdbq_status start_stream(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    const struct steps *steps = &query->plan.steps;
+    query->params = (struct stream_params){
         .snapshot = &query->snapshot,
-        .pool = query->station->pool,
-        .resident = query->station->resident,
-        .skips = query->choice.skips,
+        .choose = choose_place,
+        .choose_context = query,
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,
+        .stats = &query->stats,
     };
-    query->stats.device = device_facts(query->station->device)->name;
-    query->stats.mode = runner_mode_name(query->choice.mode);
-    return scan_open(&params, &query->scan, &db->error);
+    return stream_open(&query->params, steps, (int)steps->steps.count - 1,
+                       &query->stream, &db->error);
 }
 
 /* Changes the database as the plan says. */
@@ -274,12 +287,12 @@ static enum vdbq_status run_change(vdbq_query *query)
 static enum vdbq_status run_through(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = start_scan(query);
+    enum vdbq_status status = start_stream(query);
     while (status == VDBQ_OK && batch.rows > 0) {
         uint64_t start = os_time_ns();
-        status = scan_batch(query->scan, &batch, &query->db->error);
-        query->stats.rows_returned += batch.rows;
-        query->stats.total_ns += os_time_ns() - start;
+        status = stream_batch(query->stream, &batch, &query->db->error);
+        query->stats.sum.rows_returned += batch.rows;
+        query->stats.sum.total_ns += os_time_ns() - start;
     }
     end_run(query);
     return status;
@@ -296,7 +309,7 @@ static enum vdbq_status start(vdbq_query *query)
     if (status == VDBQ_OK && query_explains(query))
         return explain_lines(query);
     if (status == VDBQ_OK)
-        status = query->plan.kind == PLAN_SELECT ? start_scan(query)
+        status = query->plan.kind == PLAN_SELECT ? start_stream(query)
                                                  : run_change(query);
     return status;
 }
@@ -307,14 +320,14 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     uint64_t started = os_time_ns();
     enum vdbq_status status = session_begin(db);
     end_run(query);
-    query->stats = (struct vdbq_stats){ .device = "", .mode = "", .build = "" };
+    clear_stats(query);
     query->batch = (struct vdbq_batch){ 0 };
     query->reading = READING_NOT;
     query->row = 0;
     atomic_store(&db->cancelled, false);
     if (status == VDBQ_OK)
         status = start(query);
-    query->stats.total_ns += os_time_ns() - started;
+    query->stats.sum.total_ns += os_time_ns() - started;
     query->state = QUERY_RUNNING;
     if (status != VDBQ_OK || (query->plan.kind != PLAN_SELECT &&
                               !query_explains(query)))
@@ -338,11 +351,13 @@ static enum vdbq_status next_batch(vdbq_query *query)
     }
     uint64_t start = os_time_ns();
     enum vdbq_status status =
-        scan_batch(query->scan, batch, &query->db->error);
-    query->stats.total_ns += os_time_ns() - start;
+        stream_batch(query->stream, batch, &query->db->error);
+    if (status == VDBQ_OK && batch->rows > 0)
+        status = query_texts_make(query);
+    query->stats.sum.total_ns += os_time_ns() - start;
     if (status != VDBQ_OK)
         batch->rows = 0;
-    query->stats.rows_returned += batch->rows;
+    query->stats.sum.rows_returned += batch->rows;
     if (batch->rows == 0)
         end_run(query);
     return status;

@@ -6,7 +6,7 @@
 #define VDBQ_API_QUERY_H
 
 #include "api/session.h"
-#include "exec/scan.h"
+#include "exec/stream.h"
 #include "parser/ast.h"
 #include "plan/plan.h"
 
@@ -17,6 +17,14 @@ enum query_state {
 };
 /* How rows of this run are read; not to be mixed. */
 enum query_reading { READING_NOT, READING_ROWS, READING_BATCHES };
+
+/* Texts of the batch, made of the numbers of their words. */
+struct query_texts {
+    struct vdbq_vector *vectors; /* one a result column                */
+    struct vdbq_text **columns;  /* likewise; NULL: not a text         */
+    uint64_t *rows_room;         /* likewise: rows there is room for   */
+    unsigned count;
+};
 
 struct vdbq_query {
     vdbq *db;
@@ -33,13 +41,14 @@ struct vdbq_query {
     enum query_state state;
     enum query_reading reading;
     struct snapshot snapshot;
-    struct scan *scan;
-    struct station *station;
-    struct run_choice choice;
+    struct stream_params params;
+    struct stream *stream;
     struct vdbq_batch batch;
+    struct query_texts texts;
     uint64_t row;            /* of the batch, that comes next          */
-    struct vdbq_stats stats;
-    char build_text[64];     /* where `stats` points after the scan    */
+    struct stream_stats stats;
+    char device_text[96];    /* where `stats` points: what ran, listed */
+    char mode_text[64];
 
     struct vector cells;     /* struct text: the row's values that were
                                 asked for as text, one a column        */
@@ -47,6 +56,10 @@ struct vdbq_query {
     struct vector line_texts; /* of struct vdbq_text, into `lines`     */
     struct vdbq_vector line_vector;
 };
+
+/* Puts texts in place of the numbers of words in the query's batch. */
+enum vdbq_status query_texts_make(vdbq_query *query);
+void query_texts_finish(struct query_texts *texts); /* accepts zeroed */
 
 /* Makes the lines of EXPLAIN for a planned query; with ANALYZE it has run. */
 enum vdbq_status explain_lines(vdbq_query *query);

@@ -12,7 +12,7 @@ unsigned vdbq_query_columns(const vdbq_query *query)
         return 1;
     if (!query->planned || query->plan.kind != PLAN_SELECT)
         return 0;
-    return program_results(&query->plan.program);
+    return steps_last(&query->plan.steps)->column_count;
 }
 
 const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
@@ -21,7 +21,7 @@ const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
         return "";
     if (query_explains(query))
         return "program";
-    return program_result(&query->plan.program, column).name;
+    return steps_last(&query->plan.steps)->columns[column].name;
 }
 
 enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
@@ -31,7 +31,7 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
         return VDBQ_TYPE_NONE;
     if (query_explains(query))
         return VDBQ_TEXT;
-    return (enum vdbq_type)program_result(&query->plan.program, column).type;
+    return steps_last(&query->plan.steps)->columns[column].type;
 }
 
 /* -------------------------------------------------------------- values -- */
@@ -131,7 +131,6 @@ const char *vdbq_query_text(vdbq_query *query, unsigned column)
 
 void vdbq_query_stats(const vdbq_query *query, struct vdbq_stats *stats)
 {
-    *stats = query->stats;
-    if (query->scan != NULL)
-        scan_stats(query->scan, stats);
+    *stats = query->stats.sum;
+    stream_add_stats(query->stream, stats);
 }

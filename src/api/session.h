@@ -9,8 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool.h"
-#include "exec/resident.h"
-#include "exec/runner.h"
+#include "exec/stream.h"
 
 enum { OPTION_BYTES_MAX = 256 };
 
@@ -78,14 +77,9 @@ enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station);
 void stations_close(vdbq *db);
 
-/* How a program is to run there, over a table (NULL: none). */
-struct run_choice {
-    enum run_mode mode;
-    enum device_build build;
-    bool adaptive; /* the build is chosen while it runs */
-    bool skips; /* tablets in which no row can match */
-};
-struct run_choice choose_run(const vdbq *db, const struct station *station,
-                             const struct table *table);
+/* Where a scan over `rows` rows is to run, and how: rows of a table, or where
+ * that is NULL, of no table. */
+enum vdbq_status place_choose(vdbq *db, const struct table *table,
+                              uint64_t rows, struct stream_place *place);
 
 #endif

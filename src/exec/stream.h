@@ -35,6 +35,15 @@ struct parameter {
     struct vdbq_text text;
 };
 
+/* What streams have cost, added up when each is closed. */
+struct stream_stats {
+    struct vdbq_stats sum;
+    char build[64]; /* where sum.build points: the builds that ran, listed */
+};
+void stream_stats_init(struct stream_stats *stats);
+/* Adds a name to a list of them, if it is not there yet. */
+void stream_list(const char *name, char *room, size_t size);
+
 /* What all streams of a run share. */
 struct stream_params {
     const struct snapshot *snapshot;
@@ -50,7 +59,7 @@ struct stream_params {
                                            then in loops over rows         */
     vdbq_progress progress;             /* may be NULL                     */
     void *progress_context;
-    struct vdbq_stats *stats;           /* added to when a stream closes   */
+    struct stream_stats *stats;         /* added to when a stream closes   */
 };
 
 struct stream;
@@ -67,6 +76,10 @@ void stream_close(struct stream *stream); /* accepts NULL */
  * They live until the next call. */
 enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
                               struct error *error);
+
+/* Adds what the stream and its inputs have cost so far to `stats`. What they
+ * closed is in the params' stats already. */
+void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats);
 
 /* The words of a text column, the same from opening to end. NULL for other
  * columns. Held by the stream. */

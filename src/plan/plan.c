@@ -42,7 +42,7 @@ void plan_finish(struct plan *plan)
     if (plan == NULL)
         return;
     if (plan->kind == PLAN_SELECT)
-        program_finish(&plan->program);
+        steps_finish(&plan->steps);
     memset(plan, 0, sizeof *plan);
 }
 
@@ -112,6 +112,20 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     return VDBQ_OK;
 }
 
+/* The one step of the query. */
+static enum vdbq_status plan_scan(struct bound_select *bound,
+                                  struct steps *steps, struct error *error)
+{
+    struct step *step = steps_add(steps, STEP_SCAN);
+    if (step == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        codegen_select(bound, &step->scan.program, error);
+    if (status == VDBQ_OK && !steps_describe(steps, step))
+        status = error_no_memory(error);
+    return status;
+}
+
 static enum vdbq_status plan_select(const struct ast_select *select,
                                     struct binder *binder, struct plan *plan)
 {
@@ -123,10 +137,10 @@ static enum vdbq_status plan_select(const struct ast_select *select,
 
     if (status == VDBQ_OK) {
         plan->kind = PLAN_SELECT;
-        program_init(&plan->program);
-        status = codegen_select(&bound, &plan->program, binder->error);
+        steps_init(&plan->steps);
+        status = plan_scan(&bound, &plan->steps, binder->error);
         if (status != VDBQ_OK)
-            program_finish(&plan->program);
+            steps_finish(&plan->steps);
     }
     vector_finish(&bound.results);
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * From the tree of a statement and the catalogue to what is to be done: the
- * program of a SELECT, or the facts of a change. A plan holds for the
+ * steps of a SELECT, or the facts of a change. A plan holds for the
  * catalogue it was made from and no other: which opcodes a program may use
  * follows from the values the tables had then.
  */
@@ -10,7 +10,7 @@
 
 #include "data/catalogue.h"
 #include "parser/ast.h"
-#include "program/program.h"
+#include "program/steps.h"
 
 enum plan_kind {
     PLAN_EMPTY, /* nothing is to be done */
@@ -45,7 +45,7 @@ struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
     union {
-        struct program program; /* PLAN_SELECT; not checked yet */
+        struct steps steps; /* PLAN_SELECT; not checked yet */
         struct plan_create create;
         struct plan_drop drop;
         struct plan_insert insert;

@@ -182,17 +182,25 @@ struct steps {
     struct arena arena;  /* of names, columns and inner steps             */
 };
 
+/* TYPE_... in which the machine has values of a type; its number of a word
+ * stands for a text. */
+int step_machine_type(enum vdbq_type type);
+
 void steps_init(struct steps *steps);
 void steps_finish(struct steps *steps); /* inner ones, too; accepts zeroed */
 struct step *steps_at(const struct steps *steps, int number);
 /* The step whose rows are the query's. */
 struct step *steps_last(const struct steps *steps);
-/* Adds a zeroed step of that kind, its vectors ready; NULL: no memory. It
- * moves when another one is added. */
+/* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
+ * no memory. It moves when another one is added. */
 struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* Gives the scan `step` the columns that its program's ResultColumns name;
+ * the program need not be checked. False: no memory. */
+bool steps_describe(struct steps *steps, struct step *step);
 
 /* Runs program_check() over every program, inner ones too, and proves that
- * inputs, columns and counts fit. Nothing may run before. */
+ * inputs, columns and counts fit. Nothing may run before. Fails as
+ * program_check(). */
 enum vdbq_status steps_check(struct steps *steps, struct error *error);
 
 /* EXPLAIN's text: of one step that is a scan, its program and nothing else;

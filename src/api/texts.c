@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts of a result: the machine gives numbers of words, the caller gets the
+ * words.
+ */
+#include "api/query.h"
+
+#include <string.h>
+
+static bool texts_room(struct query_texts *texts, unsigned columns)
+{
+    if (texts->count > 0)
+        return true;
+    texts->vectors = memory_zeroed(columns, sizeof *texts->vectors);
+    texts->columns = memory_zeroed(columns, sizeof *texts->columns);
+    texts->rows_room = memory_zeroed(columns, sizeof *texts->rows_room);
+    texts->count = columns;
+    return texts->vectors && texts->columns && texts->rows_room;
+}
+
+/* Makes the texts of one column. */
+static bool make_column(struct query_texts *texts, unsigned column,
+                        const struct vdbq_vector *vector, uint64_t rows,
+                        const struct words *words)
+{
+    const int32_t *numbers = vector->values;
+    if (rows > texts->rows_room[column]) {
+        struct vdbq_text *larger =
+            rows <= SIZE_MAX / sizeof *larger
+                ? memory_resize(texts->columns[column], rows * sizeof *larger)
+                : NULL;
+        if (larger == NULL)
+            return false;
+        texts->columns[column] = larger;
+        texts->rows_room[column] = rows;
+    }
+    for (uint64_t i = 0; i < rows; i++)
+        texts->columns[column][i] = words_text(words, (uint32_t)numbers[i]);
+    texts->vectors[column].values = texts->columns[column];
+    return true;
+}
+
+enum vdbq_status query_texts_make(vdbq_query *query)
+{
+    struct vdbq_batch *batch = &query->batch;
+    struct query_texts *texts = &query->texts;
+    bool any = false;
+    for (unsigned i = 0; i < batch->columns; i++)
+        any |= batch->column[i].type == VDBQ_TEXT;
+    if (!any)
+        return VDBQ_OK;
+    if (!texts_room(texts, batch->columns))
+        return error_no_memory(&query->db->error);
+    memcpy(texts->vectors, batch->column,
+           batch->columns * sizeof *texts->vectors);
+    for (unsigned i = 0; i < batch->columns; i++)
+        if (batch->column[i].type == VDBQ_TEXT &&
+            !make_column(texts, i, &batch->column[i], batch->rows,
+                         stream_words(query->stream, i)))
+            return error_no_memory(&query->db->error);
+    batch->column = texts->vectors;
+    return VDBQ_OK;
+}
+
+void query_texts_finish(struct query_texts *texts)
+{
+    for (unsigned i = 0; texts->columns != NULL && i < texts->count; i++)
+        memory_release(texts->columns[i]);
+    memory_release(texts->vectors);
+    memory_release(texts->columns);
+    memory_release(texts->rows_room);
+    *texts = (struct query_texts){ 0 };
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows in memory. Columns grow together, by half of what they are, so that
+ * large ones are moved by the system, page by page, and seldom.
+ */
+#include "exec/relation.h"
+
+#include <string.h>
+
+enum { ROWS_ROOM_FIRST = 64 };
+
+unsigned relation_width(enum vdbq_type type)
+{
+    return type == VDBQ_TEXT ? sizeof(i32) : type_width((int)type);
+}
+
+enum vdbq_status relation_init(struct relation *relation,
+                               const struct step_column *columns,
+                               unsigned count, struct error *error)
+{
+    *relation = (struct relation){ 0 };
+    relation->columns = memory_zeroed(count, sizeof *relation->columns);
+    if (relation->columns == NULL)
+        return error_no_memory(error);
+    relation->column_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        relation->columns[i].type = columns[i].type;
+        relation->columns[i].width = relation_width(columns[i].type);
+    }
+    return VDBQ_OK;
+}
+
+void relation_finish(struct relation *relation)
+{
+    for (unsigned i = 0; i < relation->column_count; i++) {
+        memory_release(relation->columns[i].values);
+        memory_release(relation->columns[i].nulls);
+        words_release(relation->columns[i].words);
+    }
+    memory_release(relation->columns);
+    *relation = (struct relation){ 0 };
+}
+
+/* ---------------------------------------------------------------- room -- */
+
+/* Gives a column room for `rows` rows; false: no memory. */
+static bool column_room(struct relation_column *column, uint64_t rows_before,
+                        uint64_t rows)
+{
+    void *values = memory_resize(column->values, rows * column->width);
+    if (values == NULL)
+        return false;
+    column->values = values;
+    if (column->nulls == NULL)
+        return true;
+    uint8_t *nulls = memory_resize(column->nulls, rows);
+    if (nulls == NULL)
+        return false;
+    column->nulls = nulls;
+    memset(nulls + rows_before, 0, rows - rows_before);
+    return true;
+}
+
+enum vdbq_status relation_room(struct relation *relation, uint64_t rows,
+                               struct error *error)
+{
+    uint64_t wanted = relation->rows + rows;
+    uint64_t room = relation->rows_room + relation->rows_room / 2;
+    if (wanted <= relation->rows_room)
+        return VDBQ_OK;
+    if (rows > RELATION_ROWS_MAX || wanted > RELATION_ROWS_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "more than %u rows in memory for one step of a query",
+                         RELATION_ROWS_MAX);
+    room = room < ROWS_ROOM_FIRST ? ROWS_ROOM_FIRST : room;
+    room = room < wanted ? wanted : room;
+    for (unsigned i = 0; i < relation->column_count; i++)
+        if (!column_room(&relation->columns[i], relation->rows_room, room))
+            return error_no_memory(error);
+    relation->rows_room = room;
+    return VDBQ_OK;
+}
+
+enum vdbq_status relation_flags(struct relation *relation, unsigned column,
+                                struct error *error)
+{
+    struct relation_column *to = &relation->columns[column];
+    if (to->nulls != NULL)
+        return VDBQ_OK;
+    to->nulls = memory_zeroed(relation->rows_room > 0 ? relation->rows_room
+                                                      : 1, 1);
+    return to->nulls != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* ------------------------------------------------------------- append -- */
+
+static enum vdbq_status append_column(struct relation *relation,
+                                      unsigned number,
+                                      const struct vdbq_vector *vector,
+                                      uint64_t rows, struct error *error)
+{
+    struct relation_column *column = &relation->columns[number];
+    memcpy((char *)column->values + relation->rows * column->width,
+           vector->values, rows * column->width);
+    if (vector->nulls == NULL && column->nulls != NULL)
+        memset(column->nulls + relation->rows, 0, rows);
+    if (vector->nulls == NULL ||
+        (column->nulls == NULL && memchr(vector->nulls, 1, rows) == NULL))
+        return VDBQ_OK;
+    enum vdbq_status status = relation_flags(relation, number, error);
+    if (status == VDBQ_OK)
+        memcpy(column->nulls + relation->rows, vector->nulls, rows);
+    return status;
+}
+
+enum vdbq_status relation_append(struct relation *relation,
+                                 const struct vdbq_batch *batch,
+                                 struct error *error)
+{
+    enum vdbq_status status = relation_room(relation, batch->rows, error);
+    if (batch->rows == 0)
+        return VDBQ_OK;
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        status = append_column(relation, i, &batch->column[i], batch->rows,
+                               error);
+    if (status == VDBQ_OK)
+        relation->rows += batch->rows;
+    return status;
+}
+
+/* ---------------------------------------------------------------- pick -- */
+
+static void pick_values(const struct relation_column *from,
+                        const struct relation_column *to, uint64_t at,
+                        const uint32_t *rows, uint64_t count)
+{
+    if (from->width == sizeof(u32)) {
+        const u32 *source = from->values;
+        u32 *target = (u32 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+    } else {
+        const u64 *source = from->values;
+        u64 *target = (u64 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+    }
+}
+
+/* Whether a row has no number. */
+static bool lacks_any(const uint32_t *rows, uint64_t count)
+{
+    bool lacks = false;
+    for (uint64_t i = 0; i < count; i++)
+        lacks |= rows[i] == RELATION_NO_ROW;
+    return lacks;
+}
+
+enum vdbq_status relation_pick(struct relation *relation, unsigned first,
+                               const struct relation *from,
+                               const uint32_t *rows, uint64_t count,
+                               struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool lacks = lacks_any(rows, count);
+    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++) {
+        const struct relation_column *source = &from->columns[i];
+        struct relation_column *target = &relation->columns[first + i];
+        pick_values(source, target, relation->rows, rows, count);
+        if (source->nulls == NULL && !lacks && target->nulls == NULL)
+            continue;
+        status = relation_flags(relation, first + i, error);
+        for (uint64_t row = 0; row < count && status == VDBQ_OK; row++)
+            target->nulls[relation->rows + row] =
+                rows[row] == RELATION_NO_ROW ||
+                relation_is_null(source, rows[row]);
+    }
+    return status;
+}
+
+void relation_vectors(const struct relation *relation, uint64_t row,
+                      struct vdbq_vector *vectors)
+{
+    for (unsigned i = 0; i < relation->column_count; i++) {
+        const struct relation_column *column = &relation->columns[i];
+        vectors[i] = (struct vdbq_vector){
+            .type = column->type,
+            .values = (const char *)column->values + row * column->width,
+            .nulls = column->nulls != NULL ? column->nulls + row : NULL,
+        };
+    }
+}
+
+void relation_words(struct relation *relation, unsigned column,
+                    struct words *words)
+{
+    words_release(relation->columns[column].words);
+    relation->columns[column].words = words;
+}

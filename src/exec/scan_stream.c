@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_SCAN: a program over a table's tablets, or once.
+ */
+#include "exec/scan.h"
+#include "exec/stream_inner.h"
+
+struct scan_stream {
+    struct stream head;
+    struct scan *scan;
+    struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
+};
+
+/* The table that the program reads; NULL: none. */
+static const struct table *table_of(const struct stream *stream)
+{
+    const struct vector *tables = &stream->step->scan.program.tables;
+    if (tables->count == 0)
+        return NULL;
+    return catalogue_table_id(stream->params->snapshot->catalogue,
+                              VECTOR_ITEMS(tables,
+                                           struct program_table)[0].id);
+}
+
+static enum vdbq_status scan_stream_open(struct stream *stream,
+                                         struct error *error)
+{
+    struct scan_stream *made = (struct scan_stream *)stream;
+    const struct stream_params *params = stream->params;
+    const struct table *table = table_of(stream);
+    struct stream_place place;
+    uint64_t rows = table != NULL ? table->rows : 1;
+    enum vdbq_status status = params->choose(params->choose_context, table,
+                                             rows, &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct scan_params scan = {
+        .runner = { .device = place.device,
+                    .program = &stream->step->scan.program,
+                    .mode = place.mode,
+                    .build = place.build,
+                    .adaptive = place.adaptive,
+                    .rows = rows },
+        .snapshot = params->snapshot,
+        .pool = place.pool,
+        .resident = place.resident,
+        .skips = place.skips,
+        .cancelled = params->cancelled,
+        .progress = params->progress,
+        .progress_context = params->progress_context,
+    };
+    stream->rows_most = rows;
+    made->vectors = memory_zeroed(stream->step->column_count,
+                                  sizeof *made->vectors);
+    if (made->vectors == NULL)
+        return error_no_memory(error);
+    return scan_open(&scan, &made->scan, error);
+}
+
+/* The machine's values, with the types that they have in SQL. */
+static enum vdbq_status scan_stream_batch(struct stream *stream,
+                                          struct vdbq_batch *batch,
+                                          struct error *error)
+{
+    struct scan_stream *scan = (struct scan_stream *)stream;
+    enum vdbq_status status = scan_batch(scan->scan, batch, error);
+    if (status != VDBQ_OK || batch->rows == 0)
+        return status;
+    for (unsigned i = 0; i < batch->columns; i++) {
+        scan->vectors[i] = batch->column[i];
+        scan->vectors[i].type = stream->step->columns[i].type;
+    }
+    batch->column = scan->vectors;
+    return VDBQ_OK;
+}
+
+static void scan_stream_stats(const struct stream *stream,
+                              struct vdbq_stats *stats)
+{
+    const struct scan_stream *scan = (const struct scan_stream *)stream;
+    if (scan->scan != NULL)
+        scan_stats(scan->scan, stats);
+}
+
+static void scan_stream_close(struct stream *stream)
+{
+    struct scan_stream *scan = (struct scan_stream *)stream;
+    scan_close(scan->scan);
+    memory_release(scan->vectors);
+}
+
+const struct stream_kind scan_stream = {
+    .size = sizeof(struct scan_stream),
+    .calls = { .batch = scan_stream_batch,
+               .stats = scan_stream_stats,
+               .close = scan_stream_close },
+    .open = scan_stream_open,
+};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams from the inside: what each kind of step brings along. For the files
+ * of src/exec alone.
+ */
+#ifndef VDBQ_EXEC_STREAM_INNER_H
+#define VDBQ_EXEC_STREAM_INNER_H
+
+#include "exec/relation.h"
+#include "exec/stream.h"
+
+/* What a kind of stream does. */
+struct stream_calls {
+    /* The next rows, as stream_batch(); it is not called again behind the
+     * end or a failure. */
+    enum vdbq_status (*batch)(struct stream *stream, struct vdbq_batch *batch,
+                              struct error *error);
+    /* As stream_words(); NULL: no column is a text. */
+    struct words *(*words)(const struct stream *stream, unsigned column);
+    /* Adds what it has cost itself; may be NULL. */
+    void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
+    /* Frees what the kind's struct holds, not the struct; may find it half
+     * opened. The inputs are still there. */
+    void (*close)(struct stream *stream);
+};
+
+/* The head of every stream's struct, which is one block of memory. */
+struct stream {
+    const struct stream_calls *calls;
+    const struct stream_params *params;
+    const struct step *step;
+    struct stream **inputs; /* one for each of the step's; NULL: closed    */
+    uint64_t rows_most;     /* about how many rows come, for choosing where
+                               to run what reads them                      */
+    bool ended;             /* ... or failed: there are no more rows       */
+};
+
+/* Closes an input whose rows are all taken, for what it holds. */
+void stream_close_input(struct stream *stream, unsigned number);
+
+/* Fails with CANCELLED where the query is to stop. To be asked between
+ * batches, and in loops every STREAM_PAUSE_ROWS rows or so. */
+enum { STREAM_PAUSE_ROWS = 1 << 16 };
+enum vdbq_status stream_pause(const struct stream_params *params,
+                              struct error *error);
+
+/* Makes `relation` of all rows that are left of a stream, words included;
+ * relation_finish() is due whatever it returns. */
+enum vdbq_status stream_gather(struct stream *stream,
+                               struct relation *relation,
+                               struct error *error);
+
+/* ---------------------------------------------------------- the kinds -- */
+
+/* A kind of step's stream: the size of its struct, which begins with a struct
+ * stream, and what to do when its inputs are open. */
+struct stream_kind {
+    size_t size;
+    struct stream_calls calls;
+    enum vdbq_status (*open)(struct stream *stream, struct error *error);
+};
+extern const struct stream_kind scan_stream, join_stream, concat_stream,
+    apply_stream, limit_stream, map_stream, whole_stream;
+
+/* Kinds of which all rows come at once make them by a function: `input` is
+ * the first input, which may be read batch by batch or gathered; `output` is
+ * empty and has the step's columns. */
+typedef enum vdbq_status relation_maker(const struct stream_params *params,
+                                        const struct step *step,
+                                        struct stream *input,
+                                        struct relation *output,
+                                        struct error *error);
+relation_maker group_rows;  /* STEP_GROUP  */
+relation_maker sort_rows;   /* STEP_SORT   */
+relation_maker window_rows; /* STEP_WINDOW */
+
+#endif

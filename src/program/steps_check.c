@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proves that the steps of a query fit together before anything runs them.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "program/steps.h"
+
+/* The step at hand. */
+struct checking {
+    const struct steps *steps;
+    struct step *step;
+    int number;
+    struct error *error;
+};
+
+static const char *const kind_names[] = {
+    [STEP_SCAN] = "scan",     [STEP_GROUP] = "group",
+    [STEP_SORT] = "sort",     [STEP_LIMIT] = "limit",
+    [STEP_JOIN] = "join",     [STEP_CONCAT] = "concat",
+    [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
+    [STEP_MAP] = "map",
+};
+
+static enum vdbq_status refuse(const struct checking *check,
+                               const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static enum vdbq_status refuse(const struct checking *check,
+                               const char *format, ...)
+{
+    char fact[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(fact, sizeof fact, format, arguments);
+    va_end(arguments);
+    return error_set(check->error, VDBQ_PROGRAM, "step %d (%s): %s",
+                     check->number, kind_names[check->step->kind], fact);
+}
+
+/* -------------------------------------------------------------- inputs -- */
+
+static const struct step *input(const struct checking *check, size_t i)
+{
+    return steps_at(check->steps, VECTOR_ITEMS(&check->step->inputs, int)[i]);
+}
+
+static enum vdbq_status check_inputs(const struct checking *check)
+{
+    const struct vector *inputs = &check->step->inputs;
+    size_t least = 1, most = 1;
+    if (check->step->kind == STEP_SCAN)
+        least = 0;
+    if (check->step->kind == STEP_JOIN)
+        least = most = 2;
+    if (check->step->kind == STEP_CONCAT)
+        most = SIZE_MAX;
+    if (inputs->count < least || inputs->count > most)
+        return refuse(check, "it has %zu inputs", inputs->count);
+    for (size_t i = 0; i < inputs->count; i++) {
+        int number = VECTOR_ITEMS(inputs, int)[i];
+        if (number < 0 || number >= check->number)
+            return refuse(check, "its input %d is no step before it", number);
+    }
+    return VDBQ_OK;
+}
+
+/* Whether a number is that of a column of the step's input; -1 passes where
+ * `none` allows for it. */
+static enum vdbq_status check_column(const struct checking *check, int column,
+                                     bool none)
+{
+    if (column >= (none ? -1 : 0) && column < (int)input(check, 0)->column_count)
+        return VDBQ_OK;
+    return refuse(check, "its input has no column %d", column);
+}
+
+static enum vdbq_status check_count(const struct checking *check, size_t count)
+{
+    if (check->step->column_count == count)
+        return VDBQ_OK;
+    return refuse(check, "it has %u columns, not %zu",
+                  check->step->column_count, count);
+}
+
+/* Whether columns `first` .. of the step are those of `from`. */
+static enum vdbq_status check_same(const struct checking *check,
+                                   unsigned first, const struct step *from,
+                                   unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        enum vdbq_type type = check->step->columns[first + i].type;
+        if (step_machine_type(type) != step_machine_type(from->columns[i].type))
+            return refuse(check, "its column %u is not of its input's type",
+                          first + i);
+    }
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------ programs -- */
+
+/* A column's type as a table has it. */
+static bool is_stored(int table_type, enum vdbq_type type)
+{
+    return table_type == step_machine_type(type) ||
+           (type == VDBQ_TEXT && table_type == (int)VDBQ_TEXT);
+}
+
+/* Whether the program's table is made of columns [first, first + count). */
+static enum vdbq_status check_table(const struct checking *check,
+                                    const struct program *program,
+                                    unsigned first, const struct step *from)
+{
+    const struct program_table *table = vector_at(&program->tables, 0);
+    if (table->column_count < first + from->column_count ||
+        table->key_type != TYPE_I64)
+        return refuse(check, "its program's table is not its input");
+    for (unsigned i = 0; i < from->column_count; i++)
+        if (!is_stored(table->column_types[first + i], from->columns[i].type))
+            return refuse(check, "its program's table has another type for "
+                          "column %u", first + i);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_scan(const struct checking *check)
+{
+    struct program *program = &check->step->scan.program;
+    bool fed = check->step->inputs.count > 0;
+    enum vdbq_status status = program_check(program, check->error);
+    if (status == VDBQ_OK)
+        status = check_count(check, program_results(program));
+    for (unsigned i = 0;
+         i < check->step->column_count && status == VDBQ_OK; i++)
+        if (program_result(program, i).type !=
+            step_machine_type(check->step->columns[i].type))
+            status = refuse(check, "column %u is not of its program's type", i);
+    if (status != VDBQ_OK || !fed)
+        return status;
+    if (program->tables.count != 1)
+        return refuse(check, "its program does not read its input");
+    return check_table(check, program, 0, input(check, 0));
+}
+
+/* --------------------------------------------------------------- joins -- */
+
+static enum vdbq_status check_join_keys(const struct checking *check)
+{
+    const struct step_join *join = &check->step->join;
+    const struct step *left = input(check, 0), *right = input(check, 1);
+    if (join->left_keys.count != join->right_keys.count)
+        return refuse(check, "its sides differ in the number of keys");
+    for (size_t i = 0; i < join->left_keys.count; i++) {
+        int a = VECTOR_ITEMS(&join->left_keys, int)[i];
+        int b = VECTOR_ITEMS(&join->right_keys, int)[i];
+        if (a < 0 || a >= (int)left->column_count || b < 0 ||
+            b >= (int)right->column_count)
+            return refuse(check, "there is no key %d = %d", a, b);
+        if (step_machine_type(left->columns[a].type) !=
+                step_machine_type(right->columns[b].type) ||
+            (left->columns[a].type == VDBQ_TEXT) !=
+                (right->columns[b].type == VDBQ_TEXT))
+            return refuse(check, "keys %d = %d are of two types", a, b);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_condition(const struct checking *check)
+{
+    struct program *program = check->step->join.condition;
+    const struct step *left = input(check, 0), *right = input(check, 1);
+    if (program == NULL)
+        return VDBQ_OK;
+    enum vdbq_status status = program_check(program, check->error);
+    if (status != VDBQ_OK || program->tables.count == 0)
+        return status;
+    status = check_table(check, program, 0, left);
+    if (status == VDBQ_OK)
+        status = check_table(check, program, left->column_count, right);
+    return status;
+}
+
+static enum vdbq_status check_join(const struct checking *check)
+{
+    const struct step_join *join = &check->step->join;
+    unsigned left = input(check, 0)->column_count;
+    unsigned right = input(check, 1)->column_count;
+    unsigned beside = right;
+    enum vdbq_status status = check_join_keys(check);
+    if (join->kind == JOIN_SEMI || join->kind == JOIN_ANTI)
+        beside = 0;
+    if (join->kind == JOIN_MARK)
+        beside = 1;
+    if (status == VDBQ_OK)
+        status = check_count(check, left + beside);
+    if (status == VDBQ_OK)
+        status = check_same(check, 0, input(check, 0), left);
+    if (status == VDBQ_OK && join->kind == JOIN_MARK)
+        return join->left_keys.count == 1 && join->condition == NULL
+                   ? VDBQ_OK
+                   : refuse(check, "a mark has one key and no condition");
+    if (status == VDBQ_OK && beside > 0)
+        status = check_same(check, left, input(check, 1), right);
+    return status == VDBQ_OK ? check_condition(check) : status;
+}
+
+/* -------------------------------------------------------- other kinds -- */
+
+static enum vdbq_status check_aggregate(const struct checking *check,
+                                        const struct step_aggregate *aggregate)
+{
+    bool rows = aggregate->function == AGGREGATE_COUNT;
+    enum vdbq_status status = check_column(check, aggregate->column, rows);
+    return status == VDBQ_OK ? check_column(check, aggregate->filter, true)
+                             : status;
+}
+
+static enum vdbq_status check_group(const struct checking *check)
+{
+    const struct step_group *group = &check->step->group;
+    enum vdbq_status status =
+        check_count(check, group->keys + group->aggregates.count);
+    if (status == VDBQ_OK && group->keys > input(check, 0)->column_count)
+        return refuse(check, "its input has fewer columns than keys");
+    if (status == VDBQ_OK)
+        status = check_same(check, 0, input(check, 0), group->keys);
+    for (size_t i = 0; i < group->aggregates.count && status == VDBQ_OK; i++)
+        status = check_aggregate(check, vector_at(&group->aggregates, i));
+    return status;
+}
+
+static enum vdbq_status check_keys(const struct checking *check,
+                                   const struct vector *keys)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < keys->count && status == VDBQ_OK; i++)
+        status = check_column(
+            check, VECTOR_ITEMS(keys, struct step_key)[i].column, false);
+    return status;
+}
+
+static enum vdbq_status check_sort(const struct checking *check)
+{
+    if (check->step->column_count > input(check, 0)->column_count)
+        return refuse(check, "it has more columns than its input");
+    enum vdbq_status status = check_same(check, 0, input(check, 0),
+                                         check->step->column_count);
+    return status == VDBQ_OK ? check_keys(check, &check->step->sort.keys)
+                             : status;
+}
+
+static enum vdbq_status check_concat(const struct checking *check)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK;
+         i++) {
+        status = check_count(check, input(check, i)->column_count);
+        if (status == VDBQ_OK)
+            status = check_same(check, 0, input(check, i),
+                                check->step->column_count);
+    }
+    return status;
+}
+
+/* Whether the step has its input's columns, then `more`. */
+static enum vdbq_status check_beside(const struct checking *check, size_t more)
+{
+    unsigned count = input(check, 0)->column_count;
+    enum vdbq_status status = check_count(check, count + more);
+    return status == VDBQ_OK ? check_same(check, 0, input(check, 0), count)
+                             : status;
+}
+
+static enum vdbq_status check_apply(const struct checking *check)
+{
+    const struct step_apply *apply = &check->step->apply;
+    enum vdbq_status status = check_beside(check, 1);
+    if (status == VDBQ_OK && apply->kind == APPLY_IN)
+        status = check_column(check, apply->column, false);
+    for (size_t i = 0; i < apply->parameters.count && status == VDBQ_OK; i++)
+        status = check_column(
+            check,
+            VECTOR_ITEMS(&apply->parameters, struct step_parameter)[i].column,
+            false);
+    if (status == VDBQ_OK && apply->inner == NULL)
+        status = refuse(check, "it has no inner query");
+    return status == VDBQ_OK ? steps_check(apply->inner, check->error)
+                             : status;
+}
+
+static enum vdbq_status
+check_window_function(const struct checking *check,
+                      const struct step_window_function *function)
+{
+    enum vdbq_status status =
+        check_column(check, function->aggregate.column, true);
+    if (status == VDBQ_OK)
+        status = check_column(check, function->aggregate.filter, true);
+    if (status == VDBQ_OK)
+        status = check_column(check, function->fallback, true);
+    for (size_t i = 0; i < function->partition.count && status == VDBQ_OK; i++)
+        status = check_column(
+            check, VECTOR_ITEMS(&function->partition, int)[i], false);
+    return status == VDBQ_OK ? check_keys(check, &function->order) : status;
+}
+
+static enum vdbq_status check_window(const struct checking *check)
+{
+    const struct vector *functions = &check->step->window.functions;
+    enum vdbq_status status = check_beside(check, functions->count);
+    for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++)
+        status = check_window_function(check, vector_at(functions, i));
+    return status;
+}
+
+static enum vdbq_status check_map(const struct checking *check)
+{
+    const struct vector *functions = &check->step->map.functions;
+    enum vdbq_status status = check_beside(check, functions->count);
+    for (size_t i = 0; i < functions->count && status == VDBQ_OK; i++) {
+        const struct step_function *function = vector_at(functions, i);
+        for (size_t k = 0; k < function->arguments.count && status == VDBQ_OK;
+             k++)
+            status = check_column(
+                check, VECTOR_ITEMS(&function->arguments, int)[k], false);
+    }
+    return status;
+}
+
+static enum vdbq_status check_step(const struct checking *check)
+{
+    static enum vdbq_status (*const checks[])(const struct checking *) = {
+        [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
+        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_concat,
+        [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
+        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
+        [STEP_MAP] = check_map,
+    };
+    enum vdbq_status status = check_inputs(check);
+    return status == VDBQ_OK ? checks[check->step->kind](check) : status;
+}
+
+enum vdbq_status steps_check(struct steps *steps, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (steps->steps.count == 0)
+        return error_set(error, VDBQ_PROGRAM, "a query has at least one step");
+    for (int i = 0; i < (int)steps->steps.count && status == VDBQ_OK; i++)
+        status = check_step(&(struct checking){ .steps = steps,
+                                                .step = steps_at(steps, i),
+                                                .number = i,
+                                                .error = error });
+    return status;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps as EXPLAIN prints them: a line that says what a step does, as a
+ * comment, then its program.
+ */
+#include "program/steps.h"
+
+static void print_list(const struct steps *steps, const char *prefix,
+                       struct text *text);
+
+/* What stands between the items of a list. */
+static void print_comma(size_t i, struct text *text)
+{
+    text_print(text, i > 0 ? ", " : " ");
+}
+
+static void print_scan(const struct step *step, struct text *text)
+{
+    const struct vector *tables = &step->scan.program.tables;
+    text_print(text, "scan");
+    if (step->inputs.count == 0 && tables->count > 0)
+        text_print(text, " of table %s",
+                   VECTOR_ITEMS(tables, struct program_table)[0].name);
+}
+
+static void print_aggregate(const struct step_aggregate *aggregate,
+                            struct text *text)
+{
+    static const char *const names[] = {
+        [AGGREGATE_COUNT] = "count", [AGGREGATE_SUM] = "sum",
+        [AGGREGATE_TOTAL] = "total", [AGGREGATE_AVG] = "avg",
+        [AGGREGATE_MIN] = "min",     [AGGREGATE_MAX] = "max",
+        [AGGREGATE_FIRST] = "first",
+    };
+    text_print(text, "%s(%s", names[aggregate->function],
+               aggregate->distinct ? "distinct " : "");
+    if (aggregate->column >= 0)
+        text_print(text, "%d)", aggregate->column);
+    else
+        text_print(text, "*)");
+    if (aggregate->filter >= 0)
+        text_print(text, " where %d", aggregate->filter);
+}
+
+static void print_group(const struct step *step, struct text *text)
+{
+    const struct vector *aggregates = &step->group.aggregates;
+    text_print(text, "group by %u columns:", step->group.keys);
+    for (size_t i = 0; i < aggregates->count; i++) {
+        print_comma(i, text);
+        print_aggregate(vector_at(aggregates, i), text);
+    }
+}
+
+static void print_keys(const struct vector *keys, struct text *text)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct step_key *key = vector_at(keys, i);
+        print_comma(i, text);
+        text_print(text, "%d%s%s", key->column,
+                   key->descending ? " descending" : "",
+                   key->nulls_last ? " nulls last" : "");
+    }
+}
+
+static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
+{
+    if (limit != UINT64_MAX)
+        text_print(text, ", limit %llu", (unsigned long long)limit);
+    if (offset > 0)
+        text_print(text, ", offset %llu", (unsigned long long)offset);
+}
+
+static void print_join(const struct step *step, struct text *text)
+{
+    static const char *const names[] = {
+        [JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_RIGHT] = "right",
+        [JOIN_FULL] = "full",   [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti",
+        [JOIN_MARK] = "mark",
+    };
+    const struct step_join *join = &step->join;
+    text_print(text, "%s join", names[join->kind]);
+    for (size_t i = 0; i < join->left_keys.count; i++) {
+        print_comma(i, text);
+        text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
+                   VECTOR_ITEMS(&join->right_keys, int)[i]);
+    }
+    if (join->nulls_match)
+        text_print(text, ", NULL = NULL");
+    if (join->condition != NULL)
+        text_print(text, ", where");
+}
+
+static void print_apply(const struct step *step, struct text *text)
+{
+    static const char *const names[] = { [APPLY_SCALAR] = "value of",
+                                         [APPLY_EXISTS] = "exists",
+                                         [APPLY_IN] = "is in" };
+    const struct vector *parameters = &step->apply.parameters;
+    text_print(text, "%s an inner query", names[step->apply.kind]);
+    if (step->apply.kind == APPLY_IN)
+        text_print(text, " for column %d", step->apply.column);
+    for (size_t i = 0; i < parameters->count; i++) {
+        const struct step_parameter *parameter = vector_at(parameters, i);
+        text_print(text, ", parameter %d = %d", parameter->parameter,
+                   parameter->column);
+    }
+}
+
+static void print_window_function(const struct step_window_function *function,
+                                  struct text *text)
+{
+    static const char *const names[] = {
+        [WINDOW_ROW_NUMBER] = "row_number", [WINDOW_RANK] = "rank",
+        [WINDOW_DENSE_RANK] = "dense_rank", [WINDOW_LAG] = "lag",
+        [WINDOW_LEAD] = "lead",             [WINDOW_FIRST] = "first_value",
+        [WINDOW_LAST] = "last_value",
+    };
+    if (function->function == WINDOW_AGGREGATE)
+        print_aggregate(&function->aggregate, text);
+    else
+        text_print(text, "%s(%d)", names[function->function],
+                   function->aggregate.column);
+    text_print(text, " partition");
+    for (size_t i = 0; i < function->partition.count; i++) {
+        print_comma(i, text);
+        text_print(text, "%d", VECTOR_ITEMS(&function->partition, int)[i]);
+    }
+    text_print(text, " order");
+    print_keys(&function->order, text);
+}
+
+static void print_window(const struct step *step, struct text *text)
+{
+    const struct vector *functions = &step->window.functions;
+    text_print(text, "window");
+    for (size_t i = 0; i < functions->count; i++) {
+        print_comma(i, text);
+        print_window_function(vector_at(functions, i), text);
+    }
+}
+
+static void print_map(const struct step *step, struct text *text)
+{
+    const struct vector *functions = &step->map.functions;
+    text_print(text, "map");
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct step_function *function = vector_at(functions, i);
+        print_comma(i, text);
+        text_print(text, "%s(", function->name);
+        for (size_t k = 0; k < function->arguments.count; k++)
+            text_print(text, "%s%d", k > 0 ? ", " : "",
+                       VECTOR_ITEMS(&function->arguments, int)[k]);
+        text_print(text, ")");
+    }
+}
+
+static void print_what(const struct step *step, struct text *text)
+{
+    switch (step->kind) {
+    case STEP_SCAN:
+        print_scan(step, text);
+        break;
+    case STEP_GROUP:
+        print_group(step, text);
+        break;
+    case STEP_SORT:
+        text_print(text, "sort by");
+        print_keys(&step->sort.keys, text);
+        print_limit(step->sort.offset, step->sort.limit, text);
+        break;
+    case STEP_LIMIT:
+        text_print(text, "some rows");
+        print_limit(step->limit.offset, step->limit.limit, text);
+        break;
+    case STEP_JOIN:
+        print_join(step, text);
+        break;
+    case STEP_CONCAT:
+        text_print(text, "concat");
+        break;
+    case STEP_APPLY:
+        print_apply(step, text);
+        break;
+    case STEP_WINDOW:
+        print_window(step, text);
+        break;
+    case STEP_MAP:
+        print_map(step, text);
+        break;
+    }
+}
+
+/* "; step 1.2 of step 1.0: sort by 0", then what belongs to it. */
+static void print_step(const struct steps *steps, int number,
+                       const char *prefix, struct text *text)
+{
+    const struct step *step = steps_at(steps, number);
+    text_print(text, "; step %s%d", prefix, number);
+    for (size_t i = 0; i < step->inputs.count; i++)
+        text_print(text, "%s%s%d", i > 0 ? ", " : " of step ", prefix,
+                   VECTOR_ITEMS(&step->inputs, int)[i]);
+    text_print(text, ": ");
+    print_what(step, text);
+    text_print(text, "\n");
+    if (step->kind == STEP_SCAN)
+        program_print(&step->scan.program, text);
+    if (step->kind == STEP_JOIN && step->join.condition != NULL)
+        program_print(step->join.condition, text);
+    if (step->kind == STEP_APPLY) {
+        struct text inner = { 0 };
+        text_print(&inner, "%s%d.", prefix, number);
+        text->failed |= inner.failed;
+        if (!inner.failed)
+            print_list(step->apply.inner, inner.bytes, text);
+        text_finish(&inner);
+    }
+}
+
+static void print_list(const struct steps *steps, const char *prefix,
+                       struct text *text)
+{
+    for (int i = 0; i < (int)steps->steps.count; i++)
+        print_step(steps, i, prefix, text);
+}
+
+void steps_print(const struct steps *steps, struct text *text)
+{
+    const struct step *last = steps_last(steps);
+    if (steps->steps.count == 1 && last->kind == STEP_SCAN)
+        program_print(&last->scan.program, text);
+    else
+        print_list(steps, "", text);
+}
