@@ -46,6 +46,11 @@ struct tablet_ref {
 struct column {
     const char *name;
     enum vdbq_type type;
+    unsigned precision; /* of VDBQ_DECIMAL                               */
+    unsigned scale;
+    bool not_null;
+    bool unique;
+    const char *default_sql; /* an expression; NULL: there is none       */
 };
 
 struct table {
@@ -59,6 +64,17 @@ struct table {
     struct tablet_ref *tablets;
 };
 #define NO_KEY TABLET_NO_KEY
+
+struct view {
+    const char *name;
+    const char *sql; /* its CREATE VIEW statement */
+};
+
+/* Columns that no two rows have alike. */
+struct unique {
+    unsigned column_count;
+    unsigned *columns;
+};
 
 struct catalogue {
     unsigned holders;     /* catalogue_hold() and _release()             */
@@ -77,6 +93,8 @@ const struct table *catalogue_table(const struct catalogue *catalogue,
                                     const char *name);
 const struct table *catalogue_table_id(const struct catalogue *catalogue,
                                        uint32_t id);
+const struct view *catalogue_view(const struct catalogue *catalogue,
+                                  const char *name);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
 

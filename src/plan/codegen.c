@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program of a SELECT: its tables, the condition, the result columns.
+ * The program of a NODE_SELECT: what it reads, the condition, the results.
  *
  * The parts of a condition that AND joins are tested one after the other, and
  * a row for which one does not hold goes straight to Result, invalid. The
@@ -12,56 +12,91 @@
 
 #include <string.h>
 
-static enum vdbq_status add_table(const struct table *table,
-                                  struct program *program,
-                                  struct error *error);
+/* What one program is made of. */
+struct selection {
+    const struct expression *where;
+    const struct codegen_result *results;
+    unsigned result_count;
+};
+
+static enum vdbq_status add_source(const struct codegen_source *source,
+                                   struct program *program,
+                                   struct error *error);
 static void add_condition(struct generator *generator,
-                          const struct bound_select *select, int result);
+                          const struct selection *selection, int result);
 static void add_last_part(struct generator *generator,
                           const struct expression *part, int result);
-static bool results_fault(const struct bound_select *select);
+static bool results_fault(const struct selection *selection);
 static struct emit_result *add_results(struct generator *generator,
-                                       const struct bound_select *select);
+                                       const struct selection *selection);
 
-enum vdbq_status codegen_select(const struct bound_select *select,
-                                struct program *program, struct error *error)
+enum vdbq_status codegen_select(const struct binder *binder,
+                                const struct codegen_source *source,
+                                const struct expression *where,
+                                const struct codegen_result *results,
+                                unsigned result_count,
+                                struct program *program)
 {
+    struct selection selection = { where, results, result_count };
     struct generator generator;
-    struct emit_result *results;
-    enum vdbq_status status = VDBQ_OK;
+    struct emit_result *places;
+    enum vdbq_status status = add_source(source, program, binder->error);
     int result;
 
-    if (select->table != NULL)
-        status = add_table(select->table, program, error);
     if (status != VDBQ_OK)
         return status;
-    generator_init(&generator, program, select->sql, error);
+    generator_init(&generator, program, binder->sql, binder->error);
+    generator.columns = source->columns;
+    generator.idle = -1;
     result = emit_label(&generator, 0);
-    if (select->where != NULL)
-        add_condition(&generator, select, result);
-    results = add_results(&generator, select);
+    if (where != NULL)
+        add_condition(&generator, &selection, result);
+    places = add_results(&generator, &selection);
     emit_place(&generator, result);
     status = generator.status;
     if (status == VDBQ_OK)
-        status = emit_finish(&generator, results,
-                             (unsigned)select->results.count);
+        status = emit_finish(&generator, places, result_count);
     generator_finish(&generator);
     return status;
 }
 
-static enum vdbq_status add_table(const struct table *table,
-                                  struct program *program,
-                                  struct error *error)
+/* The rows of another step, as a table of the program. */
+static enum vdbq_status describe_input(const struct step *input,
+                                       struct program *program,
+                                       struct program_table *described,
+                                       struct error *error)
 {
-    struct program_table *added = vector_add(&program->tables);
+    int *types = arena_alloc(&program->arena,
+                             (input->column_count + 1) * sizeof *types);
 
+    if (types == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < input->column_count; i++)
+        types[i] = type_machine(input->columns[i].type);
+    described->column_count = input->column_count;
+    described->column_types = types;
+    described->key_type = TYPE_I64;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status add_source(const struct codegen_source *source,
+                                   struct program *program,
+                                   struct error *error)
+{
+    const char *name = source->table ? source->table->name : "input";
+    struct program_table *added;
+
+    if (source->table == NULL && source->input == NULL)
+        return VDBQ_OK;
+    added = vector_add(&program->tables);
     if (added == NULL)
         return error_no_memory(error);
-    added->name =
-        arena_copy(&program->arena, table->name, strlen(table->name));
+    added->name = arena_copy(&program->arena, name, strlen(name));
     if (added->name == NULL)
         return error_no_memory(error);
-    return plan_describe(table, program, added, error);
+    return source->table
+               ? plan_describe(source->table, program, added, error)
+               : describe_input(source->input, program, added, error);
 }
 
 enum vdbq_status plan_describe(const struct table *table,
@@ -79,7 +114,7 @@ enum vdbq_status plan_describe(const struct table *table,
     described->column_types = types;
     described->key_type = TYPE_I64;
     for (unsigned i = 0; i < table->column_count; i++) {
-        int type = (int)table->columns[i].type;
+        int type = type_machine(table->columns[i].type);
         if (i == table->key)
             described->key_type = type;
         else
@@ -91,11 +126,11 @@ enum vdbq_status plan_describe(const struct table *table,
 /* ----------------------------------------------------------- condition -- */
 
 static void add_condition(struct generator *generator,
-                          const struct bound_select *select, int result)
+                          const struct selection *selection, int result)
 {
-    const struct expression *part = select->where;
+    const struct expression *part = selection->where;
 
-    if (results_fault(select)) {
+    if (results_fault(selection)) {
         condition_jump(generator, part, WHEN_FALSE, result);
         return;
     }
@@ -121,47 +156,47 @@ static void add_last_part(struct generator *generator,
     emit_place(generator, keep);
 }
 
-static bool results_fault(const struct bound_select *select)
+static bool results_fault(const struct selection *selection)
 {
     bool faults = false;
 
-    for (size_t i = 0; i < select->results.count; i++) {
-        const struct bound_result *result = vector_at(&select->results, i);
-        faults |= result->expression->faults;
-    }
+    for (unsigned i = 0; i < selection->result_count; i++)
+        faults |= selection->results[i].expression->faults;
     return faults;
 }
 
 /* ------------------------------------------------------------- results -- */
 
 static void add_result(struct generator *generator,
-                       const struct bound_result *bound,
+                       const struct codegen_result *bound,
                        struct emit_result *result)
 {
     struct program *program = generator->program;
     const struct expression *e = bound->expression;
-    struct value value = value_of(generator, e, e->type);
+    int type = type_machine((enum vdbq_type)e->type);
+    struct value value =
+        value_of(generator, e, type == TYPE_WORD ? TYPE_I32 : type);
 
     result->name =
         arena_copy(&program->arena, bound->name, strlen(bound->name));
     if (result->name == NULL && generator->status == VDBQ_OK)
         generator->status = error_no_memory(generator->error);
-    result->type = e->type;
+    result->type = type;
     result->value = emit_result_register(generator, value.r);
     result->null = value.null;
 }
 
 /* In the program's arena. */
 static struct emit_result *add_results(struct generator *generator,
-                                       const struct bound_select *select)
+                                       const struct selection *selection)
 {
-    size_t count = select->results.count;
+    size_t count = selection->result_count;
     struct emit_result *results =
         arena_alloc(&generator->program->arena, count * sizeof *results);
 
     if (results == NULL && generator->status == VDBQ_OK)
         generator->status = error_no_memory(generator->error);
     for (size_t i = 0; i < count && generator->status == VDBQ_OK; i++)
-        add_result(generator, vector_at(&select->results, i), &results[i]);
+        add_result(generator, &selection->results[i], &results[i]);
     return results;
 }

@@ -135,10 +135,16 @@ static unsigned hash_of(const struct instruction *in)
     return (unsigned)(hash >> 32) % EMIT_BUCKETS;
 }
 
+static bool same_names(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
 static bool same(const struct instruction *in, struct instruction other)
 {
     *operand(&other, destination(other.op)) = 0;
-    return in->op == other.op && in->a == other.a && in->b == other.b
+    return in->op == other.op && same_names(in->name, other.name)
+           && in->a == other.a && in->b == other.b
            && in->c == other.c && in->d == other.d
            && in->integer == other.integer
            && memcmp(&in->real, &other.real, sizeof in->real) == 0;
@@ -279,6 +285,15 @@ void emit_jump(struct generator *generator, enum opcode op, int a, int b,
 void emit_invalid(struct generator *generator)
 {
     add_instruction(generator, &(struct instruction){ .op = OP_INVALID });
+}
+
+void emit_fail(struct generator *generator, int r, const char *message,
+               struct position at)
+{
+    add_instruction(generator, &(struct instruction){ .op = OP_FAIL,
+                                                      .a = r,
+                                                      .name = message,
+                                                      .at = at });
 }
 
 /* ----------------------------------------------------- the whole program -- */

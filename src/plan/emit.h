@@ -29,6 +29,10 @@ struct generator {
     struct vector values;     /* of struct made_value: what may be used
                                  again, in order                         */
     int buckets[EMIT_BUCKETS];  /* the latest value of a hash; -1: none  */
+    const int *columns;       /* of the program, by the numbers that
+                                 expressions have for them; -1: Rowid    */
+    int idle;                 /* a register that is 1 where what is emitted
+                                 does not matter; -1: there is none      */
 };
 
 void generator_init(struct generator *generator, struct program *program,
@@ -54,6 +58,10 @@ void emit_place(struct generator *generator, int label);
 void emit_jump(struct generator *generator, enum opcode op, int a, int b,
                int label, struct position at);
 void emit_invalid(struct generator *generator);
+/* Fails the query with that message for a live row where the register is not
+ * 0. */
+void emit_fail(struct generator *generator, int r, const char *message,
+               struct position at);
 
 /* Where result columns are: provisional registers. */
 struct emit_result {

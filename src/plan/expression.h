@@ -24,6 +24,8 @@
 #include "program/function.h"
 #include "program/steps.h"
 
+enum { EXPRESSION_PARTS_MAX = 1 << 20 }; /* of one expression */
+
 /* What a register can hold (plan rule 2). */
 struct range {
     int64_t low, high;          /* of an integer                         */

@@ -42,15 +42,14 @@ static void become(struct expression *expression,
 
 enum vdbq_status fold(struct binder *binder, struct expression *expression)
 {
-    struct bound_result result = { .name = "", .expression = expression };
-    struct bound_select select = { .results = VECTOR(struct bound_result) };
+    struct codegen_result result = { .name = "", .expression = expression };
+    struct codegen_source nowhere = { 0 };
     struct outcome outcome;
     struct program program;
-    enum vdbq_status status = error_no_memory(binder->error);
+    enum vdbq_status status;
 
     program_init(&program);
-    if (vector_append(&select.results, &result, 1))
-        status = codegen_select(&select, &program, binder->error);
+    status = codegen_select(binder, &nowhere, NULL, &result, 1, &program);
     if (status == VDBQ_OK)
         status = program_check(&program, binder->error);
     if (status == VDBQ_OK)
@@ -58,7 +57,6 @@ enum vdbq_status fold(struct binder *binder, struct expression *expression)
     if (status == VDBQ_OK)
         become(expression, &outcome);
     program_finish(&program);
-    vector_finish(&select.results);
     return status;
 }
 
@@ -150,11 +148,12 @@ static void become(struct expression *expression,
 {
     expression->kind = EXPRESSION_CONSTANT;
     expression->null = outcome->null[0] != 0;
-    expression->left = expression->right = NULL;
+    expression->left = expression->right = expression->condition = NULL;
+    expression->size = 1;
     expression->null_at_zero = expression->null_at_nan = false;
     expression->checked = expression->faults = false;
     memset(&expression->range, 0, sizeof expression->range);
-    switch (expression->type) {
+    switch (type_machine((enum vdbq_type)expression->type)) {
     case TYPE_I32:
         expression->integer = outcome->value.i32;
         break;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * INSERT ... VALUES: expressions of constants to vectors of the columns'
- * types. A number that is written as such takes the short way; all else is
- * bound and folded like any expression.
+ * INSERT. VALUES of constants become vectors of the columns' types: a number
+ * that is written as such takes the short way, all else is bound and folded
+ * like any expression. Other rows are those of a query.
  *
  * A value is stored as what it is or not at all: a whole number that does not
  * fit its column, and a fraction for a column of whole numbers, are refused.
@@ -13,6 +13,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A column of the table while its values come in. */
@@ -33,78 +34,47 @@ struct inserting {
     unsigned value_count;     /* of a row                                  */
 };
 
-/* A constant to be stored. */
-struct constant {
-    bool null;
-    bool real_type;    /* `real` holds it, else `integer` */
-    int64_t integer;
-    double real;
-    struct position at;
-};
-
-static enum vdbq_status read_columns(struct inserting *inserting);
-static enum vdbq_status make_room(struct inserting *inserting);
-static enum vdbq_status fill_missing(struct inserting *inserting);
-static enum vdbq_status fill_row(struct inserting *inserting,
-                                 const struct ast_row *row, size_t number);
-static enum vdbq_status make_vectors(struct inserting *inserting,
-                                     struct plan_insert *plan);
-static bool read_literal(const struct ast_expression *tree,
-                         struct constant *constant);
-static enum vdbq_status read_expression(struct binder *binder,
-                                        const struct ast_expression *tree,
-                                        struct constant *constant);
-static enum vdbq_status store(struct inserting *inserting,
-                              struct filling *filling, size_t row,
-                              const struct constant *constant);
-
-enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
-                                  struct binder *binder,
-                                  struct plan_insert *plan)
-{
-    struct inserting inserting = { .binder = binder, .insert = insert };
-    enum vdbq_status status;
-    size_t number = 0;
-
-    inserting.table = find_table(binder, &insert->table);
-    if (inserting.table == NULL)
-        return binder->error->status;
-    status = make_room(&inserting);
-    if (status == VDBQ_OK)
-        status = read_columns(&inserting);
-    for (const struct ast_row *row = insert->query->rows;
-         row != NULL && status == VDBQ_OK; row = row->next)
-        status = fill_row(&inserting, row, number++);
-    if (status == VDBQ_OK)
-        status = fill_missing(&inserting);
-    return status == VDBQ_OK ? make_vectors(&inserting, plan) : status;
-}
-
 /* ------------------------------------------------------------- columns -- */
 
-static enum vdbq_status make_room(struct inserting *inserting)
+static enum vdbq_status start_columns(struct inserting *inserting)
 {
     const struct table *table = inserting->table;
     struct arena *arena = inserting->binder->arena;
     size_t count = table->column_count;
 
     inserting->fillings =
-        arena_alloc(arena, count * sizeof *inserting->fillings);
-    inserting->order = arena_alloc(arena, count * sizeof *inserting->order);
+        arena_alloc(arena, (count + 1) * sizeof *inserting->fillings);
+    inserting->order =
+        arena_alloc(arena, (count + 1) * sizeof *inserting->order);
     if (inserting->fillings == NULL || inserting->order == NULL)
         return error_no_memory(inserting->binder->error);
     for (unsigned i = 0; i < table->column_count; i++) {
+        inserting->fillings[i].column = &table->columns[i];
+        inserting->fillings[i].key = i == table->key;
+    }
+    return VDBQ_OK;
+}
+
+/* Room for the values of all rows. */
+static enum vdbq_status make_room(struct inserting *inserting)
+{
+    struct arena *arena = inserting->binder->arena;
+
+    for (unsigned i = 0; i < inserting->table->column_count; i++) {
         struct filling *filling = &inserting->fillings[i];
-        unsigned width = type_width((int)table->columns[i].type);
-        filling->column = &table->columns[i];
-        filling->key = i == table->key;
-        filling->values =
-            arena_alloc(arena, inserting->insert->query->row_count * width);
+        int type = type_machine(filling->column->type);
+        size_t width = type == TYPE_WORD ? sizeof(struct vdbq_text)
+                                         : type_width(type);
+        filling->values = arena_alloc(
+            arena, inserting->insert->query->row_count * width);
         if (filling->values == NULL)
             return error_no_memory(inserting->binder->error);
     }
     return VDBQ_OK;
 }
+
+static void store(const struct filling *filling, size_t row,
+                  const struct expression *e);
 
 /* The i-th value of a row is for that column. */
 static void name_column(struct inserting *inserting, unsigned i,
@@ -154,6 +124,10 @@ static enum vdbq_status set_null(struct inserting *inserting,
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for the primary key %s",
                         row + 1, filling->column->name);
+    if (filling->column->not_null)
+        return error_at(binder->error, VDBQ_CONSTRAINT, at,
+                        "row %zu has no value for column %s, which is NOT "
+                        "NULL", row + 1, filling->column->name);
     if (filling->nulls == NULL)
         filling->nulls =
             arena_alloc(binder->arena, inserting->insert->query->row_count);
@@ -163,18 +137,28 @@ static enum vdbq_status set_null(struct inserting *inserting,
     return VDBQ_OK;
 }
 
-/* Columns that the statement does not name are NULL in every row. */
+/* Columns that the statement does not name have their default. */
 static enum vdbq_status fill_missing(struct inserting *inserting)
 {
+    struct position at = inserting->insert->table.at;
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < inserting->table->column_count; i++) {
         struct filling *filling = &inserting->fillings[i];
-        for (size_t row = 0; !filling->named && status == VDBQ_OK
+        struct expression *e;
+        if (filling->named)
+            continue;
+        e = expression_default(inserting->binder, filling->column, at);
+        if (e == NULL)
+            return inserting->binder->error->status;
+        for (size_t row = 0; status == VDBQ_OK
                              && row < inserting->insert->query->row_count;
-             row++)
-            status = set_null(inserting, filling, row,
-                              inserting->insert->table.at);
+             row++) {
+            if (e->null)
+                status = set_null(inserting, filling, row, at);
+            else
+                store(filling, row, e);
+        }
     }
     return status;
 }
@@ -202,8 +186,76 @@ static enum vdbq_status make_vectors(struct inserting *inserting,
 
 /* ---------------------------------------------------------------- rows -- */
 
+/* Whether a value goes into its column as it is written: a whole number, or
+ * NULL. All else is bound. */
+static bool read_literal(const struct ast_expression *tree,
+                         const struct filling *filling, size_t row)
+{
+    bool minus = tree->kind == AST_OPERATOR && tree->operator == AST_MINUS;
+    enum vdbq_type type = filling->column->type;
+    int64_t value;
+
+    if (minus)
+        tree = tree->left;
+    if (tree->kind != AST_INTEGER || tree->integer < 0)
+        return false;
+    value = minus ? -tree->integer : tree->integer;
+    if (type == VDBQ_BIGINT) {
+        ((int64_t *)filling->values)[row] = value;
+        return true;
+    }
+    if (type != VDBQ_INTEGER || value < INT32_MIN || value > INT32_MAX)
+        return false;
+    ((int32_t *)filling->values)[row] = (int32_t)value;
+    return true;
+}
+
+/* A constant of the column's type. */
+static void store(const struct filling *filling, size_t row,
+                  const struct expression *e)
+{
+    switch (type_machine(filling->column->type)) {
+    case TYPE_I32:
+        ((int32_t *)filling->values)[row] = (int32_t)e->integer;
+        break;
+    case TYPE_I64:
+        ((int64_t *)filling->values)[row] = e->integer;
+        break;
+    case TYPE_F32:
+        ((float *)filling->values)[row] = (float)e->real;
+        break;
+    case TYPE_F64:
+        ((double *)filling->values)[row] = e->real;
+        break;
+    default:
+        ((struct vdbq_text *)filling->values)[row] = e->text;
+        break;
+    }
+}
+
+/* `*computed`: it is no constant, so that the rows must be a query's. */
+static enum vdbq_status fill_value(struct inserting *inserting,
+                                   struct filling *filling, size_t row,
+                                   struct expression *e, bool *computed)
+{
+    struct position at = e->at;
+
+    e = expression_assigned(inserting->binder, e, filling->column);
+    if (e == NULL)
+        return inserting->binder->error->status;
+    if (e->kind != EXPRESSION_CONSTANT) {
+        *computed = true;
+        return VDBQ_OK;
+    }
+    if (e->null)
+        return set_null(inserting, filling, row, at);
+    store(filling, row, e);
+    return VDBQ_OK;
+}
+
 static enum vdbq_status fill_row(struct inserting *inserting,
-                                 const struct ast_row *row, size_t number)
+                                 const struct ast_row *row, size_t number,
+                                 bool *computed)
 {
     const struct ast_value *value = row->values;
     enum vdbq_status status = VDBQ_OK;
@@ -212,151 +264,274 @@ static enum vdbq_status fill_row(struct inserting *inserting,
         return error_at(inserting->binder->error, VDBQ_SYNTAX, row->at,
                         "row %zu has %u values for %u columns", number + 1,
                         row->value_count, inserting->value_count);
-    for (unsigned i = 0; value != NULL && status == VDBQ_OK;
+    for (unsigned i = 0;
+         value != NULL && status == VDBQ_OK && !*computed;
          value = value->next, i++) {
-        struct constant constant = { .at = value->expression->at };
-        if (!read_literal(value->expression, &constant))
-            status = read_expression(inserting->binder, value->expression,
-                                     &constant);
-        if (status == VDBQ_OK)
-            status = store(inserting,
-                           &inserting->fillings[inserting->order[i]], number,
-                           &constant);
+        struct filling *filling =
+            &inserting->fillings[inserting->order[i]];
+        struct expression *e;
+        if (read_literal(value->expression, filling, number))
+            continue;
+        e = bind_expression(inserting->binder, value->expression);
+        status = e ? fill_value(inserting, filling, number, e, computed)
+                   : inserting->binder->error->status;
     }
     return status;
 }
 
-/* The short way: a number as it is written, with or without a minus. */
-static bool read_literal(const struct ast_expression *tree,
-                         struct constant *constant)
-{
-    bool minus = tree->kind == AST_OPERATOR && tree->operator == AST_MINUS;
+/* ------------------------------------------------------------ assigning -- */
 
-    if (minus)
-        tree = tree->left;
-    if (tree->kind == AST_NULL && !minus) {
-        constant->null = true;
-        return true;
-    }
-    if (tree->kind == AST_INTEGER && !(minus && tree->integer < 0)) {
-        constant->integer = minus ? -tree->integer : tree->integer;
-        return true;
-    }
-    /* A whole number past int64 may be in the least one, with its minus. */
-    if (tree->kind != AST_DECIMAL || (minus && tree->decimal >= 0x1p63))
-        return false;
-    constant->real_type = true;
-    constant->real = minus ? -tree->decimal : tree->decimal;
-    return true;
-}
-
-static enum vdbq_status read_expression(struct binder *binder,
-                                        const struct ast_expression *tree,
-                                        struct constant *constant)
-{
-    const struct expression *e = bind_expression(binder, tree);
-
-    if (e == NULL)
-        return binder->error->status;
-    assert(e->kind == EXPRESSION_CONSTANT);
-    constant->null = e->null;
-    constant->real_type = is_float(e->type);
-    constant->integer = e->integer;
-    constant->real = e->real;
-    return VDBQ_OK;
-}
-
-/* ------------------------------------------------------------- storing -- */
-
-static enum vdbq_status refuse_range(const struct inserting *inserting,
-                                     const struct filling *filling,
-                                     const struct constant *constant)
+static struct expression *refuse_fraction(struct binder *binder,
+                                          const struct expression *e,
+                                          const struct column *column)
 {
     char number[32];
-    const char *type = vdbq_type_name(filling->column->type);
 
-    if (!constant->real_type)
-        return error_at(inserting->binder->error, VDBQ_RANGE, constant->at,
-                        "%lld does not fit column %s, which is %s",
-                        (long long)constant->integer, filling->column->name,
-                        type);
-    text_from_double(constant->real, number);
-    return error_at(inserting->binder->error, VDBQ_RANGE, constant->at,
-                    "%s does not fit column %s, which is %s", number,
-                    filling->column->name, type);
-}
-
-static enum vdbq_status refuse_fraction(const struct inserting *inserting,
-                                        const struct filling *filling,
-                                        const struct constant *constant)
-{
-    struct error *error = inserting->binder->error;
-    char number[32];
-
-    text_from_double(constant->real, number);
-    error_at(error, VDBQ_TYPE, constant->at,
+    text_from_double(e->real, number);
+    error_at(binder->error, VDBQ_TYPE, e->at,
              "%s is not a whole number, and column %s is %s", number,
-             filling->column->name, vdbq_type_name(filling->column->type));
-    return error_hint(error, "CAST(%s AS %s) cuts the fraction off", number,
-                      vdbq_type_name(filling->column->type));
+             column->name, vdbq_type_name(column->type));
+    error_hint(binder->error, "CAST(%s AS %s) cuts the fraction off", number,
+               vdbq_type_name(column->type));
+    return NULL;
 }
 
-static enum vdbq_status store_integer(struct inserting *inserting,
-                                      struct filling *filling, size_t row,
-                                      const struct constant *constant)
+static struct expression *refuse_range(struct binder *binder,
+                                       const struct expression *e,
+                                       const struct column *column)
 {
-    bool narrow = filling->column->type == VDBQ_INTEGER;
-    double real = constant->real;
-    int64_t value = constant->integer;
+    char number[32];
 
-    if (constant->real_type) {
-        if (!(real >= -0x1p63 && real < 0x1p63))
-            return refuse_range(inserting, filling, constant);
-        if (real != floor(real))
-            return refuse_fraction(inserting, filling, constant);
-        value = (int64_t)real;
-    }
-    if (narrow && (value < INT32_MIN || value > INT32_MAX))
-        return refuse_range(inserting, filling, constant);
-    if (narrow)
-        ((int32_t *)filling->values)[row] = (int32_t)value;
+    if (is_float(e->type))
+        text_from_double(e->real, number);
     else
-        ((int64_t *)filling->values)[row] = value;
-    return VDBQ_OK;
+        snprintf(number, sizeof number, "%lld", (long long)e->integer);
+    error_at(binder->error, VDBQ_RANGE, e->at,
+             "%s does not fit column %s, which is %s", number, column->name,
+             vdbq_type_name(column->type));
+    return NULL;
 }
 
-static enum vdbq_status store_float(struct inserting *inserting,
-                                    struct filling *filling, size_t row,
-                                    const struct constant *constant)
+/* A number that is known keeps its value or is refused. */
+static struct expression *assigned_number(struct binder *binder,
+                                          struct expression *e,
+                                          const struct column *column)
 {
-    const double limit = 3.4028235677973366e38; /* rounds to infinity */
-    double real = constant->real;
+    const double largest = 3.4028235677973366e38; /* rounds to infinity */
+    int64_t limit = column->type == VDBQ_BIGINT     ? INT64_MAX
+                    : column->type == VDBQ_SMALLINT ? INT16_MAX
+                                                    : INT32_MAX;
 
-    if (!constant->real_type) {
-        ((float *)filling->values)[row] = (float)constant->integer;
-        return VDBQ_OK;
+    if (column->type == VDBQ_FLOAT && is_float(e->type)
+        && fabs(e->real) >= largest && !isinf(e->real))
+        return refuse_range(binder, e, column);
+    if (column->type == VDBQ_FLOAT && is_float(e->type))
+        return expression_real(binder, VDBQ_FLOAT, (double)(float)e->real,
+                               e->at);
+    if (!is_integer((int)column->type))
+        return e;
+    if (is_float(e->type)) {
+        if (!(e->real >= -0x1p63 && e->real < 0x1p63))
+            return refuse_range(binder, e, column);
+        if (e->real != floor(e->real))
+            return refuse_fraction(binder, e, column);
+        return expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
     }
-    if (fabs(real) >= limit && !isinf(real))
-        return refuse_range(inserting, filling, constant);
-    ((float *)filling->values)[row] = (float)real;
-    return VDBQ_OK;
+    if (e->type != VDBQ_DECIMAL
+        && (e->integer < -limit - 1 || e->integer > limit))
+        return refuse_range(binder, e, column);
+    return e;
 }
 
-static enum vdbq_status store(struct inserting *inserting,
-                              struct filling *filling, size_t row,
-                              const struct constant *constant)
+struct expression *expression_assigned(struct binder *binder,
+                                       struct expression *e,
+                                       const struct column *column)
 {
-    if (constant->null)
-        return set_null(inserting, filling, row, constant->at);
-    switch (filling->column->type) {
-    case VDBQ_FLOAT:
-        return store_float(inserting, filling, row, constant);
-    case VDBQ_DOUBLE:
-        ((double *)filling->values)[row] = constant->real_type
-                                               ? constant->real
-                                               : (double)constant->integer;
-        return VDBQ_OK;
-    default:
-        return store_integer(inserting, filling, row, constant);
+    struct ast_type type = { .type = column->type,
+                             .precision = column->precision,
+                             .scale = column->scale };
+
+    if (e->kind == EXPRESSION_CONSTANT && !e->null && is_number(e->type)
+        && is_number((int)column->type)) {
+        e = assigned_number(binder, e, column);
+        if (e != NULL && e->integer != 0 && is_float(e->type)
+            && is_integer((int)column->type))
+            e = assigned_number(binder, e, column);
     }
+    return e ? expression_cast(binder, e, type, e->at) : NULL;
+}
+
+struct expression *expression_default(struct binder *binder,
+                                      const struct column *column,
+                                      struct position at)
+{
+    struct ast_type type = { .type = column->type,
+                             .precision = column->precision,
+                             .scale = column->scale };
+    struct expression *e = expression_null(binder, (int)column->type, at);
+    struct ast_statement *statement;
+    struct text sql = { 0 };
+    struct binder inner = *binder;
+    size_t consumed;
+
+    if (column->default_sql == NULL || e == NULL)
+        return e ? expression_cast(binder, e, type, at) : NULL;
+    text_print(&sql, "SELECT %s", column->default_sql);
+    inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
+    inner.sql_length = sql.length;
+    text_finish(&sql);
+    if (inner.sql == NULL)
+        return error_no_memory(binder->error), NULL;
+    e = NULL;
+    if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
+                  &consumed, binder->error) == VDBQ_OK)
+        e = bind_expression(
+            &inner, statement->query->select.results->expression);
+    binder->machine = inner.machine;
+    return e ? expression_assigned(binder, e, column) : NULL;
+}
+
+/* ---------------------------------------------------------- from queries -- */
+
+/* The query's columns in the places of the table's, each of its type. */
+static struct node *arrange(struct inserting *inserting, struct node *node)
+{
+    struct binder *binder = inserting->binder;
+    const struct table *table = inserting->table;
+    struct expression **results = arena_alloc(
+        binder->arena, (table->column_count + 1) * sizeof(*results));
+    struct position at = inserting->insert->table.at;
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    if (node->column_count != inserting->value_count) {
+        error_at(binder->error, VDBQ_SYNTAX, at,
+                 "the query has %u columns for %u columns of %s",
+                 node->column_count, inserting->value_count, table->name);
+        return NULL;
+    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (!inserting->fillings[i].named)
+            results[i] = expression_default(binder, &table->columns[i], at);
+    for (unsigned i = 0; i < inserting->value_count; i++) {
+        unsigned column = inserting->order[i];
+        struct expression *e = node_column(binder, node, i, at);
+        if (e != NULL && node->kind == NODE_SELECT
+            && node->results[i]->kind == EXPRESSION_CONSTANT)
+            e = node->results[i];
+        results[column] = e ? expression_assigned(binder, e,
+                                                  &table->columns[column])
+                            : NULL;
+    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (results[i] == NULL)
+            return NULL;
+    node = node_select(binder, node, NULL, results, NULL,
+                       table->column_count);
+    return node;
+}
+
+static enum vdbq_status insert_query(struct inserting *inserting,
+                                     struct plan *plan)
+{
+    struct binder *binder = inserting->binder;
+    struct node *node = bind_query(binder, inserting->insert->query);
+    struct expression ***places;
+    struct scope scope;
+
+    if (node != NULL)
+        node = arrange(inserting, node);
+    if (node == NULL)
+        return binder->error->status;
+    (void)scope;
+    places = arena_alloc(binder->arena,
+                         (node->column_count + 1) * sizeof(*places));
+    if (places == NULL)
+        return error_no_memory(binder->error);
+    for (unsigned i = 0; i < node->column_count; i++)
+        places[i] = &node->results[i];
+    if (lift(binder, &node->left, places, node->column_count) != VDBQ_OK)
+        return binder->error->status;
+    plan->insert.from_query = true;
+    plan->insert.table_id = inserting->table->id;
+    plan->insert.column_count = inserting->table->column_count;
+    return lower(binder, node, &plan->steps);
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+static bool is_plain_values(const struct ast_query *query)
+{
+    return query != NULL && query->kind == AST_QUERY_VALUES
+           && query->limit == NULL && query->offset == NULL
+           && query->order == NULL && query->with == NULL;
+}
+
+/* Rows of constants; `*computed`: they are not. */
+static enum vdbq_status insert_values(struct inserting *inserting,
+                                      struct plan *plan, bool *computed)
+{
+    enum vdbq_status status = make_room(inserting);
+    struct scope scope;
+    size_t number = 0;
+
+    scope_enter(inserting->binder, &scope);
+    scope.node = node_once(inserting->binder);
+    for (const struct ast_row *row = inserting->insert->query->rows;
+         row != NULL && status == VDBQ_OK && !*computed; row = row->next)
+        status = fill_row(inserting, row, number++, computed);
+    if (status == VDBQ_OK && !*computed)
+        status = fill_missing(inserting);
+    scope_leave(inserting->binder, &scope);
+    return status == VDBQ_OK && !*computed
+               ? make_vectors(inserting, &plan->insert) : status;
+}
+
+/* One row of defaults. */
+static enum vdbq_status insert_defaults(struct inserting *inserting,
+                                        struct plan *plan)
+{
+    static const struct ast_query one = { .kind = AST_QUERY_VALUES,
+                                          .row_count = 1 };
+    struct ast_insert insert = *inserting->insert;
+    enum vdbq_status status;
+
+    insert.query = (struct ast_query *)(uintptr_t)&one;
+    inserting->insert = &insert;
+    for (unsigned i = 0; i < inserting->table->column_count; i++)
+        inserting->fillings[i].named = false;
+    status = make_room(inserting);
+    if (status == VDBQ_OK)
+        status = fill_missing(inserting);
+    return status == VDBQ_OK ? make_vectors(inserting, &plan->insert)
+                             : status;
+}
+
+enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
+                                  struct binder *binder, struct plan *plan)
+{
+    struct inserting inserting = { .binder = binder, .insert = insert };
+    enum vdbq_status status;
+    bool computed = false;
+
+    inserting.table = find_table(binder, &insert->table);
+    if (inserting.table == NULL)
+        return binder->error->status;
+    plan->kind = PLAN_INSERT;
+    status = start_columns(&inserting);
+    if (status == VDBQ_OK)
+        status = read_columns(&inserting);
+    if (status != VDBQ_OK)
+        return status;
+    if (insert->query == NULL)
+        status = insert_defaults(&inserting, plan);
+    else if (is_plain_values(insert->query))
+        status = insert_values(&inserting, plan, &computed);
+    if (status == VDBQ_OK && insert->query != NULL
+        && (computed || !is_plain_values(insert->query)))
+        status = insert_query(&inserting, plan);
+    plan->insert.conflict = insert->replace  ? CONFLICT_REPLACE
+                            : insert->ignore ? CONFLICT_IGNORE
+                                             : CONFLICT_FAIL;
+    return status;
 }

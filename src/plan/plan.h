@@ -15,9 +15,11 @@
 enum plan_kind {
     PLAN_EMPTY, /* nothing is to be done */
     PLAN_SELECT,
-    PLAN_CREATE_TABLE,
-    PLAN_DROP_TABLE,
-    PLAN_INSERT
+    PLAN_CREATE_TABLE, PLAN_CREATE_VIEW, PLAN_CREATE_INDEX,
+    PLAN_DROP_TABLE, PLAN_DROP_VIEW, PLAN_DROP_INDEX,
+    PLAN_INSERT,
+    PLAN_REWRITE, /* UPDATE and DELETE */
+    PLAN_BEGIN, PLAN_COMMIT, PLAN_ROLLBACK
 };
 
 struct plan_create {
@@ -25,36 +27,82 @@ struct plan_create {
     struct column *columns;
     unsigned column_count;
     unsigned key;       /* the primary key's column, or NO_KEY             */
+    struct vector uniques; /* of struct unique: columns that are UNIQUE
+                              together, or a PRIMARY KEY of several; in the
+                              plan's arena                                 */
     bool if_not_exists; /* a table of that name is no failure, and is kept */
+    bool from_query;    /* CREATE TABLE AS: the plan's steps fill it       */
 };
 
+struct plan_view {
+    const char *name;
+    const char *sql; /* the CREATE VIEW statement */
+    bool if_not_exists;
+};
+
+struct plan_index {
+    const char *name;
+    uint32_t table_id;
+    bool unique;
+    bool if_not_exists;
+    unsigned column_count;
+    unsigned *columns; /* of the table */
+};
+
+/* DROP TABLE, VIEW, INDEX. */
 struct plan_drop {
     const char *name;
-    bool if_exists; /* that there is no such table is no failure */
+    bool if_exists; /* that there is none is no failure */
 };
 
-/* Rows in the types of the table's columns. */
+enum plan_conflict {
+    CONFLICT_FAIL,    /* a key that is there already fails the statement */
+    CONFLICT_REPLACE, /* the row that has it goes                        */
+    CONFLICT_IGNORE   /* the new row is left out                         */
+};
+
+/* Rows in the types of the table's columns: `vectors`, or (`from_query`) what
+ * the plan's steps give. */
 struct plan_insert {
     uint32_t table_id;
+    enum plan_conflict conflict;
+    bool from_query;
     uint64_t rows;
     unsigned column_count;       /* of the table                        */
     struct vdbq_vector *vectors; /* one a column, in the table's order  */
 };
 
+/* The plan's steps give all rows that the table has from then on. */
+struct plan_rewrite {
+    uint32_t table_id;
+};
+
 struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
+    const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
+    struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
+                            that say so; else empty                     */
     union {
-        struct steps steps; /* PLAN_SELECT; not checked yet */
         struct plan_create create;
+        struct plan_view view;
+        struct plan_index index;
         struct plan_drop drop;
         struct plan_insert insert;
+        struct plan_rewrite rewrite;
     };
 };
 
+/* The type of a `?` as far as its value is known; VDBQ_TYPE_NONE: not yet,
+ * it counts as NULL then. */
+struct parameter_type {
+    enum vdbq_type type;
+};
+
 /*
- * Plans a statement. `sql` is the text that it was parsed from. What is not
- * the program's own lives in `arena`. The plan is to be finished with
+ * Plans a statement. `sql` is the text that it was parsed from; `parameters`
+ * are as many as the statement has (NULL: none is known). What is not the
+ * steps' own lives in `arena`. The plan is to be finished with
  * plan_finish(); after a failure there is nothing to finish.
  * Fails with UNKNOWN, EXISTS, TYPE, RANGE, CONSTRAINT, SYNTAX, LIMIT,
  * NO_MEMORY; positions count from `sql`.
@@ -62,6 +110,7 @@ struct plan {
 enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
+                                const struct parameter_type *parameters,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);

@@ -280,9 +280,18 @@ enum vdbq_status codegen_select(const struct binder *binder,
 
 /* ------------------------------------------------- other statements -- */
 
+/* A value of a type for a column: converted, or refused where it would be
+ * another one. */
+struct expression *expression_assigned(struct binder *binder,
+                                       struct expression *e,
+                                       const struct column *column);
+/* The value of a column that nothing is said of. */
+struct expression *expression_default(struct binder *binder,
+                                      const struct column *column,
+                                      struct position at);
 enum vdbq_status plan_create_table(const struct ast_create *create,
                                    struct binder *binder, struct plan *plan);
-enum vdbq_status plan_drop(const struct ast_drop *drop, const char *what,
+enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
                            struct binder *binder, struct plan *plan);
 enum vdbq_status plan_create_view(const struct ast_view *view,
                                   struct binder *binder, struct plan *plan);
@@ -294,5 +303,10 @@ enum vdbq_status plan_update(const struct ast_update *update,
                              struct binder *binder, struct plan *plan);
 enum vdbq_status plan_delete(const struct ast_delete *delete,
                              struct binder *binder, struct plan *plan);
+/* DESCRIBE and SUMMARIZE: rows about the columns of a query. */
+enum vdbq_status plan_description(const struct ast_query *query,
+                                  struct binder *binder, struct plan *plan);
+enum vdbq_status plan_summary(const struct ast_query *query,
+                              struct binder *binder, struct plan *plan);
 
 #endif

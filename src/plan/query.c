@@ -5,7 +5,7 @@
  */
 #include "plan/plan_inner.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { QUERIES_DEEP_MAX = 400 };

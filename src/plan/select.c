@@ -551,7 +551,7 @@ static int result_of(const struct selecting *selecting,
 }
 
 /* The results, and behind them what ORDER BY needs beside them. */
-struct output {
+struct outputs {
     struct expression **expressions;
     const char **names;
     unsigned count;
@@ -559,7 +559,7 @@ struct output {
 };
 
 static enum vdbq_status add_hidden(struct selecting *selecting,
-                                   struct output *output)
+                                   struct outputs *output)
 {
     struct error *error = selecting->binder->error;
 
@@ -586,7 +586,7 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
 }
 
 static struct node *output_node(struct selecting *selecting,
-                                struct output *output)
+                                struct outputs *output)
 {
     struct binder *binder = selecting->binder;
     unsigned results = (unsigned)selecting->results.count;
@@ -605,7 +605,7 @@ static struct node *make_output(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
     size_t room = selecting->results.count + selecting->order.count + 1;
-    struct output output = { .keys = VECTOR(struct step_key) };
+    struct outputs output = { .keys = VECTOR(struct step_key) };
     struct node *node = NULL;
 
     output.expressions =

@@ -139,9 +139,9 @@ static struct expression *finish(struct binder *binder, struct expression *e)
                         || e->condition->kind == EXPRESSION_CONSTANT);
 
     e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);
-    if (e->size > SQL_NODES_MAX) {
+    if (e->size > EXPRESSION_PARTS_MAX) {
         error_at(binder->error, VDBQ_LIMIT, e->at,
-                 "the expression has more than %d parts", SQL_NODES_MAX);
+                 "the expression has more than %d parts", EXPRESSION_PARTS_MAX);
         return NULL;
     }
     range_update(e);

@@ -7,6 +7,7 @@
 #include "plan/codegen.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* The most bytes of the statement's text that a comment repeats. */
 enum { COMMENT_MAX = 40 };
@@ -19,6 +20,15 @@ static struct value column(struct generator *generator,
                            const struct expression *e);
 static int column_null(struct generator *generator,
                        const struct expression *e);
+static int text(struct generator *generator, const struct expression *e);
+static struct value parameter(struct generator *generator,
+                              const struct expression *e);
+static struct value choice(struct generator *generator,
+                           const struct expression *e);
+static struct value math(struct generator *generator,
+                         const struct expression *e);
+static struct value lookup(struct generator *generator,
+                           const struct expression *e);
 static struct value operation(struct generator *generator,
                               const struct expression *e);
 static struct value arithmetic(struct generator *generator,
@@ -38,6 +48,8 @@ static struct value cast(struct generator *generator,
 static int binary(struct generator *generator, enum opcode op, int b, int c);
 static int unary(struct generator *generator, enum opcode op, int b);
 static int or_null(struct generator *generator, int a, int b);
+static int choose(struct generator *generator, int type, int left, int right,
+                  int condition);
 static int zero_where(struct generator *generator, int r, int type, int null);
 static int cast_register(struct generator *generator, int r, int to, int from,
                          const struct expression *e);
@@ -88,7 +100,7 @@ int value_compared(const struct expression *comparison)
 {
     int left = comparison->left->machine, right = comparison->right->machine;
 
-    if (is_float(left))
+    if (left == TYPE_F32 || left == TYPE_F64)
         return left;
     return left == TYPE_I32 && right == TYPE_I32 ? TYPE_I32 : TYPE_I64;
 }
@@ -103,9 +115,18 @@ static struct value own_value(struct generator *generator,
         return cast(generator, e);
     case EXPRESSION_CONSTANT:
         return constant(generator, e, e->machine);
-    case EXPRESSION_OPERATOR:
+    case EXPRESSION_PARAMETER:
+        return parameter(generator, e);
+    case EXPRESSION_CHOICE:
+        return choice(generator, e);
+    case EXPRESSION_MATH:
+        return math(generator, e);
+    case EXPRESSION_LOOKUP:
+        return lookup(generator, e);
+    default:
         break;
     }
+    assert(e->kind == EXPRESSION_OPERATOR);
     return operation(generator, e);
 }
 
@@ -129,7 +150,8 @@ static int value_real(struct generator *generator, int type, double value)
 
 int value_zero(struct generator *generator, int type)
 {
-    return is_float(type) ? value_real(generator, type, 0)
+    return type == TYPE_F32 || type == TYPE_F64
+               ? value_real(generator, type, 0)
                           : value_integer(generator, type, 0);
 }
 
@@ -141,7 +163,9 @@ static struct value constant(struct generator *generator,
     if (e->null) {
         value.r = value_zero(generator, machine);
         value.null = value_integer(generator, TYPE_I32, 1);
-    } else if (is_float(machine)) {
+    } else if (e->type == VDBQ_TEXT) {
+        value.r = text(generator, e);
+    } else if (is_float(e->type)) {
         value.r = value_real(generator, machine, e->real);
     } else {
         value.r = value_integer(generator, machine, e->integer);
@@ -149,13 +173,31 @@ static struct value constant(struct generator *generator,
     return value;
 }
 
+static int text(struct generator *generator, const struct expression *e)
+{
+    struct instruction in = { .op = OP_TEXT, .at = e->at };
+
+    in.name = arena_copy(&generator->program->arena, e->text.bytes,
+                         e->text.length);
+    return emit_value(generator, &in);
+}
+
+/* The opcode of a family for values of a type of SQL. */
+static enum opcode op_for(int type, enum opcode i32, enum opcode word)
+{
+    return type == VDBQ_TEXT
+               ? word
+               : emit_typed(i32, type_machine((enum vdbq_type)type));
+}
+
 static struct value column(struct generator *generator,
                            const struct expression *e)
 {
-    enum opcode op = e->column < 0 ? OP_ROWID_I32 : OP_COLUMN_I32;
+    int number = generator->columns[e->column];
     struct instruction in = {
-        .op = emit_typed(op, e->type),
-        .b = e->column < 0 ? 0 : e->column,
+        .op = number < 0 ? op_for(e->type, OP_ROWID_I32, OP_ROWID_WORD)
+                         : op_for(e->type, OP_COLUMN_I32, OP_COLUMN_WORD),
+        .b = number < 0 ? 0 : number,
         .comment = comment_of(generator, e),
         .at = e->at
     };
@@ -169,12 +211,139 @@ static struct value column(struct generator *generator,
 static int column_null(struct generator *generator,
                        const struct expression *e)
 {
+    assert(generator->columns[e->column] >= 0);
     return emit_value(generator, &(struct instruction){
         .op = OP_COLUMN_NULL,
-        .b = e->column,
+        .b = generator->columns[e->column],
         .comment = comment_of(generator, e),
         .at = e->at
     });
+}
+
+static struct value parameter(struct generator *generator,
+                              const struct expression *e)
+{
+    struct instruction in = {
+        .op = op_for(e->type, OP_PARAMETER_I32, OP_PARAMETER_WORD),
+        .b = e->parameter,
+        .comment = comment_of(generator, e),
+        .at = e->at
+    };
+    struct value value = { .r = emit_value(generator, &in) };
+
+    in.op = OP_PARAMETER_NULL;
+    value.null = emit_value(generator, &in);
+    return value;
+}
+
+/* --------------------------------------------- choices, calls, functions -- */
+
+/* The value of an expression that matters only where `idle` is not 1. */
+static struct value guarded(struct generator *generator,
+                            const struct expression *e, int machine, int idle)
+{
+    int before = generator->idle;
+    struct value value;
+
+    if (e->faults)
+        generator->idle = or_null(generator, before, idle);
+    value = value_of(generator, e, machine);
+    generator->idle = before;
+    return value;
+}
+
+/* A register with the NULL flags, also of a value that is never NULL. */
+static int null_flags(struct generator *generator, struct value value)
+{
+    return value.null >= 0 ? value.null
+                           : value_integer(generator, TYPE_I32, 0);
+}
+
+static struct value choice(struct generator *generator,
+                           const struct expression *e)
+{
+    struct value condition = value_truth(generator, e->condition);
+    struct value left, right, value = { .null = -1 };
+    int taken = condition.r, other;
+
+    if (condition.null >= 0)
+        taken = binary(generator, OP_BOTH_I32, taken,
+                       unary(generator, OP_NEGATE_I32, condition.null));
+    other = e->left->faults ? unary(generator, OP_NEGATE_I32, taken) : -1;
+    left = guarded(generator, e->left, e->machine, other);
+    right = guarded(generator, e->right, e->machine, taken);
+    value.r = choose(generator, e->machine, left.r, right.r, taken);
+    if (left.null >= 0 || right.null >= 0)
+        value.null = choose(generator, TYPE_I32, null_flags(generator, left),
+                            null_flags(generator, right), taken);
+    return value;
+}
+
+static struct value math(struct generator *generator,
+                         const struct expression *e)
+{
+    const struct op_facts *facts = op_facts(e->op);
+    bool rounds = e->op == OP_ROUND_F64;
+    struct value left = value_of(generator, e->left, facts->reads);
+    struct value right = { .null = -1 }, value;
+    struct instruction in = { .op = e->op, .b = left.r, .at = e->at,
+                              .comment = comment_of(generator, e) };
+
+    if (facts->form == FORM_PART)
+        in.c = (int)e->integer;
+    if (e->right != NULL) {
+        right = value_of(generator, e->right,
+                         rounds ? TYPE_I32 : facts->reads);
+        in.c = right.r;
+    }
+    value.null = or_null(generator, left.null, right.null);
+    if (e->checked && (value.null >= 0 || generator->idle >= 0))
+        in.b = zero_where(generator, in.b, facts->reads,
+                          or_null(generator, value.null, generator->idle));
+    value.r = emit_value(generator, &in);
+    if (e->null_at_nan)
+        value.null = or_null(generator, value.null,
+                             unary(generator, OP_IS_NAN_F64, value.r));
+    return value;
+}
+
+/* Fails where the call fails for a value that matters. */
+static void fail_lookup(struct generator *generator,
+                        const struct expression *e, int word, int harmless)
+{
+    struct instruction in = { .op = OP_LOOKUP_FAILS, .b = word,
+                              .name = e->call, .at = e->at };
+    int fails = emit_value(generator, &in);
+
+    if (harmless >= 0)
+        fails = binary(generator, OP_BOTH_I32, fails,
+                       unary(generator, OP_NEGATE_I32, harmless));
+    emit_fail(generator, fails, "a text is not what the function takes",
+              e->at);
+}
+
+static struct value lookup(struct generator *generator,
+                           const struct expression *e)
+{
+    struct value word = value_of(generator, e->left, TYPE_I32), value;
+    struct instruction in = {
+        .op = op_for((int)e->function->result, OP_LOOKUP_I32, OP_LOOKUP_WORD),
+        .b = word.r,
+        .at = e->at
+    };
+
+    in.name = arena_copy(&generator->program->arena, e->call,
+                         strlen(e->call));
+    if (e->function->fails)
+        fail_lookup(generator, e, word.r,
+                    or_null(generator, word.null, generator->idle));
+    value.r = emit_value(generator, &in);
+    value.null = word.null;
+    in.op = OP_LOOKUP_NULL;
+    if (e->function->nulls)
+        value.null = or_null(generator, value.null,
+                             emit_value(generator, &in));
+    return value;
 }
 
 /* ---------------------------------------------------------- operations -- */
@@ -236,12 +405,14 @@ static struct value arithmetic(struct generator *generator,
         .comment = comment_of(generator, e),
         .at = e->at
     };
+    int harmless = e->checked ? or_null(generator, null, generator->idle)
+                              : -1;
     int r;
 
-    if (e->checked && null >= 0 && e->operator == AST_SUB)
-        in.c = zero_where(generator, in.c, type, null);
-    else if (e->checked && null >= 0)
-        in.b = zero_where(generator, in.b, type, null);
+    if (e->checked && harmless >= 0 && e->operator == AST_SUB)
+        in.c = zero_where(generator, in.c, type, harmless);
+    else if (e->checked && harmless >= 0)
+        in.b = zero_where(generator, in.b, type, harmless);
     r = emit_value(generator, &in);
     if (e->null_at_zero)
         null = or_null(generator, null,
@@ -386,8 +557,10 @@ static struct value cast(struct generator *generator,
 
     if (from == to)
         return value;
-    if (e->checked && value.null >= 0)
-        value.r = zero_where(generator, value.r, from, value.null);
+    if (e->checked && (value.null >= 0 || generator->idle >= 0))
+        value.r = zero_where(generator, value.r, from,
+                             or_null(generator, value.null,
+                                     generator->idle));
     value.r = cast_register(generator, value.r, to, from, e);
     return value;
 }
@@ -444,15 +617,21 @@ static int or_null(struct generator *generator, int a, int b)
     return binary(generator, OP_EITHER_I32, a, b);
 }
 
-/* The register, but 0 where `null` is 1. */
-static int zero_where(struct generator *generator, int r, int type, int null)
+static int choose(struct generator *generator, int type, int left, int right,
+                  int condition)
 {
     return emit_value(generator, &(struct instruction){
         .op = emit_typed(OP_CHOOSE_I32, type),
-        .b = value_zero(generator, type),
-        .c = r,
-        .d = null
+        .b = left,
+        .c = right,
+        .d = condition
     });
+}
+
+/* The register, but 0 where `null` is 1. */
+static int zero_where(struct generator *generator, int r, int type, int null)
+{
+    return choose(generator, type, value_zero(generator, type), r, null);
 }
 
 /* The column's name, or the text of a short expression, for EXPLAIN. */

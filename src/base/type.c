@@ -1,0 +1,11 @@
+#include "base/type.h"
+int type_machine(enum vdbq_type type)
+{
+    switch (type) {
+    case VDBQ_BIGINT: case VDBQ_DECIMAL: case VDBQ_TIMESTAMP: return TYPE_I64;
+    case VDBQ_FLOAT: return TYPE_F32;
+    case VDBQ_DOUBLE: return TYPE_F64;
+    case VDBQ_TEXT: return TYPE_WORD;
+    default: return TYPE_I32;
+    }
+}
