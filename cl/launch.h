@@ -3,8 +3,8 @@
  * What the host hands to one launch of the machine, and what comes back.
  *
  * The control block is one buffer: a struct launch, then, at the offsets it
- * names, the code, the constants, the feeds and the outputs. All is 8-byte
- * aligned. Offsets are in bytes from the start of the control block unless
+ * names, the code, the constants, the feeds, the outputs and the lookup
+ * tables. All is 8-byte aligned. Offsets are in bytes from the start of the control block unless
  * said otherwise.
  *
  * The machine runs the code over rows [row_first, row_end) of a tablet. It
@@ -40,8 +40,17 @@ struct feed {
     u32 bits;     /* ENCODING_PACKED: of a code                           */
     u32 row;      /* ENCODING_PACKED: codes from `values` to row 0's, a
                      multiple of PACKED_LANES                             */
+    u64 ranks;    /* of a column of words: offset in the control block of
+                     the i32 number of each code, a struct lookup; 0: a
+                     code is its number                                   */
 };
 #define FEED_ALL_NULL 0xffffffffffffffffUL
+
+/* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
+struct lookup {
+    u32 count;    /* words from here on have the value 0 */
+    u32 reserved; /* 0 */
+};
 
 /* A result column: where its values go; offsets into the result buffer. */
 struct output {
@@ -60,6 +69,7 @@ struct launch {
     u64 constants;      /* i64[]; bits of an f64 where it is one       */
     u64 feeds;          /* struct feed[]                               */
     u64 outputs;        /* struct output[]                             */
+    u64 lookups;        /* u64[]: where each struct lookup is          */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
     u32 output_count;
@@ -82,9 +92,10 @@ enum {
 #define NO_FAULT 0xffffffffu
 
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
-VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 40);
+VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
+VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 64);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 72);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 
 #endif

@@ -81,6 +81,7 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
                          GLOBAL u32 *counters)
 {
     GLOBAL const struct launch *launch = (GLOBAL const struct launch *)control;
+    m->control = control;
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
     m->feeds = (GLOBAL const struct feed *)(control + launch->feeds);

@@ -32,9 +32,12 @@
 #pragma OPENCL FP_CONTRACT OFF
 #define GLOBAL __global
 #define LOCAL __local
+#define CONSTANT __constant
 #else
+#include <math.h>
 #define GLOBAL
 #define LOCAL
+#define CONSTANT static const
 #endif
 
 /* The types as opcodes spell them. */
@@ -81,6 +84,7 @@ struct machine {
                              with a group of 1: where the next ones go   */
     u32 fault;            /* least program counter that failed           */
     u32 item;             /* number of the work-item in its group        */
+    GLOBAL const u8 *control;
     GLOBAL const struct code *code;
     GLOBAL const i64 *constants;
     GLOBAL const struct feed *feeds;

@@ -26,9 +26,9 @@
 
 #include "types.h"
 
-/* What a, b, c and d are. w: register written, r: register read, t: type,
- * n: count, k: cursor, f: column, v: constant, j: jump target, y: validity,
- * i: table, u: register of NULL flags, -: 0. */
+/* What a, b, c and d are. w: register written, r: register read, x: register
+ * of I32 read, t: type, n: number, k: cursor, f: column, v: constant, j: jump
+ * target, y: validity, i: table, u: register of NULL flags, -: 0. */
 #define VDBQ_FORMS(X)          \
     X(NONE, "----")            \
     X(TABLE, "i-k-")           \
@@ -37,6 +37,12 @@
     X(COLUMN, "wfk-")          \
     X(ROWID, "w-k-")           \
     X(CONSTANT, "wv--")        \
+    X(TEXT, "w---")            \
+    X(PARAMETER, "wn--")       \
+    X(LOOKUP, "wr--")          \
+    X(PART, "wrn-")            \
+    X(SCALED, "wrx-")          \
+    X(FAIL, "r---")            \
     X(UNARY, "wr--")           \
     X(BINARY, "wrr-")          \
     X(CHOICE, "wrrx")          \
@@ -113,6 +119,48 @@
     VDBQ_OPS_CAST(X, F64, I32, PURE)                                                                      \
     VDBQ_OPS_CAST(X, F64, I64, PURE)                                                                      \
     VDBQ_OPS_CAST(X, F64, F32, PURE)                                                                      \
+    X(COLUMN_WORD, "Column",  "WORD", COLUMN,      I32,  NONE, PURE,     5, "r[a] = number of the text in column b of cursor c") \
+    X(ROWID_WORD,  "Rowid",   "WORD", ROWID,       I32,  NONE, PURE,     5, "r[a] = number of the text that is the primary key of cursor c") \
+    X(TEXT,        "Text",    "-",  TEXT,          I32,  NONE, CONSTANT, 0, "r[a] = number of the text")  \
+    X(PARAMETER_I32, "Parameter", "I32", PARAMETER, I32, NONE, CONSTANT, 0, "r[a] = parameter b")         \
+    X(PARAMETER_I64, "Parameter", "I64", PARAMETER, I64, NONE, CONSTANT, 0, "r[a] = parameter b")         \
+    X(PARAMETER_F32, "Parameter", "F32", PARAMETER, F32, NONE, CONSTANT, 0, "r[a] = parameter b")         \
+    X(PARAMETER_F64, "Parameter", "F64", PARAMETER, F64, NONE, CONSTANT, 0, "r[a] = parameter b")         \
+    X(PARAMETER_WORD, "Parameter", "WORD", PARAMETER, I32, NONE, CONSTANT, 0, "r[a] = number of the text in parameter b") \
+    X(PARAMETER_NULL, "ParameterNull", "-", PARAMETER, I32, NONE, CONSTANT, 0, "r[a] = parameter b is NULL") \
+    X(LOOKUP_I32,  "Lookup",  "I32", LOOKUP,       I32,  I32,  PURE,     4, "r[a] = the call for text r[b]") \
+    X(LOOKUP_I64,  "Lookup",  "I64", LOOKUP,       I64,  I32,  PURE,     4, "r[a] = the call for text r[b]") \
+    X(LOOKUP_F64,  "Lookup",  "F64", LOOKUP,       F64,  I32,  PURE,     4, "r[a] = the call for text r[b]") \
+    X(LOOKUP_WORD, "Lookup",  "WORD", LOOKUP,      I32,  I32,  PURE,     4, "r[a] = number of the call's text for text r[b]") \
+    X(LOOKUP_NULL, "LookupNull", "-", LOOKUP,      I32,  I32,  PURE,     4, "r[a] = the call for text r[b] is NULL") \
+    X(LOOKUP_FAILS, "LookupFails", "-", LOOKUP,    I32,  I32,  PURE,     4, "r[a] = the call for text r[b] fails") \
+    X(FAIL,        "Fail",    "-",  FAIL,          NONE, I32,  FAULT,    1, "fails if r[a]")              \
+    X(ABS_I32,     "Abs",     "I32", UNARY,        I32,  I32,  FAULT,    1, "r[a] = size of r[b], fails on overflow") \
+    X(ABS_I64,     "Abs",     "I64", UNARY,        I64,  I64,  FAULT,    1, "r[a] = size of r[b], fails on overflow") \
+    X(ABS_F32,     "Abs",     "F32", UNARY,        F32,  F32,  PURE,     1, "r[a] = size of r[b]")        \
+    X(ABS_F64,     "Abs",     "F64", UNARY,        F64,  F64,  PURE,     1, "r[a] = size of r[b]")        \
+    X(DIV_FLOOR_I64, "DivFloor", "I64", BINARY,    I64,  I64,  PURE,     9, "r[a] = r[b] / r[c] rounded down, 0 where r[c] = 0") \
+    X(MOD_FLOOR_I64, "ModFloor", "I64", BINARY,    I64,  I64,  PURE,     9, "r[a] = r[b] - r[c] * (r[b] / r[c] rounded down), 0 where r[c] = 0") \
+    X(MOD_F64,     "Mod",     "F64", BINARY,       F64,  F64,  PURE,    30, "r[a] = r[b] % r[c], no number where r[c] = 0") \
+    X(FLOOR_F64,   "Floor",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded down")   \
+    X(CEIL_F64,    "Ceil",    "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] rounded up")     \
+    X(TRUNC_F64,   "Trunc",   "F64", UNARY,        F64,  F64,  PURE,     2, "r[a] = r[b] without its fraction") \
+    X(ROUND_F64,   "Round",   "F64", SCALED,       F64,  F64,  PURE,    30, "r[a] = r[b] rounded to r[c] digits") \
+    X(SQRT_F64,    "Sqrt",    "F64", UNARY,        F64,  F64,  PURE,    10, "r[a] = square root of r[b]") \
+    X(EXP_F64,     "Exp",     "F64", UNARY,        F64,  F64,  PURE,    30, "r[a] = e to the power of r[b]") \
+    X(LN_F64,      "Ln",      "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = natural logarithm of r[b]") \
+    X(LOG2_F64,    "Log2",    "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = logarithm of r[b] to base 2") \
+    X(LOG10_F64,   "Log10",   "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = logarithm of r[b] to base 10") \
+    X(POWER_F64,   "Power",   "F64", BINARY,       F64,  F64,  PURE,    99, "r[a] = r[b] to the power of r[c]") \
+    X(SIN_F64,     "Sin",     "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = sine of r[b]")        \
+    X(COS_F64,     "Cos",     "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = cosine of r[b]")      \
+    X(TAN_F64,     "Tan",     "F64", UNARY,        F64,  F64,  PURE,    80, "r[a] = tangent of r[b]")     \
+    X(ASIN_F64,    "Asin",    "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = angle whose sine is r[b]") \
+    X(ACOS_F64,    "Acos",    "F64", UNARY,        F64,  F64,  PURE,    60, "r[a] = angle whose cosine is r[b]") \
+    X(ATAN_F64,    "Atan",    "F64", UNARY,        F64,  F64,  PURE,    40, "r[a] = angle whose tangent is r[b]") \
+    X(ATAN2_F64,   "Atan2",   "F64", BINARY,       F64,  F64,  PURE,    50, "r[a] = angle of the point r[c], r[b]") \
+    X(DATE_PART_I32, "DatePart", "I32", PART,      I32,  I32,  PURE,    20, "r[a] = part c of the date r[b]") \
+    X(ADD_MONTHS_I32, "AddMonths", "I32", BINARY,  I32,  I32,  FAULT,   40, "r[a] = date r[b] moved by r[c] months, fails outside years 1 to 9999") \
     X(BOTH_I32,    "Both",    "I32", BINARY,       I32,  I32,  PURE,     1, "r[a] = r[b] and r[c]")       \
     X(EITHER_I32,  "Either",  "I32", BINARY,       I32,  I32,  PURE,     1, "r[a] = r[b] or r[c]")        \
     X(NEGATE_I32,  "Negate",  "I32", UNARY,        I32,  I32,  PURE,     1, "r[a] = not r[b]")            \
@@ -130,6 +178,17 @@ enum opcode {
     VDBQ_OPS(VDBQ_OPCODE)
 #undef VDBQ_OPCODE
     OPCODES
+};
+
+/* Parts of a date, as DatePart numbers them; the first three are those of
+ * the syntax tree. Hours, minutes and seconds of a date are 0. */
+enum date_part {
+    DATE_YEAR, DATE_MONTH, DATE_DAY, DATE_HOUR, DATE_MINUTE, DATE_SECOND,
+    DATE_WEEKDAY, /* 0: Sunday */
+    DATE_YEARDAY, /* from 1    */
+    DATE_QUARTER, /* from 1    */
+    DATE_WEEK,    /* ISO 8601  */
+    DATE_PARTS
 };
 
 /* Limits of a program. */

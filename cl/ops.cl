@@ -4,6 +4,8 @@
  * counter, a to d are the operands. The rules are in cl/machine.h.
  */
 #include "machine.h"
+#include "math.cl"
+#include "date.cl"
 
 /* The operands that an opcode has no use for. */
 #define NO_K UNUSED(k)
@@ -98,6 +100,34 @@ LOAD(I64, I64)
 LOAD(F32, I32)
 LOAD(F64, I64)
 
+/* The value of a word; a word that a table does not have has 0. */
+#define LOOK_UP(T)                                                           \
+    static void look_up_##T(struct machine *m, i32 a, i32 b, u64 at)         \
+    {                                                                        \
+        GLOBAL const struct lookup *table =                                  \
+            (GLOBAL const struct lookup *)(m->control + at);                 \
+        GLOBAL const T *values = (GLOBAL const T *)(table + 1);              \
+        u32 count = table->count;                                            \
+        EACH {                                                               \
+            u32 word = (u32)B(I32);                                          \
+            A(T) = word < count ? values[word] : 0;                          \
+        }                                                                    \
+    }
+
+LOOK_UP(I32)
+LOOK_UP(I64)
+LOOK_UP(F64)
+
+OP(COLUMN_WORD)
+{
+    NO_C; NO_D;
+    u64 ranks = m->feeds[b].ranks;
+    load_I32(m, k, a, m->feeds + b);
+    if (ranks != 0 && some_live(m, k))
+        look_up_I32(m, a, a, ranks);
+}
+OP(ROWID_WORD) { op_COLUMN_WORD(m, k, a, b, c, d); }
+
 OP(COLUMN_NULL)
 {
     NO_C;
@@ -113,17 +143,6 @@ OP(COLUMN_NULL)
 }
 
 /* ----------------------------------------------------------- constants -- */
-
-/* The bits of an f64 constant. */
-static f64 constant_f64(i64 bits)
-{
-#ifdef __OPENCL_C_VERSION__
-    return as_double(bits);
-#else
-    union { i64 bits; f64 value; } both = { .bits = bits };
-    return both.value;
-#endif
-}
 
 /* Filled before the first step, for the whole tile. */
 #define EVERY for (i32 t = 0; t < VDBQ_TILE; t++)
@@ -141,13 +160,38 @@ OP(INTEGER_I64)
 OP(FLOAT_F32)
 {
     NO_K; NO_C; NO_D;
-    EVERY A(F32) = (f32)constant_f64(m->constants[b]);
+    EVERY A(F32) = (f32)real_of((u64)m->constants[b]);
 }
 OP(FLOAT_F64)
 {
     NO_K; NO_C; NO_D;
-    EVERY A(F64) = constant_f64(m->constants[b]);
+    EVERY A(F64) = real_of((u64)m->constants[b]);
 }
+
+OP(TEXT) { op_INTEGER_I32(m, k, a, b, c, d); }
+OP(PARAMETER_I32) { op_INTEGER_I32(m, k, a, b, c, d); }
+OP(PARAMETER_I64) { op_INTEGER_I64(m, k, a, b, c, d); }
+OP(PARAMETER_F32) { op_FLOAT_F32(m, k, a, b, c, d); }
+OP(PARAMETER_F64) { op_FLOAT_F64(m, k, a, b, c, d); }
+OP(PARAMETER_WORD) { op_INTEGER_I32(m, k, a, b, c, d); }
+OP(PARAMETER_NULL) { op_INTEGER_I32(m, k, a, b, c, d); }
+
+/* --------------------------------------------------- functions of texts -- */
+
+/* Where lookup table c is. */
+static u64 lookup_at(const struct machine *m, i32 c)
+{
+    GLOBAL const struct launch *launch =
+        (GLOBAL const struct launch *)m->control;
+    return ((GLOBAL const u64 *)(m->control + launch->lookups))[c];
+}
+
+OP(LOOKUP_I32) { NO_K; NO_D; look_up_I32(m, a, b, lookup_at(m, c)); }
+OP(LOOKUP_I64) { NO_K; NO_D; look_up_I64(m, a, b, lookup_at(m, c)); }
+OP(LOOKUP_F64) { NO_K; NO_D; look_up_F64(m, a, b, lookup_at(m, c)); }
+OP(LOOKUP_WORD) { op_LOOKUP_I32(m, k, a, b, c, d); }
+OP(LOOKUP_NULL) { op_LOOKUP_I32(m, k, a, b, c, d); }
+OP(LOOKUP_FAILS) { op_LOOKUP_I32(m, k, a, b, c, d); }
 
 /* ---------------------------------------------------------- arithmetic -- */
 
@@ -252,6 +296,107 @@ OP(DIV_CHECKED_I64)
     }
     fault(m, k, failed);
 }
+
+/* The least integer has no size. */
+#define SIZE(T, U)                                                           \
+    OP(ABS_##T)                                                              \
+    {                                                                        \
+        NO_C; NO_D;                                                          \
+        i32 failed = 0;                                                      \
+        EACH {                                                               \
+            T x = B(T), size = x < 0 ? (T)((U)0 - (U)x) : x;                 \
+            failed |= LIVE & (size < 0);                                     \
+            A(T) = size;                                                     \
+        }                                                                    \
+        fault(m, k, failed);                                                 \
+    }
+
+SIZE(I32, u32)
+SIZE(I64, u64)
+
+OP(FAIL)
+{
+    NO_B; NO_C; NO_D;
+    i32 failed = 0;
+    EACH failed |= LIVE & (A(I32) != 0);
+    fault(m, k, failed);
+}
+
+/* The same day of another month, or that month's last one before it. */
+static i64 date_add_months(i32 days, i32 months)
+{
+    struct date date = date_of(days);
+    i64 month = date.year * 12 + date.month - 1 + months;
+    date.year = (month < 0 ? month - 11 : month) / 12;
+    date.month = (i32)(month - date.year * 12) + 1;
+    i32 last = date_month_days(date.year, date.month);
+    date.day = date.day < last ? date.day : last;
+    return date_days(date);
+}
+
+OP(ADD_MONTHS_I32)
+{
+    NO_D;
+    i32 failed = 0;
+    EACH {
+        i64 days = date_add_months(B(I32), C(I32));
+        i32 fits = days >= DATE_FIRST && days <= DATE_LAST;
+        failed |= LIVE & !fits;
+        A(I32) = fits ? (i32)days : 0;
+    }
+    fault(m, k, failed);
+}
+
+/* --------------------------------------------------------- mathematics -- */
+
+#define FUNCTION(name, of)                                                   \
+    OP(name##_F64) { NO_K; NO_C; NO_D; EACH A(F64) = of(B(F64)); }
+
+FUNCTION(FLOOR, floor)
+FUNCTION(CEIL, ceil)
+FUNCTION(TRUNC, trunc)
+FUNCTION(SQRT, sqrt)
+FUNCTION(EXP, math_exp)
+FUNCTION(LN, math_ln)
+FUNCTION(LOG2, math_log2)
+FUNCTION(LOG10, math_log10)
+FUNCTION(SIN, math_sin)
+FUNCTION(COS, math_cos)
+FUNCTION(TAN, math_tan)
+FUNCTION(ASIN, math_asin)
+FUNCTION(ACOS, math_acos)
+FUNCTION(ATAN, math_atan)
+
+OP(ABS_F32) { NO_K; NO_C; NO_D; EACH A(F32) = fabs(B(F32)); }
+OP(ABS_F64) { NO_K; NO_C; NO_D; EACH A(F64) = fabs(B(F64)); }
+OP(ROUND_F64) { NO_K; NO_D; EACH A(F64) = math_round(B(F64), C(I32)); }
+OP(MOD_F64) { NO_K; NO_D; EACH A(F64) = math_remainder(B(F64), C(F64)); }
+OP(POWER_F64) { NO_K; NO_D; EACH A(F64) = math_power(B(F64), C(F64)); }
+OP(ATAN2_F64) { NO_K; NO_D; EACH A(F64) = math_atan2(B(F64), C(F64)); }
+
+/* Rounded down: one less than cut off, where signs differ and it is not
+ * whole. */
+OP(DIV_FLOOR_I64)
+{
+    NO_K; NO_D;
+    EACH {
+        I64 x = B(I64), y = C(I64), rest = remainder_I64(x, y);
+        A(I64) = (I64)((u64)divide_I64(x, y) -
+                       (u64)(y != 0 && rest != 0 && (rest < 0) != (y < 0)));
+    }
+}
+OP(MOD_FLOOR_I64)
+{
+    NO_K; NO_D;
+    EACH {
+        I64 y = C(I64), rest = y == 0 ? 0 : remainder_I64(B(I64), y);
+        A(I64) = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+    }
+}
+
+/* --------------------------------------------------------------- dates -- */
+
+OP(DATE_PART_I32) { NO_K; NO_D; EACH A(I32) = date_part(B(I32), c); }
 
 /* --------------------------------------------------------------- casts -- */
 

@@ -138,7 +138,7 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
                               const struct rows *rows, uint64_t row,
                               const struct feed *all, struct error *error)
 {
-    struct feed feeds[SELFTEST_COLUMNS + 1];
+    struct feed feeds[SELFTEST_FEEDS_MAX];
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
@@ -184,7 +184,7 @@ static enum vdbq_status run(const struct testing *test,
                             const struct way *way, const struct rows *rows,
                             struct outcome *outcome)
 {
-    struct feed feeds[SELFTEST_COLUMNS + 1];
+    struct feed feeds[SELFTEST_FEEDS_MAX];
     struct runner *runner;
     struct runner_params params = { .device = way->device,
                                     .program = program,

@@ -109,6 +109,8 @@ struct feed selftest_feed(int column, int type)
         return (struct feed){ .base = -5,
                               .width = 8,
                               .encoding = ENCODING_SEQUENCE };
+    if (column == SELFTEST_WORD)
+        column = SELFTEST_X;
     return (struct feed){ .values = TABLET_ALIGN +
                                     (u64)column * COLUMN_BYTES,
                           .nulls = NULLS_AT,
@@ -119,6 +121,8 @@ struct feed selftest_feed(int column, int type)
 struct feed selftest_encoded(int column, int type,
                              struct selftest_encoding encoding)
 {
+    if (column == SELFTEST_WORD)
+        return selftest_feed(column, type);
     struct feed feed = { .values = LINES_AT,
                          .nulls = column % 2 ? NULLS_AT : FEED_ALL_NULL,
                          .base = type == TYPE_I32 ? -70000 : -(1LL << 40),
@@ -142,7 +146,8 @@ struct feed selftest_encoded(int column, int type,
 bool selftest_gives_value(enum opcode op)
 {
     return op_facts(op)->writes != TYPE_NONE &&
-           op_facts(op)->effect != EFFECT_HOST;
+           op_facts(op)->effect != EFFECT_HOST &&
+           op_facts(op)->form != FORM_LOOKUP;
 }
 
 bool selftest_jumps(enum opcode op)
@@ -150,17 +155,23 @@ bool selftest_jumps(enum opcode op)
     return op_facts(op)->effect == EFFECT_JUMP;
 }
 
+/* Whether the opcode reads codes of words. */
+static bool is_word(enum opcode op)
+{
+    return op == OP_COLUMN_WORD || op == OP_ROWID_WORD;
+}
+
 /* Types of the columns, and the table that has them. */
 static bool add_table(struct program *program, int key_type)
 {
-    static const int types[SELFTEST_COLUMNS] = { TYPE_I32, TYPE_I64, TYPE_F32,
-                                                 TYPE_F64, TYPE_I32, TYPE_I64,
-                                                 TYPE_F32, TYPE_F64 };
+    static const int types[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
+                                 TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
+                                 TYPE_WORD };
     struct program_table *table = vector_add(&program->tables);
     if (table == NULL)
         return false;
     *table = (struct program_table){ .name = "selftest",
-                                     .column_count = SELFTEST_COLUMNS,
+                                     .column_count = SELFTEST_WORD + 1,
                                      .column_types = types,
                                      .key_type = key_type };
     return program_add(program, &(struct instruction){ .op = OP_TABLE,
@@ -208,10 +219,17 @@ static bool add_value(struct program *program, enum opcode op, int to,
     int y = facts->reads ? loaded(first, facts->reads, true) : 0;
     switch (facts->form) {
     case FORM_COLUMN:
-        return add(program, op, to, SELFTEST_Y + facts->writes - TYPE_I32, 0,
-                   0);
+        return add(program, op, to,
+                   is_word(op) ? SELFTEST_WORD
+                               : SELFTEST_Y + facts->writes - TYPE_I32,
+                   0, 0);
     case FORM_UNARY:
+    case FORM_LOOKUP:
         return add(program, op, to, x, 0, 0);
+    case FORM_PART:
+        return add(program, op, to, x, DATE_WEEK, 0);
+    case FORM_SCALED:
+        return add(program, op, to, x, loaded(first, TYPE_I32, true), 0);
     case FORM_BINARY:
         return add(program, op, to, x, y, 0);
     case FORM_CHOICE:
@@ -243,7 +261,7 @@ bool selftest_values(struct program *program, const enum opcode *ops,
     int columns = (int)count, key = TYPE_I64;
     for (unsigned i = 0; i < count; i++)
         if (op_facts(ops[i])->form == FORM_ROWID)
-            key = op_facts(ops[i])->writes;
+            key = is_word(ops[i]) ? TYPE_WORD : op_facts(ops[i])->writes;
     bool added = add_table(program, key);
     for (unsigned i = 0; i < count; i++)
         added &= add(program, OP_RESULT_COLUMN, op_facts(ops[i])->writes, 0, 0,

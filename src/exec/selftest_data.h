@@ -13,8 +13,15 @@ enum {
     SELFTEST_BYTES = 2 << 20
 };
 
-/* Columns of the table that the programs read: for each type an x and a y. */
-enum { SELFTEST_X = 0, SELFTEST_Y = 4, SELFTEST_COLUMNS = 8 };
+/* Columns of the table that the programs read: for each type an x and a y;
+ * and one of words, whose codes are the first x. */
+enum {
+    SELFTEST_X = 0,
+    SELFTEST_Y = 4,
+    SELFTEST_COLUMNS = 8,
+    SELFTEST_WORD = SELFTEST_COLUMNS,
+    SELFTEST_FEEDS_MAX = SELFTEST_WORD + 2 /* with the key */
+};
 
 /* Fills `block` (SELFTEST_BYTES, 8-byte aligned) with the columns. Tame
  * values are small, so that nothing overflows; the others are the edges of

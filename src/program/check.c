@@ -171,7 +171,8 @@ static enum vdbq_status check_column(const struct checking *check, int pc)
                           in->b);
         type = table->column_types[in->b];
     }
-    if (in->op != OP_COLUMN_NULL && op->writes != type)
+    bool word = in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD;
+    if (in->op != OP_COLUMN_NULL && (word ? TYPE_WORD : op->writes) != type)
         return refuse(check, pc, "the column is of type %s", type_text(type));
     return VDBQ_OK;
 }
@@ -198,6 +199,21 @@ static enum vdbq_status check_constant(const struct checking *check, int pc)
         (in->integer < INT32_MIN || in->integer > INT32_MAX))
         return refuse(check, pc, "%lld does not fit type I32",
                       (long long)in->integer);
+    return VDBQ_OK;
+}
+
+/* Checks what an instruction's number or name is to be. */
+static enum vdbq_status check_facts(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    enum op_form form = op_facts(in->op)->form;
+    if (form == FORM_PARAMETER && in->b < 0)
+        return refuse(check, pc, "there is no parameter %d", in->b);
+    if (form == FORM_PART && (in->c < 0 || in->c >= DATE_PARTS))
+        return refuse(check, pc, "a date has no part %d", in->c);
+    if (in->name == NULL &&
+        (form == FORM_TEXT || form == FORM_LOOKUP || form == FORM_FAIL))
+        return refuse(check, pc, "it has no text");
     return VDBQ_OK;
 }
 
@@ -252,7 +268,7 @@ static enum vdbq_status check_row_instruction(struct checking *check, int pc)
     enum op_form form = op_facts(in->op)->form;
     if (status == VDBQ_OK && (form == FORM_COLUMN || form == FORM_ROWID))
         status = check_column(check, pc);
-    return status;
+    return status == VDBQ_OK ? check_facts(check, pc) : status;
 }
 
 /* -------------------------------------------------------------- reads -- */

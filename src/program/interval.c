@@ -167,6 +167,19 @@ struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
     return interval_any(type);
 }
 
+struct interval interval_size(int type, const struct interval *a,
+                              bool *overflows)
+{
+    const struct interval any = interval_any(type);
+    *overflows = a->low <= any.low;
+    if (*overflows)
+        return any;
+    if (a->low >= 0)
+        return *a;
+    return (struct interval){ .low = a->high < 0 ? -a->high : 0,
+                              .high = -a->low > a->high ? -a->low : a->high };
+}
+
 /* -------------------------------------------------------------- casts -- */
 
 /* What is left of floats without their fractions. The bounds are narrower

@@ -32,6 +32,9 @@ struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
                                     const struct interval *a,
                                     const struct interval *b,
                                     bool *overflows);
+/* The sizes of integers; `*overflows`: the least of them has none. */
+struct interval interval_size(int type, const struct interval *a,
+                              bool *overflows);
 /* `*overflows`: some value may not fit, and fails. */
 struct interval interval_cast(int to, int from, const struct interval *a,
                               bool *overflows);

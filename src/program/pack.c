@@ -47,9 +47,39 @@ static void add_feed(struct program_pack *pack, const struct instruction *in)
     pack->feed_count++;
 }
 
-static void pack_instruction(const struct instruction *in,
-                             struct program_pack *pack, struct code *code)
+static void add_slot(struct program_pack *pack, int pc, unsigned place)
 {
+    pack->slots[pack->slot_count++] =
+        (struct program_slot){ .pc = pc, .place = place };
+}
+
+/* A constant whose value a run knows. */
+static i32 open_constant(struct program_pack *pack, int pc)
+{
+    pack->constants[pack->constant_count] = 0;
+    add_slot(pack, pc, pack->constant_count);
+    return (i32)pack->constant_count++;
+}
+
+/* The number of the table that an instruction looks up. */
+static i32 lookup_number(const struct program *program,
+                         struct program_pack *pack, int pc)
+{
+    const struct instruction *in = program_at(program, pc);
+    for (unsigned i = 0; i < pack->slot_count; i++) {
+        const struct instruction *other = program_at(program, pack->slots[i].pc);
+        if (other->op == in->op && strcmp(other->name, in->name) == 0)
+            return (i32)pack->slots[i].place;
+    }
+    add_slot(pack, pc, pack->lookup_count);
+    return (i32)pack->lookup_count++;
+}
+
+static void pack_instruction(const struct program *program, int pc,
+                             struct program_pack *pack)
+{
+    const struct instruction *in = program_at(program, pc);
+    struct code *code = &pack->code[pc];
     *code = (struct code){
         .op = (i32)in->op, .a = in->a, .b = in->b, .c = in->c, .d = in->d
     };
@@ -57,6 +87,13 @@ static void pack_instruction(const struct instruction *in,
     case FORM_CONSTANT:
         code->b = (i32)pack->constant_count;
         pack->constants[pack->constant_count++] = constant_bits(in);
+        break;
+    case FORM_TEXT:
+    case FORM_PARAMETER:
+        code->b = open_constant(pack, pc);
+        break;
+    case FORM_LOOKUP:
+        code->c = lookup_number(program, pack, pc);
         break;
     case FORM_COLUMN:
         code->b = (i32)feed_place(pack, in->c, in->b);
@@ -78,13 +115,14 @@ enum vdbq_status program_pack(const struct program *program,
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
         .feeds = arena_alloc(arena, count * sizeof *pack->feeds),
+        .slots = arena_alloc(arena, count * sizeof *pack->slots),
     };
-    if (!pack->code || !pack->constants || !pack->feeds)
+    if (!pack->code || !pack->constants || !pack->feeds || !pack->slots)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++)
         add_feed(pack, program_at(program, (int)pc));
     for (size_t pc = 0; pc < count; pc++)
-        pack_instruction(program_at(program, (int)pc), pack, &pack->code[pc]);
+        pack_instruction(program, (int)pc, pack);
     return VDBQ_OK;
 }
 

@@ -69,7 +69,8 @@ struct instruction {
     int a, b, c, d;
     int64_t integer;      /* of INTEGER_...                              */
     double real;          /* of FLOAT_...                                */
-    const char *name;     /* of TABLE and RESULT_COLUMN                  */
+    const char *name;     /* of TABLE and RESULT_COLUMN; the text of TEXT,
+                             the call of LOOKUP_..., the message of FAIL */
     const char *comment;  /* may be NULL; printed behind the meaning     */
     struct position at;   /* in the SQL text, for errors while it runs   */
 };
@@ -121,7 +122,8 @@ struct program_result program_result(const struct program *program,
  * Proves that a program is well formed, and sets `registers`: known opcodes,
  * operands in bounds, the order of parts, one Result and as many result
  * columns as it outputs, forward jumps that stay inside the rows' part,
- * columns that exist with the type the opcode says, every register written
+ * columns that exist with the type the opcode says, texts where the opcode
+ * has one, every register written
  * by one instruction only, and written before it is read on every path (for
  * Result: on every path that leaves the row valid).
  * Nothing may run before this returned VDBQ_OK. Fails with PROGRAM (the
@@ -184,12 +186,22 @@ struct program_feed {
     int cursor;
     int column; /* -1: the primary key */
 };
+/* What a run fills before it starts: of TEXT and PARAMETER_... constant
+ * number `place`, of LOOKUP_... table number `place`. Two lookups of the same
+ * call share a table; then the first alone is here. */
+struct program_slot {
+    int pc;
+    unsigned place;
+};
 struct program_pack {
     struct code *code;           /* one an instruction of the program   */
     int64_t *constants;
     unsigned constant_count;
     struct program_feed *feeds;
     unsigned feed_count;
+    struct program_slot *slots;  /* in the order of instructions */
+    unsigned slot_count;
+    unsigned lookup_count;
 };
 /* Packs into memory of `arena`. */
 enum vdbq_status program_pack(const struct program *program,

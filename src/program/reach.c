@@ -233,6 +233,9 @@ static struct interval arithmetic(const struct reach *reach,
     TYPED(DIV):
     case OP_DIV_CHECKED_I64:
         return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
+    case OP_ABS_I32:
+    case OP_ABS_I64:
+        return interval_size(type, b, fails);
     default: /* an opcode that is not known here */
         *fails = true;
         return interval_any(type);
@@ -284,6 +287,10 @@ static void evaluate(struct reach *reach, int pc)
     const struct op_facts *facts = op_facts(in->op);
     bool fails = false;
     int to = facts->form == FORM_CAST ? in->c : in->a;
+    if (facts->form == FORM_FAIL) {
+        reach->fails |= interval_verdict(&reach->registers[in->a]).may_hold;
+        return;
+    }
     struct interval range = value(reach, pc, &fails);
     reach->registers[to] = range;
     reach->fails |= fails && facts->effect == EFFECT_FAULT;
