@@ -51,18 +51,6 @@ static i32 date_month_days(i64 year, i32 month)
     return 30 + (month + (month > 7)) % 2;
 }
 
-/* The same day of another month, or that month's last one before it. */
-static i64 date_add_months(i32 days, i32 months)
-{
-    struct date date = date_of(days);
-    i64 month = date.year * 12 + date.month - 1 + months;
-    date.year = (month < 0 ? month - 11 : month) / 12;
-    date.month = (i32)(month - date.year * 12) + 1;
-    i32 last = date_month_days(date.year, date.month);
-    date.day = date.day < last ? date.day : last;
-    return date_days(date);
-}
-
 /* Sunday is 0. */
 static i32 date_weekday(i32 days)
 {

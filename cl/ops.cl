@@ -322,6 +322,18 @@ OP(FAIL)
     fault(m, k, failed);
 }
 
+/* The same day of another month, or that month's last one before it. */
+static i64 date_add_months(i32 days, i32 months)
+{
+    struct date date = date_of(days);
+    i64 month = date.year * 12 + date.month - 1 + months;
+    date.year = (month < 0 ? month - 11 : month) / 12;
+    date.month = (i32)(month - date.year * 12) + 1;
+    i32 last = date_month_days(date.year, date.month);
+    date.day = date.day < last ? date.day : last;
+    return date_days(date);
+}
+
 OP(ADD_MONTHS_I32)
 {
     NO_D;

@@ -111,12 +111,12 @@ enum vdbq_type {
     VDBQ_BIGINT = 2,  /* int64_t                            */
     VDBQ_FLOAT = 3,   /* float                              */
     VDBQ_DOUBLE = 4,  /* double                             */
-    VDBQ_TEXT = 5,    /* struct vdbq_text; EXPLAIN's results */
-    VDBQ_BOOLEAN = 6,
-    VDBQ_SMALLINT = 7,
-    VDBQ_DECIMAL = 8,
-    VDBQ_DATE = 9,
-    VDBQ_TIMESTAMP = 10
+    VDBQ_TEXT = 5,    /* struct vdbq_text                   */
+    VDBQ_BOOLEAN = 6, /* int32_t, 0 or 1                    */
+    VDBQ_SMALLINT = 7, /* int32_t, within 16 bits           */
+    VDBQ_DECIMAL = 8, /* int64_t, scaled                    */
+    VDBQ_DATE = 9,    /* int32_t, days since 1970-01-01     */
+    VDBQ_TIMESTAMP = 10 /* int64_t, microseconds since then */
 };
 
 struct vdbq_text {

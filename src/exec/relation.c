@@ -97,19 +97,36 @@ enum vdbq_status relation_flags(struct relation *relation, unsigned column,
 static enum vdbq_status append_column(struct relation *relation,
                                       unsigned number,
                                       const struct vdbq_vector *vector,
-                                      uint64_t rows, struct error *error)
+                                      uint64_t first, uint64_t rows,
+                                      struct error *error)
 {
     struct relation_column *column = &relation->columns[number];
+    const uint8_t *nulls = vector->nulls ? vector->nulls + first : NULL;
     memcpy((char *)column->values + relation->rows * column->width,
-           vector->values, rows * column->width);
-    if (vector->nulls == NULL && column->nulls != NULL)
+           (const char *)vector->values + first * column->width,
+           rows * column->width);
+    if (nulls == NULL && column->nulls != NULL)
         memset(column->nulls + relation->rows, 0, rows);
-    if (vector->nulls == NULL ||
-        (column->nulls == NULL && memchr(vector->nulls, 1, rows) == NULL))
+    if (nulls == NULL ||
+        (column->nulls == NULL && memchr(nulls, 1, rows) == NULL))
         return VDBQ_OK;
     enum vdbq_status status = relation_flags(relation, number, error);
     if (status == VDBQ_OK)
-        memcpy(column->nulls + relation->rows, vector->nulls, rows);
+        memcpy(column->nulls + relation->rows, nulls, rows);
+    return status;
+}
+
+enum vdbq_status relation_append_part(struct relation *relation,
+                                      const struct vdbq_batch *batch,
+                                      uint64_t first, uint64_t rows,
+                                      struct error *error)
+{
+    enum vdbq_status status = relation_room(relation, rows, error);
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        status = append_column(relation, i, &batch->column[i], first, rows,
+                               error);
+    if (status == VDBQ_OK)
+        relation->rows += rows;
     return status;
 }
 
@@ -117,15 +134,9 @@ enum vdbq_status relation_append(struct relation *relation,
                                  const struct vdbq_batch *batch,
                                  struct error *error)
 {
-    enum vdbq_status status = relation_room(relation, batch->rows, error);
-    if (batch->rows == 0)
-        return VDBQ_OK;
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        status = append_column(relation, i, &batch->column[i], batch->rows,
-                               error);
-    if (status == VDBQ_OK)
-        relation->rows += batch->rows;
-    return status;
+    return batch->rows > 0
+               ? relation_append_part(relation, batch, 0, batch->rows, error)
+               : VDBQ_OK;
 }
 
 /* ---------------------------------------------------------------- pick -- */

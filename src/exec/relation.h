@@ -55,6 +55,12 @@ enum vdbq_status relation_append(struct relation *relation,
                                  const struct vdbq_batch *batch,
                                  struct error *error);
 
+/* The same with rows [first, first + rows) of the batch. */
+enum vdbq_status relation_append_part(struct relation *relation,
+                                      const struct vdbq_batch *batch,
+                                      uint64_t first, uint64_t rows,
+                                      struct error *error);
+
 /* Adds rows of `from`, by their numbers, to columns [first, first + columns
  * of from): a NULL for RELATION_NO_ROW. There must be room; relation->rows
  * is the caller's to raise, when all columns have their values. */

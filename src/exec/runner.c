@@ -177,11 +177,28 @@ struct device_times *runner_times(struct runner *runner)
     return &runner->times;
 }
 
+void runner_stats(struct runner *runner, struct vdbq_stats *stats)
+{
+    const struct device_times *times = &runner->times;
+    stats->build = runner_build(runner);
+    stats->bytes_in += times->bytes_in;
+    stats->bytes_out += times->bytes_out;
+    stats->kernel_ns += times->kernel_ns;
+    stats->transfer_ns += times->transfer_ns;
+    stats->compile_ns += times->compile_ns;
+    stats->launches += times->launches;
+}
+
 /* ---------------------------------------------------------------- ring -- */
 
 unsigned runner_in_flight(const struct runner *runner)
 {
     return runner->in_flight;
+}
+
+unsigned runner_ring(const struct runner *runner)
+{
+    return runner->ring;
 }
 
 bool runner_has_room(const struct runner *runner)

@@ -64,6 +64,7 @@ struct runner_input {
 
 /* Launches in flight, and whether there is room for one more. */
 unsigned runner_in_flight(const struct runner *runner);
+unsigned runner_ring(const struct runner *runner); /* at most */
 bool runner_has_room(const struct runner *runner);
 
 /* Starts a launch; there must be room. */
@@ -83,5 +84,7 @@ const char *runner_build(struct runner *runner);
 
 /* What runs have cost so far; the caller may add to it. */
 struct device_times *runner_times(struct runner *runner);
+/* Adds that, and names the build. */
+void runner_stats(struct runner *runner, struct vdbq_stats *stats);
 
 #endif

@@ -260,18 +260,11 @@ static enum vdbq_status feed(struct scan *scan, struct error *error)
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
-    const struct device_times *times = runner_times(scan->runner);
-    stats->build = runner_build(scan->runner);
+    runner_stats(scan->runner, stats);
     stats->rows_read += scan->rows_done - scan->rows_skipped;
     stats->bytes_read += scan->bytes_done;
     stats->tablets_skipped += scan->tablets_skipped;
     if (scan->table != NULL)
         stats->tablets += scan->table->tablet_count;
-    stats->bytes_in += times->bytes_in;
-    stats->bytes_out += times->bytes_out;
-    stats->kernel_ns += times->kernel_ns;
-    stats->transfer_ns += times->transfer_ns;
-    stats->compile_ns += times->compile_ns;
     stats->load_ns += scan->sources.load_ns;
-    stats->launches += times->launches;
 }

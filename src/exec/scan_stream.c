@@ -66,11 +66,7 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     enum vdbq_status status = scan_batch(scan->scan, batch, error);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
-    for (unsigned i = 0; i < batch->columns; i++) {
-        scan->vectors[i] = batch->column[i];
-        scan->vectors[i].type = stream->step->columns[i].type;
-    }
-    batch->column = scan->vectors;
+    stream_retype(stream, batch, scan->vectors);
     return VDBQ_OK;
 }
 

@@ -10,12 +10,16 @@
 
 /* ---------------------------------------------------------------- open -- */
 
-static const struct stream_kind *kind_of(enum step_kind kind)
+static const struct stream_kind *kind_of(const struct step *step)
 {
-    switch (kind) {
+    switch (step->kind) {
+    case STEP_JOIN:
+        return &join_stream;
+    case STEP_LIMIT:
+        return &limit_stream;
     case STEP_SCAN:
     default:
-        return &scan_stream;
+        return step->inputs.count > 0 ? &scan_rows : &scan_stream;
     }
 }
 
@@ -39,7 +43,7 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error)
 {
     const struct step *step = steps_at(steps, number);
-    const struct stream_kind *kind = kind_of(step->kind);
+    const struct stream_kind *kind = kind_of(step);
     struct stream *made = memory_zeroed(1, kind->size);
     *stream = NULL;
     if (made == NULL)
@@ -151,6 +155,16 @@ struct words *stream_words(const struct stream *stream, unsigned column)
 {
     return stream->calls->words != NULL ? stream->calls->words(stream, column)
                                         : NULL;
+}
+
+void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
+                   struct vdbq_vector *vectors)
+{
+    for (unsigned i = 0; i < batch->columns; i++) {
+        vectors[i] = batch->column[i];
+        vectors[i].type = stream->step->columns[i].type;
+    }
+    batch->column = vectors;
 }
 
 enum vdbq_status stream_pause(const struct stream_params *params,

@@ -44,6 +44,11 @@ enum { STREAM_PAUSE_ROWS = 1 << 16 };
 enum vdbq_status stream_pause(const struct stream_params *params,
                               struct error *error);
 
+/* Puts the batch's vectors into `vectors`, with the types that the step's
+ * columns have in SQL. */
+void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
+                   struct vdbq_vector *vectors);
+
 /* Makes `relation` of all rows that are left of a stream, words included;
  * relation_finish() is due whatever it returns. */
 enum vdbq_status stream_gather(struct stream *stream,
@@ -59,7 +64,7 @@ struct stream_kind {
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };
-extern const struct stream_kind scan_stream, join_stream, concat_stream,
+extern const struct stream_kind scan_stream, scan_rows, join_stream, concat_stream,
     apply_stream, limit_stream, map_stream, whole_stream;
 
 /* Kinds of which all rows come at once make them by a function: `input` is

@@ -25,6 +25,8 @@ struct function_value {
 
 enum { FUNCTION_ARGUMENTS_MAX = 8 };
 
+struct function_call_state;
+
 /* A function. Of names that stand in SQL (lower, substr, like ...) and of
  * others that the planner alone uses (a cast of text to a number is
  * "to_integer", of a number to text "from_integer" ...). Argument types are
@@ -37,6 +39,8 @@ struct function {
     bool nulls; /* it can be NULL where no argument is          */
     bool fails; /* it can fail: its message says of what value  */
     const char *meaning;
+    /* Computes it; see function_inner.h. */
+    enum vdbq_status (*compute)(struct function_call_state *state);
 };
 
 /* The function of that name (without case); NULL: none. */

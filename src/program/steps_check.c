@@ -172,9 +172,10 @@ static enum vdbq_status check_condition(const struct checking *check)
     if (program == NULL)
         return VDBQ_OK;
     enum vdbq_status status = program_check(program, check->error);
-    if (status != VDBQ_OK || program->tables.count == 0)
-        return status;
-    status = check_table(check, program, 0, left);
+    if (status == VDBQ_OK && program->tables.count != 1)
+        status = refuse(check, "its condition does not read pairs of rows");
+    if (status == VDBQ_OK)
+        status = check_table(check, program, 0, left);
     if (status == VDBQ_OK)
         status = check_table(check, program, left->column_count, right);
     return status;

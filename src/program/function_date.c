@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates and times as texts: "2024-02-29", "2024-02-29 13:05:00.25". The
+ * calendar is the machine's, cl/date.cl.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "cl/date.cl"
+#include "program/function_inner.h"
+
+#define MICROSECONDS_DAY 86400000000LL
+
+#define TEXT(i) (state->arguments[i].text)
+#define INTEGER(i) (state->arguments[i].integer)
+
+/* -------------------------------------------------------------- reading -- */
+
+struct reading {
+    const char *at, *end;
+};
+
+/* Reads exactly `digits` digits. */
+static bool read_digits(struct reading *reading, int digits, int *value)
+{
+    *value = 0;
+    for (; digits > 0; digits--, reading->at++) {
+        if (reading->at == reading->end || *reading->at < '0' ||
+            *reading->at > '9')
+            return false;
+        *value = *value * 10 + (*reading->at - '0');
+    }
+    return true;
+}
+
+static bool read_sign(struct reading *reading, char sign)
+{
+    bool is_it = reading->at < reading->end && *reading->at == sign;
+    reading->at += is_it;
+    return is_it;
+}
+
+static bool read_date(struct reading *reading, int64_t *days)
+{
+    struct date date;
+    int year;
+    if (!read_digits(reading, 4, &year) || !read_sign(reading, '-') ||
+        !read_digits(reading, 2, &date.month) || !read_sign(reading, '-') ||
+        !read_digits(reading, 2, &date.day))
+        return false;
+    date.year = year;
+    if (year < 1 || date.month < 1 || date.month > 12 || date.day < 1 ||
+        date.day > date_month_days(year, date.month))
+        return false;
+    *days = date_days(date);
+    return true;
+}
+
+/* Digits of a second; those past the sixth do not count. */
+static int64_t read_fraction(struct reading *reading)
+{
+    int64_t value = 0, unit = 100000;
+    while (reading->at < reading->end && *reading->at >= '0' &&
+           *reading->at <= '9') {
+        value += (*reading->at++ - '0') * unit;
+        unit /= 10;
+    }
+    return value;
+}
+
+/* HH:MM, with seconds and a fraction or without. */
+static bool read_time(struct reading *reading, int64_t *microseconds)
+{
+    int hour, minute, second = 0;
+    int64_t fraction = 0;
+    if (!read_digits(reading, 2, &hour) || !read_sign(reading, ':') ||
+        !read_digits(reading, 2, &minute))
+        return false;
+    if (read_sign(reading, ':')) {
+        if (!read_digits(reading, 2, &second))
+            return false;
+        if (read_sign(reading, '.'))
+            fraction = read_fraction(reading);
+    }
+    *microseconds =
+        ((hour * 60LL + minute) * 60 + second) * 1000000 + fraction;
+    return hour < 24 && minute < 60 && second < 60;
+}
+
+/* The date or timestamp of a text; blanks around it do not count. */
+static bool read_timestamp(struct vdbq_text text, int64_t *days,
+                           int64_t *microseconds)
+{
+    struct reading reading = { text.bytes, text.bytes + text.length };
+    *microseconds = 0;
+    while (reading.at < reading.end && *reading.at == ' ')
+        reading.at++;
+    while (reading.at < reading.end && reading.end[-1] == ' ')
+        reading.end--;
+    if (!read_date(&reading, days))
+        return false;
+    if (reading.at == reading.end)
+        return true;
+    if (!read_sign(&reading, ' ') && !read_sign(&reading, 'T'))
+        return false;
+    if (!read_time(&reading, microseconds))
+        return false;
+    read_sign(&reading, 'Z');
+    return reading.at == reading.end;
+}
+
+/* ---------------------------------------------------------------- casts -- */
+
+FUNCTION_BODY(date)
+{
+    int64_t time;
+    state->value->null = !read_timestamp(TEXT(0), &state->value->integer,
+                                         &time);
+    return VDBQ_OK;
+}
+
+FUNCTION_BODY(timestamp)
+{
+    int64_t days = 0, time = 0;
+    state->value->null = !read_timestamp(TEXT(0), &days, &time);
+    state->value->integer = days * MICROSECONDS_DAY + time;
+    return VDBQ_OK;
+}
+
+/* What is NULL fails. */
+static enum vdbq_status not_null(struct function_call_state *state,
+                                 const char *type)
+{
+    struct vdbq_text text = TEXT(0);
+    if (!state->value->null)
+        return VDBQ_OK;
+    return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no %s",
+                     (int)(text.length < 100 ? text.length : 100), text.bytes,
+                     type);
+}
+
+FUNCTION_BODY(to_date)
+{
+    function_date(state);
+    return not_null(state, "DATE");
+}
+
+FUNCTION_BODY(to_timestamp)
+{
+    function_timestamp(state);
+    return not_null(state, "TIMESTAMP");
+}
+
+/* -------------------------------------------------------------- writing -- */
+
+/* A timestamp in its parts. */
+struct moment {
+    i32 days;
+    struct date date;
+    int64_t seconds;  /* since 1970-01-01                            */
+    int hour, minute, second, fraction;
+};
+
+static struct moment moment_of(int64_t microseconds)
+{
+    int64_t days = microseconds / MICROSECONDS_DAY;
+    int64_t time = microseconds % MICROSECONDS_DAY;
+    if (time < 0) {
+        time += MICROSECONDS_DAY;
+        days--;
+    }
+    int64_t seconds = time / 1000000;
+    return (struct moment){ .days = (i32)days,
+                            .date = date_of((i32)days),
+                            .seconds = days * 86400 + seconds,
+                            .hour = (int)(seconds / 3600),
+                            .minute = (int)(seconds / 60 % 60),
+                            .second = (int)(seconds % 60),
+                            .fraction = (int)(time % 1000000) };
+}
+
+static void print_date(struct text *text, struct date date)
+{
+    text_print(text, "%s%04lld-%02d-%02d", date.year < 0 ? "-" : "",
+               (long long)(date.year < 0 ? -date.year : date.year),
+               (int)date.month, (int)date.day);
+}
+
+static void print_time(struct text *text, const struct moment *moment)
+{
+    text_print(text, "%02d:%02d:%02d", moment->hour, moment->minute,
+               moment->second);
+}
+
+/* Takes what was printed as the value. */
+static enum vdbq_status printed(struct function_call_state *state,
+                                struct text *text)
+{
+    enum vdbq_status status =
+        text->failed ? error_no_memory(state->error)
+        : text->length == 0
+            ? function_text(state, "", 0)
+            : function_text_copy(state, text->bytes, text->length);
+    text_finish(text);
+    return status;
+}
+
+FUNCTION_BODY(from_date)
+{
+    struct text text = { 0 };
+    print_date(&text, date_of((i32)INTEGER(0)));
+    return printed(state, &text);
+}
+
+FUNCTION_BODY(from_timestamp)
+{
+    struct text text = { 0 };
+    struct moment moment = moment_of(INTEGER(0));
+    print_date(&text, moment.date);
+    text_add(&text, " ", 1);
+    print_time(&text, &moment);
+    if (moment.fraction != 0) {
+        char digits[8];
+        int length = snprintf(digits, sizeof digits, ".%06d",
+                              moment.fraction % 1000000);
+        while (digits[length - 1] == '0')
+            length--;
+        text_add(&text, digits, (size_t)length);
+    }
+    return printed(state, &text);
+}
+
+/* ------------------------------------------------------------- strftime -- */
+
+static const char *const days[] = { "Sunday", "Monday", "Tuesday",
+                                    "Wednesday", "Thursday", "Friday",
+                                    "Saturday" };
+static const char *const months[] = { "January", "February", "March", "April",
+                                      "May", "June", "July", "August",
+                                      "September", "October", "November",
+                                      "December" };
+
+/* Weeks that start on a day of the week, up to this day's. */
+static int week_from(i32 day, i32 first)
+{
+    int weekday = (date_part(day, DATE_WEEKDAY) + 7 - first) % 7;
+    return (date_part(day, DATE_YEARDAY) + 6 - weekday) / 7;
+}
+
+/* The year that the ISO week belongs to: its Thursday's. */
+static int iso_year(i32 day)
+{
+    i32 thursday = day - (date_part(day, DATE_WEEKDAY) + 6) % 7 + 3;
+    return date_part(thursday, DATE_YEAR);
+}
+
+/* Prints letters of the date; false: it is none of these. */
+static bool print_day(struct text *text, char letter, const struct moment *at)
+{
+    int weekday = date_part(at->days, DATE_WEEKDAY);
+    switch (letter) {
+    case 'a': text_print(text, "%.3s", days[weekday]); break;
+    case 'A': text_print(text, "%s", days[weekday]); break;
+    case 'b': text_print(text, "%.3s", months[at->date.month - 1]); break;
+    case 'B': text_print(text, "%s", months[at->date.month - 1]); break;
+    case 'd': text_print(text, "%02d", (int)at->date.day); break;
+    case 'e': text_print(text, "%2d", (int)at->date.day); break;
+    case 'F': print_date(text, at->date); break;
+    case 'g': text_print(text, "%02d", iso_year(at->days) % 100); break;
+    case 'G': text_print(text, "%04d", iso_year(at->days)); break;
+    case 'j': text_print(text, "%03d",
+                         (int)date_part(at->days, DATE_YEARDAY)); break;
+    case 'm': text_print(text, "%02d", (int)at->date.month); break;
+    case 'u': text_print(text, "%d", weekday == 0 ? 7 : weekday); break;
+    case 'U': text_print(text, "%02d", week_from(at->days, 0)); break;
+    case 'V': text_print(text, "%02d",
+                         (int)date_part(at->days, DATE_WEEK)); break;
+    case 'w': text_print(text, "%d", weekday); break;
+    case 'W': text_print(text, "%02d", week_from(at->days, 1)); break;
+    case 'y': text_print(text, "%02d", (int)(at->date.year % 100)); break;
+    case 'Y': text_print(text, "%04lld", (long long)at->date.year); break;
+    default: return false;
+    }
+    return true;
+}
+
+/* Prints letters of the time; false: it is none of these. */
+static bool print_clock(struct text *text, char letter,
+                        const struct moment *at)
+{
+    int twelve = (at->hour + 11) % 12 + 1;
+    switch (letter) {
+    case 'f': text_print(text, "%02d.%03d", at->second,
+                         at->fraction / 1000); break;
+    case 'H': text_print(text, "%02d", at->hour); break;
+    case 'I': text_print(text, "%02d", twelve); break;
+    case 'k': text_print(text, "%2d", at->hour); break;
+    case 'l': text_print(text, "%2d", twelve); break;
+    case 'M': text_print(text, "%02d", at->minute); break;
+    case 'p': text_print(text, "%s", at->hour < 12 ? "AM" : "PM"); break;
+    case 'P': text_print(text, "%s", at->hour < 12 ? "am" : "pm"); break;
+    case 'R': text_print(text, "%02d:%02d", at->hour, at->minute); break;
+    case 's': text_print(text, "%lld", (long long)at->seconds); break;
+    case 'S': text_print(text, "%02d", at->second); break;
+    case 'T': print_time(text, at); break;
+    case '%': text_add(text, "%", 1); break;
+    default: return false;
+    }
+    return true;
+}
+
+FUNCTION_BODY(strftime)
+{
+    struct text text = { 0 };
+    struct vdbq_text format = TEXT(0);
+    struct moment moment = moment_of(INTEGER(1));
+    bool known = true;
+    for (size_t i = 0; i < format.length && known; i++) {
+        if (format.bytes[i] != '%')
+            text_add(&text, format.bytes + i, 1);
+        else
+            known = ++i < format.length &&
+                    (print_day(&text, format.bytes[i], &moment) ||
+                     print_clock(&text, format.bytes[i], &moment));
+    }
+    state->value->null = !known;
+    if (known)
+        return printed(state, &text);
+    text_finish(&text);
+    return VDBQ_OK;
+}
