@@ -1,10 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints a syntax tree as a text, for tests: (+ a (* 2 3)).
+ * Parses a statement and prints its syntax tree as a text, for tests:
+ * (+ a (* 2 3)).
  */
 #ifndef VDBQ_TESTS_TREE_FIXTURE_H
 #define VDBQ_TESTS_TREE_FIXTURE_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
 #include "base/text.h"
 #include "parser/ast.h"
 
@@ -404,8 +416,8 @@ static void print_kind(struct text *out, const struct ast_statement *made)
     }
 }
 
-static void print_statement(struct text *out,
-                            const struct ast_statement *made)
+static inline void print_statement(struct text *out,
+                                   const struct ast_statement *made)
 {
     static const char *const explains[] = { "", "explain ", "analyze " };
 
@@ -413,6 +425,52 @@ static void print_statement(struct text *out,
     print_kind(out, made);
     if (made->parameter_count > 0)
         text_print(out, " %u parameters", made->parameter_count);
+}
+/* ------------------------------------------------------------ parsing -- */
+
+/* One parse and what it gave. */
+static struct arena arena;
+static struct ast_statement *statement;
+static size_t consumed;
+static struct error error;
+
+static enum vdbq_status parse_bytes(const char *sql, size_t length)
+{
+    arena_finish(&arena);
+    return sql_parse(sql, length, &arena, &statement, &consumed, &error);
+}
+
+static enum vdbq_status parse(const char *sql)
+{
+    return parse_bytes(sql, strlen(sql));
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    memory_calls.resize = realloc;
+    arena_finish(&arena);
+    return 0;
+}
+
+static struct ast_expression *first_expression(const char *sql)
+{
+    if (parse(sql) != VDBQ_OK)
+        fail_msg("%s: %s", sql, error.message);
+    assert_int_equal(statement->kind, AST_SELECT);
+    return statement->query->select.results->expression;
+}
+
+/* Whether `select SQL` has the tree. */
+static void check_tree(const char *sql, const char *expected)
+{
+    struct text select = { 0 }, tree = { 0 };
+
+    text_print(&select, "select %s", sql);
+    print_tree(&tree, first_expression(select.bytes));
+    assert_string_equal(tree.bytes, expected);
+    text_finish(&select);
+    text_finish(&tree);
 }
 
 #endif
