@@ -179,6 +179,35 @@ static void statements_have_their_trees(void **state)
     }
 }
 
+/* Whatever is cut or changed gives a status, and where it fails a place. */
+static void check_damaged(const char *sql, size_t length)
+{
+    enum vdbq_status status = parse_bytes(sql, length);
+
+    assert_true(consumed <= length);
+    if (status == VDBQ_OK)
+        assert_non_null(statement);
+    else
+        assert_true(error.line > 0 && error.message[0] != '\0');
+}
+
+static void damaged_text_is_told(void **state)
+{
+    static const char bytes[] = "(),.'\"*:?;-1a \xc3";
+    char sql[400];
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof statements / sizeof *statements; i++) {
+        size_t length = strlen(statements[i].sql);
+        for (size_t at = 0; at < length; at++) {
+            check_damaged(statements[i].sql, at);
+            strcpy(sql, statements[i].sql);
+            sql[at] = bytes[(i + at) % (sizeof bytes - 1)];
+            check_damaged(sql, length);
+        }
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -186,6 +215,7 @@ int main(void)
         cmocka_unit_test(queries_in_expressions),
         cmocka_unit_test(parameters_are_numbered),
         cmocka_unit_test(statements_have_their_trees),
+        cmocka_unit_test(damaged_text_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, finish);
