@@ -72,7 +72,7 @@ static void no_such_type(struct parse *parse, const struct ast_name *name)
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         unsigned distance = name_distance(name->text, types[i].name, limit);
-        if (distance <= limit && strlen(name->text) > 3) {
+        if (distance <= limit && strlen(name->text) > 4) {
             near = types[i].name;
             limit = distance - (distance > 0);
         }

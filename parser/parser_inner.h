@@ -435,6 +435,7 @@ struct unexpected {
     bool word_before;    /* the token before it is a name              */
     bool comma_before;   /* or a comma                                 */
     bool operand_before; /* or the last of an operand                  */
+    bool may_end;        /* the end would fit, the last of `expected`  */
     const char *expected[EXPECTED_MAX]; /* to tell, in order           */
     unsigned count;
     const char *keywords[EXPECTED_MAX]; /* all that would fit          */

@@ -854,7 +854,7 @@ static const char *told_name(yysymbol_kind_t token, const bool *fits)
 {
     bool operand = fits[YYSYMBOL_INTEGER] && fits[YYSYMBOL_NULL];
     bool operator = fits[YYSYMBOL_PERCENT];
-    bool type = fits[YYSYMBOL_PRIMARY] && fits[YYSYMBOL_RIGHT];
+    bool sized = fits[YYSYMBOL_PRIMARY] && fits[YYSYMBOL_RIGHT];
     enum role role = role_of(token);
 
     if (operand && token == YYSYMBOL_INTEGER)
@@ -866,10 +866,14 @@ static const char *told_name(yysymbol_kind_t token, const bool *fits)
     if (operator && token == YYSYMBOL_PERCENT)
         return "an operator";
     if (operator && (role == ROLE_OPERATOR || role == ROLE_BOTH
-                     || token == YYSYMBOL_STAR || token == YYSYMBOL_DOT))
+                     || token == YYSYMBOL_STAR || token == YYSYMBOL_DOT
+                     || token == YYSYMBOL_LEFT))
         return NULL;
-    if (type && (token == YYSYMBOL_LEFT || token == YYSYMBOL_NAME))
-        return NULL; /* a second word or a length, which few types take */
+    if (sized && token == YYSYMBOL_LEFT)
+        return NULL; /* a length, which few types take */
+    if (fits[YYSYMBOL_TYPE_WORDS]
+            && (token == YYSYMBOL_TYPE_WORDS || token == YYSYMBOL_NAME))
+        return token == YYSYMBOL_NAME ? "a type" : NULL;
     if (fits[YYSYMBOL_NAME] && role == ROLE_WORD)
         return NULL;
     if (token == YYSYMBOL_YYEOF && fits[YYSYMBOL_SELECT])
@@ -903,6 +907,7 @@ static void list_expected(const yypcontext_t *context,
             found->keywords[found->keyword_count++] = yysymbol_name(token);
     }
     found->operand_before = fits[YYSYMBOL_PERCENT];
+    found->may_end = fits[YYSYMBOL_YYEOF] && !fits[YYSYMBOL_SELECT];
 }
 
 static int yyreport_syntax_error(const yypcontext_t *context,

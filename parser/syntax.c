@@ -152,8 +152,8 @@ static void list_told(const struct unexpected *found, char *room, size_t size)
 
     room[0] = '\0';
     for (unsigned i = 0; i < count && length < size; i++) {
-        /* the last of the list is the end, where that fits */
-        unsigned item = i + 1 == count ? found->count - 1 : i;
+        bool last = i + 1 == count && found->may_end;
+        unsigned item = last ? found->count - 1 : i;
         const char *name = found->expected[item];
         bool letters = (name[0] | 0x20) >= 'a' && (name[0] | 0x20) <= 'z';
         const char *mark = letters ? "" : "\"";

@@ -376,6 +376,22 @@ static struct number reference_operator(const struct ast_expression *tree,
     }
 }
 
+static struct number reference_between(const struct ast_expression *tree,
+                                       unsigned row)
+{
+    const struct ast_value *low = tree->arguments;
+    struct number value = reference(tree->left, row);
+    struct number least = reference(low->expression, row);
+    struct number most = reference(low->next->expression, row);
+    struct number within =
+        logic(AST_AND,
+              integer(value.null || least.null,
+                      value.integer >= least.integer),
+              integer(value.null || most.null, value.integer <= most.integer));
+
+    return tree->negated ? integer(within.null, within.integer == 0) : within;
+}
+
 /* The value of an expression of a and b for a row of `nulls`. */
 static struct number reference(const struct ast_expression *tree,
                                unsigned row)
@@ -387,6 +403,7 @@ static struct number reference(const struct ast_expression *tree,
         unsigned column = tree->column.text[0] == 'b';
         return number_at(&test_tables[1].columns[column], row);
     }
+    case AST_BETWEEN: return reference_between(tree, row);
     default: return reference_operator(tree, row);
     }
 }
@@ -404,7 +421,7 @@ static void expect(const char *sql, bool filtered, struct text *text)
 
     assert_int_equal(sql_parse(sql, strlen(sql), &arena, &statement,
                                &consumed, &error), VDBQ_OK);
-    tree = statement->select.results->expression;
+    tree = statement->query->select.results->expression;
     text_print(text, "%s", "");
     for (unsigned row = 0; row < test_tables[1].rows; row++) {
         struct number number = reference(tree, row);
