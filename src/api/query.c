@@ -75,13 +75,13 @@ static enum vdbq_status make_plan(vdbq_query *query,
         status = plan_program(query, catalogue);
     else
         status = plan_statement(query->statement, query->text, query->length,
-                                catalogue, &query->plan_arena, &query->plan,
-                                error);
+                                catalogue, NULL, &query->plan_arena,
+                                &query->plan, error);
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
     query->generation = catalogue->generation;
-    if (query->plan.kind == PLAN_SELECT)
+    if (query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
     if (status != VDBQ_OK)
         forget_plan(query);
