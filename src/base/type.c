@@ -9,3 +9,12 @@ int type_machine(enum vdbq_type type)
     default: return TYPE_I32;
     }
 }
+
+size_t type_bytes(enum vdbq_type type)
+{
+    switch (type_machine(type)) {
+    case TYPE_I64: case TYPE_F64: return 8;
+    case TYPE_WORD: return sizeof(struct vdbq_text);
+    default: return 4;
+    }
+}

@@ -3,4 +3,5 @@
 #include "api/vdbq.h"
 #include "cl/types.h"
 int type_machine(enum vdbq_type type);
+size_t type_bytes(enum vdbq_type type);
 #endif

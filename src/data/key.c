@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/type.h"
 #include "data/block.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
@@ -268,16 +269,16 @@ static void encode(enum vdbq_type type, const void *values, uint64_t first,
     const float *floats = values;
     const double *doubles = values;
 
-    switch (type) {
-    case VDBQ_INTEGER:
+    switch (type_machine(type)) {
+    case TYPE_I32:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_integer(narrow[first + i]);
         break;
-    case VDBQ_BIGINT:
+    case TYPE_I64:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_integer(wide[first + i]);
         break;
-    case VDBQ_FLOAT:
+    case TYPE_F32:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_real((double)floats[first + i]);
         break;
