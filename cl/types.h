@@ -29,13 +29,15 @@ typedef uint64_t u64;
 typedef float f32;
 typedef double f64;
 
-/* Types of registers and columns; the numbers are those of enum vdbq_type. */
+/* Types of registers and columns. TYPE_WORD is of stored columns alone: codes
+ * of a dictionary; a register holds the text's number, as I32. */
 enum {
     TYPE_NONE = 0,
     TYPE_I32 = 1,
     TYPE_I64 = 2,
     TYPE_F32 = 3,
-    TYPE_F64 = 4
+    TYPE_F64 = 4,
+    TYPE_WORD = 5
 };
 
 #endif

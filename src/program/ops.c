@@ -63,7 +63,8 @@ int op_find(const char *name, size_t length)
 
 const char *type_text(int type)
 {
-    static const char *const texts[] = { "-", "I32", "I64", "F32", "F64" };
+    static const char *const texts[] = { "-",   "I32", "I64",
+                                         "F32", "F64", "WORD" };
     return texts[type];
 }
 
@@ -72,6 +73,7 @@ unsigned type_width(int type)
     switch (type) {
     case TYPE_I32:
     case TYPE_F32:
+    case TYPE_WORD:
         return 4;
     case TYPE_I64:
     case TYPE_F64:
