@@ -238,12 +238,16 @@ struct joining {
     uint32_t *numbers[2];
 };
 
+static uint64_t bytes_of(const struct words *words)
+{
+    return words->count > 0 ? words->ends[words->count - 1] : 0;
+}
+
 static struct words *join_two(const struct joining *joining)
 {
     const struct words *a = joining->part[0], *b = joining->part[1];
     uint32_t i = 0, k = 0, end = 0, count = 0;
-    uint64_t bytes = (a->count ? a->ends[a->count - 1] : 0) + (uint64_t)0
-                   + (b->count ? b->ends[b->count - 1] : 0);
+    uint64_t bytes = bytes_of(a) + bytes_of(b);
     struct words *words;
 
     if ((uint64_t)a->count + b->count > UINT32_MAX)
