@@ -17,7 +17,10 @@
 #include "base/error.h"
 #include "program/steps.h"
 
-enum { AGGREGATE_BLOCK = 1024 }; /* rows that are taken in at a time */
+enum {
+    AGGREGATE_BLOCK = 1024,  /* rows that are taken in at a time */
+    AGGREGATE_STATE_MAX = 64 /* bytes of a state at most         */
+};
 
 enum aggregate_kind {
     AGGREGATE_ROWS,   /* nothing is kept                           */

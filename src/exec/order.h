@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "cl/types.h"
+
 static inline int32_t order_f32(float value)
 {
     int32_t bits;
@@ -42,6 +44,22 @@ static inline double order_to_f64(int64_t order)
     order ^= (int64_t)((uint64_t)(order >> 63) >> 1);
     memcpy(&value, &order, sizeof value);
     return value;
+}
+
+/* A value of a column of machine type TYPE_... as an unsigned number of the
+ * same order. */
+static inline uint64_t order_code(int type, const void *values, uint64_t row)
+{
+    int64_t order;
+    if (type == TYPE_I64)
+        order = ((const int64_t *)values)[row];
+    else if (type == TYPE_F64)
+        order = order_f64(((const double *)values)[row]);
+    else if (type == TYPE_F32)
+        order = order_f32(((const float *)values)[row]);
+    else
+        order = ((const int32_t *)values)[row];
+    return (uint64_t)order ^ (UINT64_C(1) << 63);
 }
 
 #endif

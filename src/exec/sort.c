@@ -59,21 +59,6 @@ void sort_keys(const struct relation *relation, const struct step_key *keys,
 
 /* ------------------------------------------------------------ fields ---- */
 
-/* A value as an unsigned number of the same order. */
-static inline uint64_t code_of(int type, const void *values, uint32_t row)
-{
-    int64_t order;
-    if (type == TYPE_I64)
-        order = ((const int64_t *)values)[row];
-    else if (type == TYPE_F64)
-        order = order_f64(((const double *)values)[row]);
-    else if (type == TYPE_F32)
-        order = order_f32(((const float *)values)[row]);
-    else
-        order = ((const int32_t *)values)[row];
-    return (uint64_t)order ^ (UINT64_C(1) << 63);
-}
-
 static bool null_at(const struct sort_key *key, uint32_t row)
 {
     return key->nulls != NULL && key->nulls[row] != 0;
@@ -97,7 +82,7 @@ static bool range_of(struct field *field, uint32_t count, bool *nulls)
     for (uint32_t i = 0; key->nulls != NULL && i < count; i++)
         *nulls |= key->nulls[i] != 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t code = code_of(key->type, key->values, i);
+        uint64_t code = order_code(key->type, key->values, i);
         if (*nulls && key->nulls[i] != 0)
             continue;
         least = code < least ? code : least;
@@ -158,7 +143,7 @@ static inline uint64_t value_of(const struct field *field, uint32_t row)
         return field->if_null;
     if (field->null)
         return field->add;
-    code = code_of(key->type, key->values, row);
+    code = order_code(key->type, key->values, row);
     return field->add + (key->descending ? field->most - code
                                          : code - field->least);
 }
