@@ -720,6 +720,13 @@ static const char *lookup_text(struct binder *binder,
     return copy;
 }
 
+/* What is true or false is an INTEGER, as a comparison is. */
+static int result_type(const struct function *function)
+{
+    return function->result == VDBQ_BOOLEAN ? VDBQ_INTEGER
+                                            : (int)function->result;
+}
+
 /* A call of constants is made at once. */
 static struct expression *call_now(struct binder *binder,
                                    const struct function *function,
@@ -750,7 +757,7 @@ static struct expression *call_now(struct binder *binder,
     e = expression_integer(binder, result.integer, at);
     if (e == NULL)
         return NULL;
-    e->type = (int)function->result;
+    e->type = result_type(function);
     e->literal = false;
     return e;
 }
@@ -782,7 +789,7 @@ static struct expression *new_call(struct binder *binder,
                                    enum expression_kind kind)
 {
     struct expression *e =
-        expression_new(binder, kind, (int)function->result, at);
+        expression_new(binder, kind, result_type(function), at);
 
     if (e == NULL)
         return NULL;

@@ -215,6 +215,9 @@ struct expression *expression_cast(struct binder *binder,
 struct expression *expression_cast_plain(struct binder *binder,
                                          struct expression *operand, int type,
                                          struct position at);
+/* What a literal text is read as where a number is wanted. */
+struct expression *expression_text_number(struct binder *binder,
+                                          const struct expression *e);
 /* A DECIMAL, or an integer, with another scale. */
 struct expression *expression_scale(struct binder *binder,
                                     struct expression *operand,

@@ -360,26 +360,43 @@ static int refuse_meeting(struct binder *binder,
     return VDBQ_TYPE_NONE;
 }
 
+/* A literal text takes the type of what it meets. */
+static bool read_literal(struct binder *binder, struct expression **literal,
+                         const struct expression *other)
+{
+    *literal = is_number(other->type)
+                   ? expression_text_number(binder, *literal)
+                   : as_type(binder, *literal, other->type);
+    return *literal != NULL;
+}
+
+static int meet(struct binder *binder, struct expression **left,
+                struct expression **right, struct position at);
+
 /* Types that are not both numbers. */
 static int meet_others(struct binder *binder, struct expression **left,
                        struct expression **right, struct position at)
 {
-    int a = (*left)->type, b = (*right)->type, type = VDBQ_TYPE_NONE;
+    int a = (*left)->type, b = (*right)->type;
 
     if (a == b)
         return a;
     if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
-        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE))
-        type = VDBQ_TIMESTAMP;
-    else if (is_literal_text(*right))
-        type = is_integer(a) ? VDBQ_DOUBLE : a;
-    else if (is_literal_text(*left))
-        type = is_integer(b) ? VDBQ_DOUBLE : b;
-    if (type == VDBQ_TYPE_NONE || type == VDBQ_DECIMAL)
+        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE)) {
+        *left = as_type(binder, *left, VDBQ_TIMESTAMP);
+        *right = *left ? as_type(binder, *right, VDBQ_TIMESTAMP) : NULL;
+        return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
+    }
+    if (is_literal_text(*right) && !is_literal_text(*left)) {
+        if (!read_literal(binder, right, *left))
+            return VDBQ_TYPE_NONE;
+    } else if (is_literal_text(*left) && !is_literal_text(*right)) {
+        if (!read_literal(binder, left, *right))
+            return VDBQ_TYPE_NONE;
+    } else {
         return refuse_meeting(binder, *left, *right, at);
-    *left = as_type(binder, *left, type);
-    *right = *left ? as_type(binder, *right, type) : NULL;
-    return *right != NULL ? type : VDBQ_TYPE_NONE;
+    }
+    return meet(binder, left, right, at);
 }
 
 /* NULL takes the other's type; of two, nothing changes. */
@@ -551,10 +568,10 @@ static struct expression *arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
-    if (left->type == VDBQ_TEXT)
-        left = as_type(binder, left, VDBQ_DOUBLE);
-    if (left != NULL && right->type == VDBQ_TEXT)
-        right = as_type(binder, right, VDBQ_DOUBLE);
+    if (is_literal_text(left))
+        left = expression_text_number(binder, left);
+    if (left != NULL && is_literal_text(right))
+        right = expression_text_number(binder, right);
     if (left == NULL || right == NULL)
         return NULL;
     if (!is_number(left->type) || !is_number(right->type))
