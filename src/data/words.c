@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "data/block.h"
+#include "data/tablet.h"
 
 struct words *words_hold(struct words *words)
 {
@@ -237,12 +238,16 @@ struct joining {
     uint32_t *numbers[2];
 };
 
+static uint64_t bytes_of(const struct words *words)
+{
+    return words->count > 0 ? words->ends[words->count - 1] : 0;
+}
+
 static struct words *join_two(const struct joining *joining)
 {
     const struct words *a = joining->part[0], *b = joining->part[1];
     uint32_t i = 0, k = 0, end = 0, count = 0;
-    uint64_t bytes = (a->count ? a->ends[a->count - 1] : 0) + (uint64_t)0
-                   + (b->count ? b->ends[b->count - 1] : 0);
+    uint64_t bytes = bytes_of(a) + bytes_of(b);
     struct words *words;
 
     if ((uint64_t)a->count + b->count > UINT32_MAX)
@@ -329,5 +334,20 @@ struct words *words_join(struct words *const *parts, size_t count,
         if (numbers == NULL || numbers[i] == NULL)
             memory_release(own[i]);
     memory_release(own);
+    return words;
+}
+
+/* ------------------------------------------------------------- tablet -- */
+
+struct words *words_of_tablet(const void *block, unsigned column)
+{
+    const struct tablet_words *head = tablet_words(block, column);
+    const uint32_t *ends = (const uint32_t *)(head + 1);
+    struct words *words = words_room(head->count, head->bytes);
+
+    if (words == NULL)
+        return NULL;
+    memcpy((uint32_t *)words->ends, ends, head->count * sizeof *ends);
+    memcpy((char *)words->bytes, ends + head->count, head->bytes);
     return words;
 }
