@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "base/os.h"
+#include "base/type.h"
 #include "exec/stream.h"
 
 enum { SIDE_ROWS_MAX = 3000 };
@@ -196,9 +197,7 @@ static inline void read_program(struct program *program, const char *text,
     struct program_table *table = vector_at(&program->tables, 0);
     int *types = arena_alloc(&program->arena, count * sizeof *types);
     for (unsigned i = 0; i < count; i++)
-        types[i] = columns[i].type == VDBQ_TEXT
-                       ? TYPE_WORD
-                       : step_machine_type(columns[i].type);
+        types[i] = type_machine(columns[i].type);
     table->column_types = types;
     table->column_count = count;
     table->key_type = TYPE_I64;
