@@ -13,6 +13,12 @@
 static const struct stream_kind *kind_of(const struct step *step)
 {
     switch (step->kind) {
+    case STEP_APPLY:
+        return &apply_stream;
+    case STEP_CONCAT:
+        return &concat_stream;
+    case STEP_MAP:
+        return &map_stream;
     case STEP_JOIN:
         return &join_stream;
     case STEP_LIMIT:

@@ -150,17 +150,6 @@ static bool knows_table(const struct scope *scope, const char *table)
     return false;
 }
 
-static struct expression *refuse_table(struct binder *binder,
-                                       const struct ast_name *table)
-{
-    error_at(binder->error, VDBQ_UNKNOWN, table->at,
-             "no table %s is named in FROM", table->text);
-    if (binder->scope->columns.count == 0)
-        error_hint(binder->error,
-                   "there is no table to take it from here");
-    return NULL;
-}
-
 enum { LISTED_MAX = 12 };
 
 /* The only table that is named in FROM; NULL: there are none, or several. */
@@ -175,6 +164,19 @@ static const char *only_table(const struct scope *scope)
         table = column->table;
     }
     return table != NULL && table[0] != '\0' ? table : NULL;
+}
+
+static struct expression *refuse_table(struct binder *binder,
+                                       const struct ast_name *table)
+{
+    error_at(binder->error, VDBQ_UNKNOWN, table->at,
+             "no table %s is named in FROM", table->text);
+    if (binder->scope->columns.count == 0)
+        error_hint(binder->error, "there is no FROM");
+    else if (only_table(binder->scope) != NULL)
+        error_hint(binder->error, "it is called %s here",
+                   only_table(binder->scope));
+    return NULL;
 }
 
 static void list_columns(const struct scope *scope, struct text *list)
