@@ -17,6 +17,10 @@ static const struct stream_kind *kind_of(const struct step *step)
         return &apply_stream;
     case STEP_CONCAT:
         return &concat_stream;
+    case STEP_GROUP:
+    case STEP_SORT:
+    case STEP_WINDOW:
+        return &whole_stream;
     case STEP_MAP:
         return &map_stream;
     case STEP_JOIN:
