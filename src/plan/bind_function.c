@@ -479,7 +479,7 @@ static struct expression *make_round(struct binder *binder,
     digits = call->count > 1 ? call->arguments[1]
                              : expression_integer(binder, 0, e->at);
     if (digits != NULL)
-        digits = expression_cast_plain(binder, digits, VDBQ_DOUBLE, e->at);
+        digits = expression_cast_plain(binder, digits, VDBQ_INTEGER, e->at);
     return digits ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e,
                                     digits, false, call->tree->at)
                   : NULL;

@@ -98,7 +98,7 @@ static struct expression *decimal_of_float(struct binder *binder,
                                  (double)power_of_ten(scale), e->at) : NULL;
     e = factor ? expression_operator(binder, AST_MUL, e, factor, &place)
                : NULL;
-    zero = e ? expression_real(binder, VDBQ_DOUBLE, 0, e->at) : NULL;
+    zero = e ? expression_integer(binder, 0, e->at) : NULL;
     e = zero ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e, zero,
                                false, e->at) : NULL;
     e = e ? expression_number(binder, e, VDBQ_BIGINT, e->at) : NULL;
@@ -215,6 +215,24 @@ static struct expression *refuse_date(struct binder *binder,
     return NULL;
 }
 
+static struct expression *part_of_date(struct binder *binder,
+                                       struct expression *date,
+                                       enum ast_unit unit,
+                                       struct position at)
+{
+    struct expression *e;
+
+    if (is_null_constant(date))
+        return expression_null(binder, VDBQ_INTEGER, at);
+    e = expression_new(binder, EXPRESSION_MATH, VDBQ_INTEGER, at);
+    if (e == NULL)
+        return NULL;
+    e->op = OP_DATE_PART_I32;
+    e->left = date;
+    e->integer = unit;
+    return expression_finish(binder, e);
+}
+
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at)
@@ -240,11 +258,7 @@ struct expression *expression_part(struct binder *binder,
     e = e->type == VDBQ_TIMESTAMP ? date_of_time(binder, e) : e;
     if (e == NULL)
         return NULL;
-    e = expression_math(binder, OP_DATE_PART_I32, VDBQ_INTEGER, e, NULL,
-                        false, at);
-    if (e != NULL)
-        e->integer = unit;
-    return e;
+    return part_of_date(binder, e, unit, at);
 }
 
 /* A date moved by months. */

@@ -162,6 +162,9 @@ enum vdbq_status bind_limit(struct binder *binder,
 struct expression *expression_new(struct binder *binder,
                                   enum expression_kind kind, int type,
                                   struct position at);
+/* A new expression with its operands: folded where they are constant. */
+struct expression *expression_finish(struct binder *binder,
+                                     struct expression *e);
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at);
 struct expression *expression_integer(struct binder *binder, int64_t value,

@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct expression *finish(struct binder *binder,
-                                 struct expression *expression);
 static struct expression *logic(struct binder *binder,
                                 enum ast_operator operator,
                                 struct expression *left,
@@ -129,8 +127,8 @@ static size_t size_of(const struct expression *e)
     return e == NULL ? 0 : e->size > 0 ? e->size : 1;
 }
 
-/* A new expression: folded where all its operands are constant. */
-static struct expression *finish(struct binder *binder, struct expression *e)
+struct expression *expression_finish(struct binder *binder,
+                                     struct expression *e)
 {
     const struct expression *left = e->left, *right = e->right;
     bool constant = left->kind == EXPRESSION_CONSTANT
@@ -170,7 +168,7 @@ static struct expression *operation(struct binder *binder,
     e->right = right;
     e->begin = tree->begin;
     e->end = tree->end;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 struct expression *expression_number(struct binder *binder,
@@ -182,7 +180,7 @@ struct expression *expression_number(struct binder *binder,
     if (e == NULL)
         return NULL;
     e->left = operand;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 struct expression *expression_math(struct binder *binder, enum opcode op,
@@ -200,7 +198,7 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
     e->null_at_nan = nan;
     if (is_null_constant(left) || (right && is_null_constant(right)))
         return expression_null(binder, type, at);
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 struct expression *expression_choice(struct binder *binder,
@@ -227,7 +225,7 @@ struct expression *expression_choice(struct binder *binder,
     e->right = right;
     e->precision = left->precision;
     e->scale = left->scale;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 /* ------------------------------------------------------------- meeting -- */
