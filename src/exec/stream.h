@@ -55,6 +55,8 @@ struct stream_params {
     void *choose_context;
     const struct parameter *parameters; /* of the query; may be NULL       */
     unsigned parameter_count;
+    unsigned threads;                   /* of the host to work with at most;
+                                           0: one                          */
     const atomic_bool *cancelled;       /* read between launches and now and
                                            then in loops over rows         */
     vdbq_progress progress;             /* may be NULL                     */
