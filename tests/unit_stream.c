@@ -489,6 +489,81 @@ static void answers_are_kept(void **state)
     fixture_close(&fixture);
 }
 
+/* ------------------------------------------------- groups, sorts, windows -- */
+
+/* How many rows have each key; sorted by key, the first three. */
+static void groups_are_sorted(void **state)
+{
+    struct steps *steps = &fixture.steps;
+    const struct step_aggregate rows = { .column = -1, .filter = -1 };
+    const struct step_key key = { .column = 0 };
+    struct text expected = { 0 };
+    (void)state;
+    for (unsigned few = 0; few < 2; few++) {
+        open_sides(1000, 0, 5);
+        struct step *step = add_step(
+            steps, STEP_GROUP, add_side(&fixture, steps, "l"), -1);
+        take_columns(steps, step, 0, -1);
+        step->column_count = step->group.keys = 1;
+        add_column(step, "count", VDBQ_BIGINT);
+        assert_true(vector_append(&step->group.aggregates, &rows, 1));
+        step = add_step(steps, STEP_SORT, 1, -1);
+        take_columns(steps, step, 1, -1);
+        assert_true(vector_append(&step->sort.keys, &key, 1));
+        step->sort.offset = 1;
+        step->sort.limit = few ? 3 : UINT64_MAX;
+        for (int k = 0; k < (few ? 3 : 5); k++) {
+            uint32_t count = 0;
+            for (uint32_t i = 0; i < 1000; i++)
+                count += !fixture.sides[0].k_null[i] &&
+                         fixture.sides[0].k[i] == k;
+            text_print(&expected, "%d %u \n", k, count);
+        }
+        expect_rows(&fixture, expected.bytes);
+        text_finish(&expected);
+        fixture_close(&fixture);
+    }
+}
+
+/* Rows are numbered, and have the text of the one before. */
+static void windows_look_around(void **state)
+{
+    struct steps *steps = &fixture.steps;
+    const struct side *side = &fixture.sides[0];
+    struct step_window_function functions[] = {
+        { .function = WINDOW_ROW_NUMBER, .aggregate = { .column = -1 } },
+        { .function = WINDOW_LAG, .aggregate = { .column = 2 }, .offset = 1 }
+    };
+    struct text expected = { 0 };
+    (void)state;
+    open_sides(100, 0, 5);
+    int texts = add_texts(add_side(&fixture, steps, "l"), "from_integer", 1,
+                          VDBQ_TEXT);
+    struct step *step = add_step(steps, STEP_WINDOW, texts, -1);
+    take_columns(steps, step, texts, -1);
+    add_column(step, "number", VDBQ_BIGINT);
+    add_column(step, "before", VDBQ_TEXT);
+    for (unsigned i = 0; i < 2; i++) {
+        functions[i].fallback = functions[i].aggregate.filter = -1;
+        functions[i].partition = VECTOR(int);
+        functions[i].order = VECTOR(struct step_key);
+    }
+    assert_true(vector_append(&step->window.functions, functions, 2));
+    for (uint32_t i = 0; i < side->rows; i++) {
+        print_side(side, i, &expected);
+        text_print(&expected, side->v_null[i] ? "NULL " : "'%" PRId64 "' ",
+                   side->v[i]);
+        text_print(&expected, "%u ", i + 1);
+        text_print(&expected,
+                   i == 0 || side->v_null[i - 1] ? "NULL \n"
+                                                 : "'%" PRId64 "' \n",
+                   side->v[i == 0 ? 0 : i - 1]);
+    }
+    expect_rows(&fixture, expected.bytes);
+    text_finish(&expected);
+    fixture_close(&fixture);
+}
+
 /* ------------------------------------------------------------ failures -- */
 
 /* A join with a condition, texts on both sides, filtered and concatenated. */
@@ -628,6 +703,8 @@ int main(void)
         cmocka_unit_test(functions_of_texts_stream),
         cmocka_unit_test(inner_queries_answer),
         cmocka_unit_test(answers_are_kept),
+        cmocka_unit_test(groups_are_sorted),
+        cmocka_unit_test(windows_look_around),
         cmocka_unit_test(failures_free_everything),
         cmocka_unit_test(a_stop_ends_a_join),
         cmocka_unit_test(faults_are_told),

@@ -174,6 +174,12 @@ static unsigned cores_wanted(const vdbq *db)
     return (unsigned)strtoul(db->options[OPTION_CORES], NULL, 10);
 }
 
+unsigned host_threads(const vdbq *db)
+{
+    unsigned wanted = cores_wanted(db), cores = os_cores();
+    return wanted > 0 && wanted < cores ? wanted : cores;
+}
+
 static uint64_t memory_wanted(const vdbq *db, enum option option)
 {
     uint64_t size = 0;

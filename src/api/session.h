@@ -77,6 +77,9 @@ enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station);
 void stations_close(vdbq *db);
 
+/* Threads of the host that a query may use. */
+unsigned host_threads(const vdbq *db);
+
 /* Where a scan over `rows` rows is to run, and how: rows of a table, or where
  * that is NULL, of no table. */
 enum vdbq_status place_choose(vdbq *db, const struct table *table,
