@@ -311,6 +311,10 @@ static void add_earliest(const struct aggregate *aggregate,
     size_t width = is_wide(aggregate->type) ? 8 : 4;
     uint8_t kept[AGGREGATE_BLOCK];
 
+    if (record != NULL
+        && ((struct earliest_state *)(void *)(record + aggregate->at))->before
+               >= ~rows->number)
+        return;
     any.argument = NULL;
     mark(&any, kept);
     for (unsigned i = 0; i < rows->count; i++) {
