@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "api/vdbq.h"
+#include "base/memory.h"
 
 enum { RANDOM_COLUMNS = 7, RANDOM_ROWS = 200000, RANDOM_FILTER = 6 };
 #define RANDOM_SIZE 1e12 /* of all values of a column, added up */
@@ -47,6 +48,26 @@ static inline double random_float(uint32_t variety)
     if (random_below(variety > 1000 ? 5000 : 20) == 0)
         return odd[random_below(6)];
     return ((double)random_below(variety) - variety / 2.0) / 8;
+}
+
+/* Lets the allocation after `calls` others fail, and all that follow; until
+ * random_fail_never(). */
+static unsigned random_calls_left;
+static inline void *random_resize(void *old, size_t size)
+{
+    if (random_calls_left == 0)
+        return NULL;
+    random_calls_left--;
+    return realloc(old, size);
+}
+static inline void random_fail_after(unsigned calls)
+{
+    random_calls_left = calls;
+    memory_calls.resize = random_resize;
+}
+static inline void random_fail_never(void)
+{
+    memory_calls.resize = realloc;
 }
 
 /* Fills the first `rows` rows of all columns; about `variety` different

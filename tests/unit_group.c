@@ -321,6 +321,61 @@ static void threads_change_nothing(void **state)
     }
 }
 
+/* Groups a batch; every status is handed up. */
+static enum vdbq_status run_once(const struct group_params *params,
+                                 const struct vdbq_batch *batch,
+                                 const struct step_column *output,
+                                 unsigned columns)
+{
+    static struct error error;
+    struct relation relation;
+    struct group *group;
+    enum vdbq_status status = relation_init(&relation, output, columns,
+                                            &error);
+
+    if (status == VDBQ_OK) {
+        status = group_create(params, &group, &error);
+        if (status == VDBQ_OK)
+            status = group_add(group, batch, &error);
+        if (status == VDBQ_OK)
+            status = group_finish(group, &relation, &error);
+        group_destroy(group);
+    }
+    relation_finish(&relation);
+    return status;
+}
+
+static void missing_memory_is_told(void **state)
+{
+    struct step_column input[RANDOM_COLUMNS], output[2];
+    struct step_aggregate aggregate = { .function = AGGREGATE_SUM, .column = 3,
+                                        .filter = -1, .distinct = true };
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch;
+
+    (void)state;
+    random_fill(3000, 2000000000);
+    batch = random_batch(0, 3000, vectors);
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        input[i] = columns_of(random_types[i]);
+    output[0] = input[0];
+    output[1] = columns_of(VDBQ_DOUBLE);
+    for (unsigned keys = 0; keys < 2; keys++) {
+        struct step_group step = {
+            .keys = keys,
+            .aggregates = { &aggregate, 1, 1, sizeof aggregate }
+        };
+        struct group_params params = { &step, input, 1 };
+        enum vdbq_status status = VDBQ_NO_MEMORY;
+        for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+            random_fail_after(calls);
+            status = run_once(&params, &batch, output + !keys, 1 + keys);
+            random_fail_never();
+            assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+        }
+    }
+}
+
 static void sums_overflow_only_at_the_end(void **state)
 {
     struct step_group step = { .keys = 0,
@@ -410,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(missing_memory_is_told),
         cmocka_unit_test(sums_overflow_only_at_the_end),
         cmocka_unit_test(wide_and_moving_keys_are_found),
         cmocka_unit_test(float_sums_are_exact_enough)

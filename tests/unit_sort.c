@@ -182,13 +182,39 @@ static void first_rows_are_those_of_the_order(void **state)
     }
 }
 
+static void missing_memory_is_told(void **state)
+{
+    struct step_column column = { .name = "x", .type = VDBQ_INTEGER };
+    struct step_key key = { 0, true, false };
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+    struct error error;
+
+    (void)state;
+    random_fill(5000, 1000);
+    for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        struct vdbq_batch batch = random_batch(0, 5000, vectors);
+        struct sort_top top;
+        random_fail_after(calls);
+        status = sort_top_init(&top, &key, 1, 10, &column, 1, &error);
+        if (status == VDBQ_OK)
+            status = sort_top_add(&top, &batch, &error);
+        if (status == VDBQ_OK)
+            status = sort_top_end(&top, &error);
+        sort_top_finish(&top);
+        random_fail_never();
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_are_as_naive_ones),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(extreme_integers_have_their_places),
-        cmocka_unit_test(first_rows_are_those_of_the_order)
+        cmocka_unit_test(first_rows_are_those_of_the_order),
+        cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,10 +270,43 @@ static void windows_are_as_naive_ones(void **state)
     relation_finish(&input);
 }
 
+static void missing_memory_is_told(void **state)
+{
+    struct step_window_function function = random_function();
+    struct step_window step = {
+        .functions = { &function, 1, 1, sizeof function }
+    };
+    struct window_params params = { &step, &input, 1 };
+    struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+
+    (void)state;
+    function.function = WINDOW_AGGREGATE;
+    function.aggregate = (struct step_aggregate){
+        .function = AGGREGATE_SUM, .column = 1, .filter = RANDOM_FILTER,
+        .distinct = true
+    };
+    fill(2000, 1000);
+    for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        struct relation results;
+        random_fail_after(calls);
+        status = relation_init(&results, &column, 1, &error);
+        if (status == VDBQ_OK)
+            status = window_run(&params, &results, &error);
+        relation_finish(&results);
+        random_fail_never();
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    vector_finish(&function.partition);
+    vector_finish(&function.order);
+    relation_finish(&input);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(windows_are_as_naive_ones)
+        cmocka_unit_test(windows_are_as_naive_ones),
+        cmocka_unit_test(missing_memory_is_told)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

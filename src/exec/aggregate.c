@@ -138,15 +138,15 @@ static const void *first_value(const struct aggregate *aggregate,
 }
 
 /* Copies the values that count to `room`, one behind the other. */
-static const void *keep_values(const struct aggregate *aggregate,
-                               const struct aggregate_rows *rows,
-                               const uint8_t *kept, uint64_t *room)
+static void keep_values(const struct aggregate *aggregate,
+                        const struct aggregate_rows *rows,
+                        const uint8_t *kept, uint64_t *room)
 {
     const uint8_t *values = first_value(aggregate, rows);
     uint8_t *to = (uint8_t *)room;
 
     if (values == NULL)
-        return NULL;
+        return;
     if (is_wide(aggregate->type))
         for (unsigned i = 0; i < rows->count; i++) {
             memcpy(to, values + (size_t)i * 8, 8);
@@ -157,7 +157,6 @@ static const void *keep_values(const struct aggregate *aggregate,
             memcpy(to, values + (size_t)i * 4, 4);
             to += kept[i] * 4;
         }
-    return room;
 }
 
 static bool all_count(const struct aggregate_rows *rows)
@@ -172,13 +171,27 @@ void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
     *(uint64_t *)(record + aggregate->at) += rows;
 }
 
-void aggregate_add(const struct aggregate *aggregate,
-                   const struct aggregate_rows *rows, uint8_t *const *records)
+/* Picks rows out, unless that is done. */
+static void pick(const struct aggregate *aggregate,
+                 const struct aggregate_rows *rows,
+                 struct aggregate_room *room)
 {
-    uint64_t room[AGGREGATE_BLOCK];
-    uint8_t *kept_records[AGGREGATE_BLOCK], kept[AGGREGATE_BLOCK];
+    if (room->made && room->argument == rows->argument
+        && room->filter == rows->filter)
+        return;
+    room->made = true;
+    room->argument = rows->argument;
+    room->filter = rows->filter;
+    room->count = mark(rows, room->kept);
+    keep_values(aggregate, rows, room->kept, room->values);
+}
+
+void aggregate_add(const struct aggregate *aggregate,
+                   const struct aggregate_rows *rows,
+                   struct aggregate_room *room, uint8_t *const *records)
+{
+    uint8_t *kept_records[AGGREGATE_BLOCK];
     unsigned count = 0;
-    const void *values;
 
     if (aggregate->kind == AGGREGATE_EARLIEST) {
         add_earliest(aggregate, rows, records, NULL);
@@ -189,36 +202,31 @@ void aggregate_add(const struct aggregate *aggregate,
                  records);
         return;
     }
-    mark(rows, kept);
-    values = keep_values(aggregate, rows, kept, room);
+    pick(aggregate, rows, room);
     for (unsigned i = 0; i < rows->count; i++) {
         kept_records[count] = records[i];
-        count += kept[i];
-        if (!kept[i])
+        count += room->kept[i];
+        if (!room->kept[i])
             aggregate_skip(aggregate, records[i], 1);
     }
-    add_many(aggregate, values, count, kept_records);
+    add_many(aggregate, room->values, count, kept_records);
 }
 
 void aggregate_add_one(const struct aggregate *aggregate,
-                       const struct aggregate_rows *rows, uint8_t *record)
+                       const struct aggregate_rows *rows,
+                       struct aggregate_room *room, uint8_t *record)
 {
-    uint64_t room[AGGREGATE_BLOCK];
-    uint8_t kept[AGGREGATE_BLOCK];
-    unsigned count = rows->count;
-    const void *values = first_value(aggregate, rows);
+    uint8_t *state = record + aggregate->at;
 
     if (aggregate->kind == AGGREGATE_EARLIEST) {
         add_earliest(aggregate, rows, NULL, record);
-        return;
+    } else if (all_count(rows)) {
+        add_all(aggregate, first_value(aggregate, rows), rows->count, state);
+    } else {
+        pick(aggregate, rows, room);
+        aggregate_skip(aggregate, record, rows->count - room->count);
+        add_all(aggregate, room->values, room->count, state);
     }
-    if (!all_count(rows)) {
-        count = mark(rows, kept);
-        aggregate_skip(aggregate, record, rows->count - count);
-        if (count < rows->count && aggregate->kind != AGGREGATE_ROWS)
-            values = keep_values(aggregate, rows, kept, room);
-    }
-    add_all(aggregate, values, count, record + aggregate->at);
 }
 
 unsigned aggregate_pick(const struct aggregate *aggregate,
@@ -303,6 +311,10 @@ static void add_earliest(const struct aggregate *aggregate,
     size_t width = is_wide(aggregate->type) ? 8 : 4;
     uint8_t kept[AGGREGATE_BLOCK];
 
+    if (record != NULL
+        && ((struct earliest_state *)(void *)(record + aggregate->at))->before
+               >= ~rows->number)
+        return;
     any.argument = NULL;
     mark(&any, kept);
     for (unsigned i = 0; i < rows->count; i++) {

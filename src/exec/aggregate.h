@@ -54,11 +54,22 @@ struct aggregate_rows {
     unsigned count;   /* AGGREGATE_BLOCK at most                          */
     uint64_t number;  /* of the first row among all, for FIRST            */
 };
+/* Rows that count, picked out: of use to all aggregates of a block that have
+ * the same argument and filter. */
+struct aggregate_room {
+    bool made; /* to be set to false in front of each block */
+    const struct vdbq_vector *argument, *filter;
+    unsigned count;
+    uint8_t kept[AGGREGATE_BLOCK];
+    uint64_t values[AGGREGATE_BLOCK];
+};
 /* Takes rows into the records of each, or all into one. */
 void aggregate_add(const struct aggregate *aggregate,
-                   const struct aggregate_rows *rows, uint8_t *const *records);
+                   const struct aggregate_rows *rows,
+                   struct aggregate_room *room, uint8_t *const *records);
 void aggregate_add_one(const struct aggregate *aggregate,
-                       const struct aggregate_rows *rows, uint8_t *record);
+                       const struct aggregate_rows *rows,
+                       struct aggregate_room *room, uint8_t *record);
 void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
                      const uint8_t *from);
 

@@ -12,11 +12,15 @@
 #include "exec/sort.h"
 #include "exec/sum.h"
 
-enum { MANY_GROUPS = 1 << 16 };
+enum {
+    SAMPLE_ROWS = 1 << 14, /* that one thread looks at first            */
+    MANY_ROWS = 1 << 17    /* so many tell better how many groups come  */
+};
 
 struct adding {
     struct group *group;
     const struct vdbq_batch *batch;
+    uint64_t first, rows; /* of the batch */
     unsigned threads;
 };
 
@@ -122,41 +126,66 @@ void group_destroy(struct group *group)
     memory_release(group);
 }
 
-/* Threads for so many rows. Where each row may make a group of its own, what
- * parts cost to merge is more than what threads gain. */
+/* Whether rows mostly make groups of their own: what parts cost to merge is
+ * then more than what threads gain. */
+static bool is_sparse(const struct group_table *table)
+{
+    return table->count > (table->rows < MANY_ROWS ? table->rows / 2
+                                                   : table->rows / 8);
+}
+
+/* Threads for so many rows. */
 static unsigned threads_for(const struct group *group, uint64_t rows)
 {
     const struct group_part *part = &group->parts[0];
-    bool many = part->table.count > MANY_GROUPS;
+    bool sparse = group->keys > 0 && is_sparse(&part->table);
 
     for (unsigned i = 0; i < group->aggregate_count; i++)
-        many |= part->distinct[i].count > MANY_GROUPS;
-    return many ? 1 : parallel_threads(group->params.threads, rows);
+        sparse |= is_sparse(&part->distinct[i]);
+    return sparse ? 1 : parallel_threads(group->params.threads, rows);
 }
 
-enum vdbq_status group_add(struct group *group,
-                           const struct vdbq_batch *batch,
-                           struct error *error)
+/* Takes in rows [first, end) of a batch. */
+static enum vdbq_status add_rows(struct group *group,
+                                 const struct vdbq_batch *batch,
+                                 uint64_t first, uint64_t end,
+                                 struct error *error)
 {
-    struct adding adding = { .group = group, .batch = batch };
+    struct adding adding = { .group = group, .batch = batch, .first = first,
+                             .rows = end - first };
     enum vdbq_status status = VDBQ_OK;
 
-    adding.threads = threads_for(group, batch->rows);
-    if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
-        return error_set(error, VDBQ_LIMIT, "sums of more than %u rows",
-                         SUM_VALUES_MAX);
+    adding.threads = threads_for(group, adding.rows);
     while (status == VDBQ_OK && group->part_count < adding.threads)
         status = init_part(group, &group->parts[group->part_count++], error);
     if (status != VDBQ_OK)
         return status;
     parallel_run(adding.threads, add_share, &adding);
-    group->rows += batch->rows;
     for (unsigned i = 0; i < adding.threads; i++)
         if (group->parts[i].status != VDBQ_OK) {
             *error = group->parts[i].error;
             return error->status;
         }
     return VDBQ_OK;
+}
+
+enum vdbq_status group_add(struct group *group,
+                           const struct vdbq_batch *batch,
+                           struct error *error)
+{
+    uint64_t sample = group->rows == 0 && batch->rows > SAMPLE_ROWS
+                          ? SAMPLE_ROWS : 0;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
+        return error_set(error, VDBQ_LIMIT, "sums of more than %u rows",
+                         SUM_VALUES_MAX);
+    if (sample > 0)
+        status = add_rows(group, batch, 0, sample, error);
+    if (status == VDBQ_OK)
+        status = add_rows(group, batch, sample, batch->rows, error);
+    group->rows += batch->rows;
+    return status;
 }
 
 /* -------------------------------------------------------------- blocks ---- */
@@ -210,8 +239,10 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
     uint8_t *records[GROUP_BLOCK];
     struct aggregate_rows rows = { .start = start, .count = count,
                                    .number = group->rows + start };
+    struct aggregate_room room;
     enum vdbq_status status = VDBQ_OK;
 
+    room.made = false;
     if (group->keys > 0) {
         status = group_table_find(&part->table, columns, start, count, coming,
                                   numbers, &part->error);
@@ -232,9 +263,9 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
         if (group_is_distinct(aggregate))
             status = add_distinct(group, part, i, &rows, numbers, coming);
         else if (group->keys > 0)
-            aggregate_add(aggregate, &rows, records);
+            aggregate_add(aggregate, &rows, &room, records);
         else
-            aggregate_add_one(aggregate, &rows, records[0]);
+            aggregate_add_one(aggregate, &rows, &room, records[0]);
     }
     return status;
 }
@@ -243,15 +274,16 @@ static void add_share(void *context, unsigned share)
 {
     const struct adding *adding = context;
     struct group_part *part = &adding->group->parts[share];
-    uint64_t at = adding->batch->rows * share / adding->threads;
-    uint64_t end = adding->batch->rows * (share + 1) / adding->threads;
+    uint64_t at = adding->first + adding->rows * share / adding->threads;
+    uint64_t end =
+        adding->first + adding->rows * (share + 1) / adding->threads;
 
     part->status = VDBQ_OK;
     for (; at < end && part->status == VDBQ_OK; at += GROUP_BLOCK) {
         unsigned count = end - at < GROUP_BLOCK ? (unsigned)(end - at)
                                                 : GROUP_BLOCK;
         part->status = add_block(adding->group, part, adding->batch->column,
-                                 at, count, end - at - count);
+                                 at, count, adding->batch->rows - at - count);
     }
 }
 
@@ -284,56 +316,6 @@ static enum vdbq_status order_groups(struct group *group, uint32_t **order,
     return status;
 }
 
-/* Writes what comes of an aggregate. */
-static enum vdbq_status write_aggregate(struct group *group, unsigned which,
-                                        const uint32_t *order,
-                                        struct relation_column *column,
-                                        bool *any, struct error *error)
-{
-    const struct group_table *table = &group->parts[0].table;
-    enum vdbq_status status = VDBQ_OK;
-
-    *any = false;
-    for (uint32_t i = 0; status == VDBQ_OK && i < table->count; i++) {
-        const uint8_t *record = group_extra(table, order ? order[i] : i);
-        const struct group_head *head = (const void *)record;
-        status = aggregate_result(&group->aggregates[which], record,
-                                  head->rows, column->values, column->nulls, i,
-                                  error);
-        *any |= column->nulls[i] != 0;
-    }
-    return status;
-}
-
-static enum vdbq_status write_groups(struct group *group,
-                                     const uint32_t *order,
-                                     struct relation *relation,
-                                     struct error *error)
-{
-    const struct group_table *table = &group->parts[0].table;
-    enum vdbq_status status = relation_room(relation, table->count, error);
-
-    for (unsigned i = 0; status == VDBQ_OK
-                         && i < group->keys + group->aggregate_count; i++) {
-        struct relation_column *column = &relation->columns[i];
-        bool any = false;
-        status = relation_flags(relation, i, error);
-        if (status == VDBQ_OK && i < group->keys)
-            any = group_table_key(table, i, order, table->count,
-                                  column->values, column->nulls);
-        else if (status == VDBQ_OK)
-            status = write_aggregate(group, i - group->keys, order, column,
-                                     &any, error);
-        if (!any) {
-            memory_release(column->nulls);
-            column->nulls = NULL;
-        }
-    }
-    if (status == VDBQ_OK)
-        relation->rows = table->count;
-    return status;
-}
-
 enum vdbq_status group_finish(struct group *group, struct relation *relation,
                               struct error *error)
 {
@@ -343,7 +325,7 @@ enum vdbq_status group_finish(struct group *group, struct relation *relation,
     if (status == VDBQ_OK)
         status = order_groups(group, &order, error);
     if (status == VDBQ_OK)
-        status = write_groups(group, order, relation, error);
+        status = group_write(group, order, relation, error);
     memory_release(order);
     return status;
 }

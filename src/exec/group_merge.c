@@ -67,9 +67,9 @@ static void read_pairs(const struct group_table *table, uint32_t at,
         pairs->groups[i] = 0;
     }
     if (table->key_count == 2)
-        group_table_key(table, 0, pairs->numbers, count, pairs->groups,
-                        pairs->nulls);
-    group_table_key(table, table->key_count - 1, pairs->numbers, count,
+        group_table_key(table, 0, pairs->numbers, 0, count,
+                        pairs->groups, pairs->nulls);
+    group_table_key(table, table->key_count - 1, pairs->numbers, 0, count,
                     pairs->values, pairs->nulls);
 }
 
@@ -131,6 +131,7 @@ static void take_pairs(struct group *group, unsigned which)
     uint8_t *records[GROUP_BLOCK];
     struct vdbq_vector values = { VDBQ_TYPE_NONE, pairs.values, NULL };
     struct aggregate_rows rows = { .argument = &values };
+    struct aggregate_room room = { .made = false };
 
     for (uint32_t i = 0; i < table->count; i++) {
         uint8_t *record = group_extra(table, i);
@@ -144,7 +145,7 @@ static void take_pairs(struct group *group, unsigned which)
         group_records(table, pairs.groups, rows.count, records);
         for (unsigned i = 0; i < rows.count; i++)
             aggregate_skip(aggregate, records[i], UINT64_MAX);
-        aggregate_add(aggregate, &rows, records);
+        aggregate_add(aggregate, &rows, &room, records);
     }
 }
 

@@ -111,33 +111,45 @@ static int64_t integer_of(const struct group_key *key, const uint64_t *packed)
     return value;
 }
 
-/* Widens the keys' ranges by those of the packed rows; false: they hold. */
+/* The range of a key's values in the packed rows, NULLs left out. */
+static void key_range(const struct group_table *table, unsigned key,
+                      const uint64_t *packed, unsigned count, int64_t *low,
+                      int64_t *high)
+{
+    *low = INT64_MAX;
+    *high = INT64_MIN;
+    if (table->words == 1 && table->key_count == 1) {
+        pack_range(packed, count, low, high);
+        return;
+    }
+    for (unsigned i = 0; i < count; i++, packed += table->words) {
+        int64_t value = integer_of(&table->keys[key], packed);
+        if (is_null(table, key, packed))
+            continue;
+        *low = value < *low ? value : *low;
+        *high = value > *high ? value : *high;
+    }
+}
+
+/* Takes the packed rows' values into the ranges of keys and, where they are
+ * out of those of the map, gives it new ones; false: they hold. */
 static bool widen(struct group_table *table, const uint64_t *packed,
                   unsigned count)
 {
     bool wider = false;
     for (unsigned k = 0; k < table->key_count; k++) {
         struct group_key *key = &table->keys[k];
-        int64_t low = key->seen ? key->low : INT64_MAX;
-        int64_t high = key->seen ? key->high : INT64_MIN;
-        if (table->words == 1 && table->key_count == 1) {
-            pack_range(packed, count, &low, &high);
-        } else {
-            for (unsigned i = 0; i < count; i++) {
-                const uint64_t *row = packed + (size_t)i * table->words;
-                int64_t value = integer_of(key, row);
-                if (is_null(table, k, row))
-                    continue;
-                low = value < low ? value : low;
-                high = value > high ? value : high;
-            }
-        }
-        if (low > high || (key->seen && low == key->low && high == key->high))
+        int64_t low, high;
+        key_range(table, k, packed, count, &low, &high);
+        if (low > high)
+            continue;
+        key->least = key->seen && key->least < low ? key->least : low;
+        key->greatest = key->seen && key->greatest > high ? key->greatest
+                                                          : high;
+        if (key->seen && low >= key->low && high <= key->high)
             continue;
         key->falls = key->seen && low < key->low;
         wider = key->seen = true;
-        key->low = low;
-        key->high = high;
     }
     return wider || table->map == NULL;
 }
@@ -156,31 +168,44 @@ static uint64_t place_of(const struct group_table *table,
     return place;
 }
 
-/* Sets the keys' strides; false: the map would be larger than `most`. Ranges
- * are taken wider than they are, to the next power of two. */
-static bool stride(struct group_table *table, uint64_t most, uint64_t *size)
+/* Sets the map's range of a key to the next power of two, with the room that
+ * is left where values went last. False: it would be more than `most`. */
+static bool set_range(struct group_key *key, uint64_t most, uint64_t *size)
 {
-    uint64_t product = 1;
+    uint64_t span = (uint64_t)key->greatest - (uint64_t)key->least, room = 1;
+
+    *size = 1;
+    if (!key->seen)
+        return true;
+    if (span >= most)
+        return false;
+    while (room <= span)
+        room *= 2;
+    *size = room + 1;
+    key->low = key->least;
+    key->high = key->greatest;
+    if (key->falls && key->high >= INT64_MIN + (int64_t)room)
+        key->low = key->high - (int64_t)room + 1;
+    else if (key->low <= INT64_MAX - (int64_t)room)
+        key->high = key->low + (int64_t)room - 1;
+    return true;
+}
+
+/* Sets the keys' ranges and strides; false: the map would be larger than
+ * `most`. */
+static bool set_strides(struct group_table *table, uint64_t most,
+                        uint64_t *size)
+{
+    *size = 1;
     for (unsigned k = 0; k < table->key_count; k++) {
-        struct group_key *key = &table->keys[k];
-        uint64_t span = key->seen ? (uint64_t)key->high - (uint64_t)key->low
-                                  : 0;
-        uint64_t room = 1;
-        if (span >= most)
+        uint64_t values;
+        if (!set_range(&table->keys[k], most, &values))
             return false;
-        while (room <= span)
-            room *= 2;
-        /* The room that is left lies where values went last. */
-        if (key->falls && key->high >= INT64_MIN + (int64_t)room)
-            key->low = key->high - (int64_t)room + 1;
-        else if (key->seen && key->low <= INT64_MAX - (int64_t)room)
-            key->high = key->low + (int64_t)room - 1;
-        key->stride = product;
-        product *= room + 1;
-        if (product > most)
+        table->keys[k].stride = *size;
+        *size *= values;
+        if (*size > most)
             return false;
     }
-    *size = product;
     return true;
 }
 
@@ -198,7 +223,7 @@ static enum vdbq_status make_map(struct group_table *table, uint64_t coming,
     uint64_t most = 4 * (table->rows + coming), size = 0;
 
     most = most < MAP_MIN ? MAP_MIN : most > MAP_MAX ? MAP_MAX : most;
-    if (!stride(table, most, &size)) {
+    if (!set_strides(table, most, &size)) {
         use_hashing(table);
         return VDBQ_OK;
     }
@@ -383,14 +408,14 @@ enum vdbq_status group_table_join(struct group_table *table,
 }
 
 bool group_table_key(const struct group_table *table, unsigned key,
-                     const uint32_t *numbers, uint32_t count, void *values,
-                     uint8_t *nulls)
+                     const uint32_t *numbers, uint32_t first, uint32_t end,
+                     void *values, uint8_t *nulls)
 {
     unsigned unit = table->keys[key].unit, any = 0;
     unsigned width = table->keys[key].type == TYPE_I64
                              || table->keys[key].type == TYPE_F64
                          ? 8 : 4;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = first; i < end; i++) {
         uint32_t number = numbers != NULL ? numbers[i] : i;
         const uint8_t *record = group_record(table, number);
         if (width == 8)

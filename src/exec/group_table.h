@@ -26,8 +26,9 @@ struct group_key {
     int type;       /* TYPE_...                                   */
     unsigned unit;  /* of the packed keys, where its value begins */
     bool seen;      /* some value that is not NULL                */
-    bool falls;     /* the least became less the last time        */
-    int64_t low, high; /* the map's values                        */
+    bool falls;     /* the map's range went down the last time    */
+    int64_t least, greatest; /* ... of all that were seen         */
+    int64_t low, high; /* the map's values, which may be more     */
     uint64_t stride;   /* of its values in the map                 */
 };
 struct group_slot {
@@ -91,10 +92,11 @@ static inline uint8_t *group_extra(const struct group_table *table,
     return group_record(table, number) + 8 * table->words;
 }
 
-/* Writes a key of `count` groups, in the order of `numbers` (NULL: their
- * own), as a column. False: none is NULL. */
+/* Writes a key of groups as rows [first, end) of a column: of these numbers,
+ * or where `numbers` is not NULL, of those that are there. Whether any is
+ * NULL. */
 bool group_table_key(const struct group_table *table, unsigned key,
-                     const uint32_t *numbers, uint32_t count, void *values,
-                     uint8_t *nulls);
+                     const uint32_t *numbers, uint32_t first, uint32_t end,
+                     void *values, uint8_t *nulls);
 
 #endif

@@ -72,25 +72,59 @@ static unsigned bits_of(uint64_t value)
     return bits;
 }
 
-/* The range of a key's values; whether there are any. */
-static bool range_of(struct field *field, uint32_t count, bool *nulls)
-{
-    const struct sort_key *key = &field->key;
-    uint64_t least = UINT64_MAX, most = 0;
+/* The range of a key's values, as threads find it. */
+struct range {
+    const struct sort_key *key;
+    uint32_t count;
+    unsigned threads;
+    struct {
+        uint64_t least, most;
+        bool nulls;
+    } shares[PARALLEL_THREADS_MAX];
+};
 
-    *nulls = false;
-    for (uint32_t i = 0; key->nulls != NULL && i < count; i++)
-        *nulls |= key->nulls[i] != 0;
-    for (uint32_t i = 0; i < count; i++) {
+static void find_range(void *context, unsigned share)
+{
+    struct range *range = context;
+    const struct sort_key *key = range->key;
+    uint64_t count = range->count, least = UINT64_MAX, most = 0;
+    uint32_t first = (uint32_t)(count * share / range->threads);
+    uint32_t end = (uint32_t)(count * (share + 1) / range->threads);
+    bool nulls = false;
+
+    for (uint32_t i = first; key->nulls != NULL && i < end; i++)
+        nulls |= key->nulls[i] != 0;
+    for (uint32_t i = first; i < end; i++) {
         uint64_t code = order_code(key->type, key->values, i);
-        if (*nulls && key->nulls[i] != 0)
+        if (nulls && key->nulls[i] != 0)
             continue;
         least = code < least ? code : least;
         most = code > most ? code : most;
     }
-    field->least = least;
-    field->most = most;
-    return least <= most;
+    range->shares[share].least = least;
+    range->shares[share].most = most;
+    range->shares[share].nulls = nulls;
+}
+
+/* Sets a field's range; whether its key has values. */
+static bool range_of(struct field *field, const struct sorting *sorting,
+                     bool *nulls)
+{
+    struct range range = { .key = &field->key, .count = sorting->count,
+                           .threads = sorting->threads };
+
+    parallel_run(range.threads, find_range, &range);
+    field->least = UINT64_MAX;
+    field->most = 0;
+    *nulls = false;
+    for (unsigned i = 0; i < range.threads; i++) {
+        if (range.shares[i].least < field->least)
+            field->least = range.shares[i].least;
+        if (range.shares[i].most > field->most)
+            field->most = range.shares[i].most;
+        *nulls |= range.shares[i].nulls;
+    }
+    return field->least <= field->most;
 }
 
 static struct field *add_field(struct sorting *sorting, unsigned bits)
@@ -105,7 +139,7 @@ static struct field *add_field(struct sorting *sorting, unsigned bits)
 static void add_key(struct sorting *sorting, const struct sort_key *key)
 {
     struct field value = { .key = *key }, *added;
-    bool nulls, any = range_of(&value, sorting->count, &nulls);
+    bool nulls, any = range_of(&value, sorting, &nulls);
     uint64_t range = any ? value.most - value.least : 0;
 
     if (!any || (!nulls && range == 0))

@@ -10,9 +10,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "exec/order.h"
 
-enum { BLOCK = 1024, GATHERED_MIN = 4096 };
+enum { BLOCK = 1024, GATHERED_MIN = 1024 };
 
 static enum vdbq_status shrink(struct sort_top *top, struct error *error);
 
@@ -46,13 +47,38 @@ static bool may_null(const struct sort_top *top, bool equal)
     return top->bound_null ? equal : !top->keys[0].nulls_last;
 }
 
+struct limit {
+    uint64_t flip; /* what turns the order around    */
+    uint64_t most;
+    bool equal;    /* what is the same counts, too   */
+};
+
+PARALLEL_CLONES
+static void mark_values(int type, const void *values, uint64_t start,
+                        unsigned count, const struct limit *limit,
+                        uint8_t *kept)
+{
+    uint64_t flip = limit->flip, most = limit->most;
+    bool equal = limit->equal;
+
+    if (type == TYPE_F64)
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t code = order_code(TYPE_F64, values, start + i) ^ flip;
+            kept[i] = code < most || (equal && code == most);
+        }
+    else
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t code = order_code(type, values, start + i) ^ flip;
+            kept[i] = code < most || (equal && code == most);
+        }
+}
+
 /* Marks the rows of a block that may be among the first ones. */
 static void mark(const struct sort_top *top, const struct vdbq_vector *column,
                  uint64_t start, unsigned count, uint8_t *kept)
 {
     const struct step_key *key = &top->keys[0];
     int type = sort_type(column->type);
-    uint64_t flip = key->descending ? UINT64_MAX : 0, most = top->bound;
     bool equal = top->key_count > 1;
 
     if (!top->bounded) {
@@ -62,10 +88,9 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
     if (top->bound_null)
         memset(kept, key->nulls_last, count);
     else
-        for (unsigned i = 0; i < count; i++) {
-            uint64_t code = order_code(type, column->values, start + i) ^ flip;
-            kept[i] = code < most || (equal && code == most);
-        }
+        mark_values(type, column->values, start, count,
+                    &(struct limit){ key->descending ? UINT64_MAX : 0,
+                                     top->bound, equal }, kept);
     for (unsigned i = 0; column->nulls != NULL && i < count; i++)
         if (column->nulls[start + i] != 0)
             kept[i] = may_null(top, equal);
@@ -73,27 +98,23 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
 
 /* ------------------------------------------------------------ gathering ---- */
 
-/* Copies the rows that are kept out of a column, one behind the other. */
+/* Copies rows of a column, by their places, one behind the other. */
 static struct vdbq_vector pick(const struct vdbq_vector *column,
-                               uint64_t start, unsigned count,
-                               const uint8_t *kept, uint8_t *room)
+                               uint64_t start, const uint16_t *places,
+                               uint64_t count, uint8_t *room)
 {
     unsigned width = relation_width(column->type);
     const uint8_t *from = (const uint8_t *)column->values + start * width;
-    uint8_t *values = room, *nulls = room + (size_t)8 * BLOCK;
-    struct vdbq_vector picked = { column->type, values, NULL };
+    uint8_t *nulls = room + (size_t)8 * BLOCK;
+    struct vdbq_vector picked = { column->type, room, NULL };
 
-    for (unsigned i = 0; i < count; i++)
-        if (kept[i]) {
-            memcpy(values, from + (size_t)i * width, width);
-            values += width;
-        }
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(room + i * width, from + (size_t)places[i] * width, width);
     if (column->nulls == NULL)
         return picked;
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] = column->nulls[start + places[i]];
     picked.nulls = nulls;
-    for (unsigned i = 0; i < count; i++)
-        if (kept[i])
-            *nulls++ = column->nulls[start + i];
     return picked;
 }
 
@@ -106,15 +127,18 @@ static enum vdbq_status add_block(struct sort_top *top,
     struct vdbq_batch picked = { .columns = top->rows.column_count,
                                  .column = vectors };
     uint8_t kept[BLOCK];
+    uint16_t places[BLOCK];
     enum vdbq_status status = VDBQ_OK;
 
     mark(top, &batch->column[top->keys[0].column], start, count, kept);
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
+        places[picked.rows] = (uint16_t)i;
         picked.rows += kept[i];
+    }
     if (picked.rows == 0)
         return VDBQ_OK;
     for (unsigned i = 0; i < picked.columns; i++)
-        vectors[i] = pick(&batch->column[i], start, count, kept,
+        vectors[i] = pick(&batch->column[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
     status = relation_append(&top->rows, &picked, error);
     if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + GATHERED_MIN)

@@ -125,6 +125,7 @@ struct inputs {
     struct relation picked;     /* argument and filter, where there are any */
     struct vdbq_vector vectors[2];
     struct aggregate_rows rows;
+    struct aggregate_room room;
 };
 
 /* A column of the input, copied in the window's order to column `to`. */
@@ -208,7 +209,8 @@ static void take_rows(const struct aggregate *aggregate,
         uint32_t left = end - at;
         inputs->rows.start = inputs->rows.number = at;
         inputs->rows.count = left < AGGREGATE_BLOCK ? left : AGGREGATE_BLOCK;
-        aggregate_add_one(aggregate, &inputs->rows, state);
+        inputs->room.made = false;
+        aggregate_add_one(aggregate, &inputs->rows, &inputs->room, state);
     }
 }
 
