@@ -664,6 +664,7 @@ struct expression *bind_function(struct binder *binder,
     }
     if (!bind_arguments(binder, &call, is_aggregate))
         return NULL;
+    binder->scope->aggregated |= is_aggregate;
     if (is_aggregate)
         return bind_aggregate(binder, &call, aggregate);
     if (tree->over != NULL)

@@ -47,6 +47,7 @@ struct scope {
     struct vector columns;  /* of struct scope_column               */
     struct vector asked;    /* of struct outer_value: what inner
                                queries use of this one              */
+    bool aggregated;        /* it has an aggregate, used or not     */
     const struct vector *results; /* of struct result: names that may be
                                used where no column has them; or NULL */
 };
