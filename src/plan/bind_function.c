@@ -289,13 +289,17 @@ static struct expression *bind_window(struct binder *binder,
 
 /* ------------------------------------------- made of other expressions -- */
 
+/* What is known keeps its type: nothing behind it matters. */
 static struct expression *coalesce_from(struct binder *binder,
                                         const struct call *call, unsigned i)
 {
     struct expression *e = call->arguments[i], *rest, *known;
+    bool constant = e->kind == EXPRESSION_CONSTANT;
 
-    if (i + 1 == call->count)
+    if (i + 1 == call->count || (constant && !e->null))
         return e;
+    if (constant)
+        return coalesce_from(binder, call, i + 1);
     rest = coalesce_from(binder, call, i + 1);
     known = rest ? expression_null(binder, VDBQ_INTEGER, e->at) : NULL;
     known = known ? expression_operator(binder, AST_IS_NOT, e, known,

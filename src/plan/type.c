@@ -201,6 +201,14 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
     return expression_finish(binder, e);
 }
 
+/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
+static int known_truth(const struct expression *e)
+{
+    if (e->kind != EXPRESSION_CONSTANT || e->null)
+        return -1;
+    return is_float(e->type) ? e->real != 0 : e->integer != 0;
+}
+
 struct expression *expression_choice(struct binder *binder,
                                      struct expression *condition,
                                      struct expression *left,
@@ -209,14 +217,10 @@ struct expression *expression_choice(struct binder *binder,
 {
     struct expression *e;
 
+    if (condition->kind == EXPRESSION_CONSTANT)
+        return known_truth(condition) == 1 ? left : right;
     if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
         return NULL;
-    if (condition->kind == EXPRESSION_CONSTANT) {
-        bool holds = !condition->null
-                     && (is_float(condition->type) ? condition->real != 0
-                                                   : condition->integer != 0);
-        return holds ? left : right;
-    }
     e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
     if (e == NULL)
         return NULL;
@@ -637,14 +641,6 @@ static struct expression *compare(struct binder *binder,
     if (!null && is_literal_text(left) && is_literal_text(right))
         return compare_texts(binder, operator, left, right, tree);
     return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
-}
-
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-static int known_truth(const struct expression *e)
-{
-    if (e->kind != EXPRESSION_CONSTANT || e->null)
-        return -1;
-    return is_float(e->type) ? e->real != 0 : e->integer != 0;
 }
 
 static struct expression *refuse_truth(struct binder *binder,
