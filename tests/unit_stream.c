@@ -413,6 +413,37 @@ static void functions_of_texts_stream(void **state)
     fixture_close(&fixture);
 }
 
+/* A program over another step's texts: those that are '5' or behind it. */
+static void programs_read_texts(void **state)
+{
+    static const char from_5[] = "Table 0 0 0 \"input\"\n"
+                                 "ResultColumn 1 0 0 \"text\"\n"
+                                 "Parallel 0 0 11\n"
+                                 "ColumnNull 2 2 0\n"
+                                 "Text 1 \"5\"\n"
+                                 "Column.WORD 0 2 0\n"
+                                 "Or.I32 2 2 9 0\n"
+                                 "Ge.I32 0 1 9 1\n"
+                                 "Invalid\n"
+                                 "Result 0 1\n"
+                                 "Converge\n"
+                                 "Finish\n";
+    const struct side *side = &fixture.sides[0];
+    struct text expected = { 0 };
+    (void)state;
+    open_sides(300, 0, 5);
+    int texts = add_texts(add_side(&fixture, &fixture.steps, "l"),
+                          "from_integer", 1, VDBQ_TEXT);
+    int last = add_rows(&fixture.steps, texts, from_5);
+    steps_at(&fixture.steps, last)->columns[0].type = VDBQ_TEXT;
+    for (uint32_t i = 0; i < side->rows; i++)
+        if (!side->v_null[i] && side->v[i] >= 5)
+            text_print(&expected, "'%" PRId64 "' \n", side->v[i]);
+    expect_rows(&fixture, expected.bytes);
+    text_finish(&expected);
+    fixture_close(&fixture);
+}
+
 /* -------------------------------------------------------------- apply -- */
 
 /* Adds an apply to all rows of "l" whose inner query is all rows of "r". */
@@ -486,6 +517,47 @@ static void answers_are_kept(void **state)
     expect_ok(try_rows(&fixture, &text), &fixture.error);
     assert_int_equal(fixture.chosen, 1 + 4); /* keys 0 to 2, and NULL */
     text_finish(&text);
+    fixture_close(&fixture);
+}
+
+/* Whether "r" has a row with the key of the outer one: parameter 0. */
+static void inner_queries_take_parameters(void **state)
+{
+    static const char same_key[] = "Table 0 0 0 \"r\"\n"
+                                   "ResultColumn 1 0 0 \"k\"\n"
+                                   "Parallel 0 0 12\n"
+                                   "ColumnNull 2 0 0\n"
+                                   "ParameterNull 3 0\n"
+                                   "Parameter.I32 1 0\n"
+                                   "Column.I32 0 0 0\n"
+                                   "Or.I32 2 3 10 0\n"
+                                   "Eq.I32 0 1 10 1\n"
+                                   "Invalid\n"
+                                   "Result 0 1\n"
+                                   "Converge\n"
+                                   "Finish\n";
+    const struct step_parameter parameter = { .parameter = 0, .column = 0 };
+    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    struct text expected = { 0 };
+    (void)state;
+    open_sides(200, 9, 20);
+    struct step *step = add_apply(APPLY_EXISTS, VDBQ_BOOLEAN);
+    struct step *inner = steps_at(step->apply.inner, 0);
+    program_finish(&inner->scan.program);
+    program_init(&inner->scan.program);
+    read_program(&inner->scan.program, same_key, side_columns, 2,
+                 catalogue_table(fixture.snapshot.catalogue, "r"));
+    assert_true(steps_describe(step->apply.inner, inner));
+    assert_true(vector_append(&step->apply.parameters, &parameter, 1));
+    for (uint32_t i = 0; i < l->rows; i++) {
+        bool found = false;
+        for (uint32_t j = 0; j < r->rows; j++)
+            found |= !l->k_null[i] && !r->k_null[j] && l->k[i] == r->k[j];
+        print_side(l, i, &expected);
+        text_print(&expected, "%d \n", found);
+    }
+    expect_rows(&fixture, expected.bytes);
+    text_finish(&expected);
     fixture_close(&fixture);
 }
 
@@ -701,7 +773,9 @@ int main(void)
         cmocka_unit_test(concat_joins_words),
         cmocka_unit_test(joins_compare_texts),
         cmocka_unit_test(functions_of_texts_stream),
+        cmocka_unit_test(programs_read_texts),
         cmocka_unit_test(inner_queries_answer),
+        cmocka_unit_test(inner_queries_take_parameters),
         cmocka_unit_test(answers_are_kept),
         cmocka_unit_test(groups_are_sorted),
         cmocka_unit_test(windows_look_around),

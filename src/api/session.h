@@ -10,6 +10,7 @@
 
 #include "data/pool.h"
 #include "exec/stream.h"
+#include "exec/word_cache.h"
 
 enum { OPTION_BYTES_MAX = 256 };
 
@@ -35,6 +36,7 @@ struct station {
     struct device *device;
     struct pool *pool;
     struct resident *resident;
+    struct word_cache *words; /* beside the pool */
     struct station *next;
 };
 
