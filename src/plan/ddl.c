@@ -96,7 +96,7 @@ static enum vdbq_status check_columns(const struct ast_create *create,
         if (check_name(&column->name, "column", binder->error) != VDBQ_OK)
             return binder->error->status;
         plan->columns[count++] =
-            (struct column){ column->name.text, column->type };
+            (struct column){ .name = column->name.text, .type = column->type };
     }
     plan->column_count = count;
     return check_repeated(create, binder);
