@@ -37,9 +37,9 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
 
 unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 {
-    (void)query;
-    (void)column;
-    return 0;
+    if (column >= vdbq_query_columns(query) || query_explains(query))
+        return 0;
+    return steps_last(&query->plan.steps)->columns[column].scale;
 }
 
 /* -------------------------------------------------------------- values -- */
