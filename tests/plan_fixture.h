@@ -43,10 +43,18 @@ struct test_table {
     struct test_column columns[COLUMNS];
 };
 
-#define INT(name, ...) { { name, VDBQ_INTEGER }, (const double[]){ __VA_ARGS__ }, NULL }
-#define BIG(name, ...) { { name, VDBQ_BIGINT }, NULL, (const int64_t[]){ __VA_ARGS__ } }
-#define FLT(name, ...) { { name, VDBQ_FLOAT }, (const double[]){ __VA_ARGS__ }, NULL }
-#define DBL(name, ...) { { name, VDBQ_DOUBLE }, (const double[]){ __VA_ARGS__ }, NULL }
+#define INT(label, ...) \
+    { .column = { .name = label, .type = VDBQ_INTEGER }, \
+      .values = (const double[]){ __VA_ARGS__ } }
+#define BIG(label, ...) \
+    { .column = { .name = label, .type = VDBQ_BIGINT }, \
+      .integers = (const int64_t[]){ __VA_ARGS__ } }
+#define FLT(label, ...) \
+    { .column = { .name = label, .type = VDBQ_FLOAT }, \
+      .values = (const double[]){ __VA_ARGS__ } }
+#define DBL(label, ...) \
+    { .column = { .name = label, .type = VDBQ_DOUBLE }, \
+      .values = (const double[]){ __VA_ARGS__ } }
 
 static const struct test_table test_tables[TABLES] = {
     { "test", 0, 0, 5,
@@ -208,7 +216,7 @@ static inline void plan(struct planned *planned, const char *sql)
                   &planned->error) != VDBQ_OK)
         fail_msg("%s: %s", sql, planned->error.message);
     planned->status =
-        plan_statement(statement, sql, strlen(sql), &database.catalogue,
+        plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
                        &planned->arena, &planned->plan, &planned->error);
     if (planned->status == VDBQ_OK && planned->plan.kind == PLAN_SELECT
         && steps_check(&planned->plan.steps, &planned->error) != VDBQ_OK)

@@ -17,10 +17,10 @@
 
 enum { COLUMNS = 4 };
 
-static struct column columns[COLUMNS] = { { "i", VDBQ_INTEGER },
-                                          { "b", VDBQ_BIGINT },
-                                          { "f", VDBQ_FLOAT },
-                                          { "d", VDBQ_DOUBLE } };
+static struct column columns[COLUMNS] = { { .name = "i", .type = VDBQ_INTEGER },
+                                          { .name = "b", .type = VDBQ_BIGINT },
+                                          { .name = "f", .type = VDBQ_FLOAT },
+                                          { .name = "d", .type = VDBQ_DOUBLE } };
 static const struct table table = { .id = 1, .name = "t", .column_count = 4,
                                     .columns = columns, .key = NO_KEY };
 
@@ -326,7 +326,7 @@ static void damaged_columns_are_refused(void **state)
         REFUSES(&made, column->bits, 1);
         REFUSES(&made, column->encoding, 255);
         REFUSES(&made, column->reserved1[1], 1);
-        REFUSES(&made, column->reserved2, 1);
+        REFUSES(&made, column->words, 1);
         REFUSES(&made, column->width, column->width * 2);
         REFUSES(&made, column->width, 0);
         REFUSES(&made, column->null_count, column->null_count + 1);

@@ -251,6 +251,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .snapshot = &query->snapshot,
         .choose = choose_place,
         .choose_context = query,
+        .threads = host_threads(db),
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,

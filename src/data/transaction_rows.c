@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/type.h"
-#include "data/row_check.h"
 #include "data/transaction_inner.h"
 #include "data/unique.h"
+#include "data/values.h"
 
 /* Rows on their way into a table. */
 struct adding {
@@ -50,7 +50,9 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
     adding.table = transaction_table(transaction, table_id, error);
     if (adding.table == NULL)
         return VDBQ_UNKNOWN;
-    status = row_check(adding.table, rows, vectors, error);
+    status = values_check(adding.table, rows, vectors, error);
+    if (status == VDBQ_OK && adding.table->key != NO_KEY)
+        status = key_check_nulls(adding.table, rows, vectors, error);
     if (status == VDBQ_OK
         && !unique_rules(transaction->draft, adding.table,
                          conflict != CONFLICT_FAIL, &adding.rules))

@@ -8,7 +8,6 @@
 
 #include "data/transaction_inner.h"
 #include "data/unique.h"
-#include "program/program.h"
 
 static enum vdbq_status check_name(const char *name, const char *what,
                                    struct error *error);
@@ -246,7 +245,7 @@ static enum vdbq_status check_columns(const struct table *table,
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++) {
         names[i] = table->columns[i].name;
         status = check_name(names[i], "column", error);
-        if (status == VDBQ_OK && type_width((int)table->columns[i].type) == 0)
+        if (status == VDBQ_OK && !column_valid(&table->columns[i]))
             status = error_set(error, VDBQ_TYPE,
                                "column %s cannot be stored: its type has no "
                                "place in a table", names[i]);

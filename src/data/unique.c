@@ -15,7 +15,8 @@
 
 enum {
     SETS_MAX = 64,   /* that are kept  */
-    SLOTS_FIRST = 64 /* of a set       */
+    SLOTS_FIRST = 64, /* of a set      */
+    SHOWN_MAX = 64   /* bytes of a text in a message */
 };
 
 static enum vdbq_status fill_set(struct unique_set *set,
@@ -25,12 +26,6 @@ static enum vdbq_status fill_set(struct unique_set *set,
                                  struct error *error);
 
 /* ----------------------------------------------------------------- rules -- */
-
-bool unique_key_watched(const struct table *table)
-{
-    return table->key != NO_KEY
-        && type_machine(table->columns[table->key].type) != TYPE_WORD;
-}
 
 static bool add_rule(struct vector *rules, const char *index, unsigned count,
                      const unsigned *columns, unsigned column)
@@ -48,8 +43,7 @@ bool unique_rules(const struct catalogue *catalogue,
 
     *rules = VECTOR(struct unique_rule);
     for (unsigned i = 0; i < table->column_count && added; i++)
-        if (i == table->key ? keyed || !unique_key_watched(table)
-                            : table->columns[i].unique)
+        if (i == table->key ? keyed : table->columns[i].unique)
             added = add_rule(rules, NULL, 1, NULL, i);
     for (unsigned i = 0; i < table->unique_count && added; i++)
         added = add_rule(rules, NULL, table->uniques[i].column_count,
@@ -354,35 +348,24 @@ void unique_sets_finish(struct database *database)
 
 /* --------------------------------------------------------------- message -- */
 
-static void print_value(const struct vdbq_vector *vector, uint64_t row,
+static void print_value(const struct column *column,
+                        const struct vdbq_vector *vector, uint64_t row,
                         struct text *text)
 {
-    char number[32];
+    const struct vdbq_text *texts = vector->values;
+    char room[TYPE_TEXT_MAX];
 
-    switch (type_machine(vector->type)) {
-    case TYPE_WORD: {
-        const struct vdbq_text *value =
-            &((const struct vdbq_text *)vector->values)[row];
-        text_add(text, "'", 1);
-        text_add(text, value->bytes, value->length);
-        text_add(text, "'", 1);
+    if (vector->type != VDBQ_TEXT) {
+        const char *values = vector->values;
+        type_print(vector->type, column->scale,
+                   values + row * type_bytes(vector->type), room);
+        text_print(text, "%s", room);
         return;
     }
-    case TYPE_I32:
-        text_print(text, "%d", ((const int32_t *)vector->values)[row]);
-        return;
-    case TYPE_I64:
-        text_print(text, "%lld",
-                   (long long)((const int64_t *)vector->values)[row]);
-        return;
-    case TYPE_F32:
-        text_from_float(((const float *)vector->values)[row], number);
-        break;
-    default:
-        text_from_double(((const double *)vector->values)[row], number);
-        break;
-    }
-    text_print(text, "%s", number);
+    text_add(text, "'", 1);
+    text_add(text, texts[row].bytes,
+             texts[row].length < SHOWN_MAX ? texts[row].length : SHOWN_MAX);
+    text_print(text, "%s", texts[row].length < SHOWN_MAX ? "'" : "' ...");
 }
 
 static const char *plural(const struct unique_rule *rule)
@@ -403,7 +386,8 @@ enum vdbq_status unique_twice(const struct table *table,
         text_print(&names, "%s%s", i > 0 ? ", " : "",
                    table->columns[column].name);
         text_print(&values, "%s", i > 0 ? ", " : "");
-        print_value(&vectors[column], row, &values);
+        print_value(&table->columns[column], &vectors[column], row,
+                    &values);
     }
     if (names.failed || values.failed)
         error_no_memory(error);

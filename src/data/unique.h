@@ -19,9 +19,6 @@ struct unique_rule {
     unsigned column;
 };
 
-/* Whether key.c watches the table's primary key; else it is a rule. */
-bool unique_key_watched(const struct table *table);
-
 /* The rules for a table; `keyed`: its primary key is one in any case. False:
  * no memory. */
 bool unique_rules(const struct catalogue *catalogue,
