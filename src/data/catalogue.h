@@ -20,7 +20,7 @@ enum {
     COLUMNS_MAX = 4096,   /* of one table       */
     TABLES_MAX = 65536,   /* of one database; as many views, and indexes */
     NAME_BYTES_MAX = 1024, /* of table or column */
-    DEFAULT_BYTES_MAX = 1 << 20 /* of a column's DEFAULT */
+    STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, of a view */
 };
 
 /* What is known of the values of one column, in one tablet or in all. */

@@ -96,6 +96,10 @@ enum vdbq_status transaction_create_view(struct transaction *transaction,
         status = check_name(view->name, "view", error);
     if (status == VDBQ_OK)
         status = check_free(transaction->draft, view->name, error);
+    if (status == VDBQ_OK && strlen(view->sql) > STORED_SQL_MAX)
+        status = error_set(error, VDBQ_LIMIT, "view %s has %zu bytes of SQL, "
+                           "at most %d are allowed", view->name,
+                           strlen(view->sql), (int)STORED_SQL_MAX);
     if (status == VDBQ_OK && transaction->draft->view_count >= TABLES_MAX)
         status = error_set(error, VDBQ_LIMIT, "a database has at most %d "
                            "views", (int)TABLES_MAX);

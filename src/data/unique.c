@@ -27,13 +27,28 @@ static enum vdbq_status fill_set(struct unique_set *set,
 
 /* ----------------------------------------------------------------- rules -- */
 
-static bool add_rule(struct vector *rules, const char *index, unsigned count,
-                     const unsigned *columns, unsigned column)
+static unsigned rule_column(const struct unique_rule *rule, unsigned i)
 {
-    struct unique_rule rule = { .index = index, .column_count = count,
-                                .columns = columns, .column = column };
+    return rule->columns != NULL ? rule->columns[i] : rule->column;
+}
 
-    return vector_append(rules, &rule, 1);
+static bool same_columns(const struct unique_rule *a,
+                         const struct unique_rule *b)
+{
+    bool same = a->column_count == b->column_count;
+
+    for (unsigned i = 0; same && i < a->column_count; i++)
+        same = rule_column(a, i) == rule_column(b, i);
+    return same;
+}
+
+/* Adds a rule, unless another says the same. */
+static bool add_rule(struct vector *rules, const struct unique_rule *rule)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (same_columns(vector_at(rules, i), rule))
+            return true;
+    return vector_append(rules, rule, 1);
 }
 
 bool unique_rules(const struct catalogue *catalogue,
@@ -44,22 +59,22 @@ bool unique_rules(const struct catalogue *catalogue,
     *rules = VECTOR(struct unique_rule);
     for (unsigned i = 0; i < table->column_count && added; i++)
         if (i == table->key ? keyed : table->columns[i].unique)
-            added = add_rule(rules, NULL, 1, NULL, i);
+            added = add_rule(rules, &(struct unique_rule){
+                                        .column_count = 1, .column = i });
     for (unsigned i = 0; i < table->unique_count && added; i++)
-        added = add_rule(rules, NULL, table->uniques[i].column_count,
-                         table->uniques[i].columns, 0);
+        added = add_rule(rules,
+                         &(struct unique_rule){
+                             .column_count = table->uniques[i].column_count,
+                             .columns = table->uniques[i].columns });
     for (size_t i = 0; i < catalogue->index_count && added; i++) {
         const struct index *index = &catalogue->indexes[i];
         if (index->unique && index->table_id == table->id)
-            added = add_rule(rules, index->name, index->column_count,
-                             index->columns, 0);
+            added = add_rule(rules, &(struct unique_rule){
+                                        .index = index->name,
+                                        .column_count = index->column_count,
+                                        .columns = index->columns });
     }
     return added;
-}
-
-static unsigned rule_column(const struct unique_rule *rule, unsigned i)
-{
-    return rule->columns != NULL ? rule->columns[i] : rule->column;
 }
 
 /* ------------------------------------------------------------------ hash -- */
@@ -368,11 +383,6 @@ static void print_value(const struct column *column,
     text_print(text, "%s", texts[row].length < SHOWN_MAX ? "'" : "' ...");
 }
 
-static const char *plural(const struct unique_rule *rule)
-{
-    return rule->column_count == 1 ? "" : "s";
-}
-
 enum vdbq_status unique_twice(const struct table *table,
                               const struct unique_rule *rule,
                               const struct vdbq_vector *vectors,
@@ -393,15 +403,14 @@ enum vdbq_status unique_twice(const struct table *table,
         error_no_memory(error);
     else if (rule->index != NULL)
         error_set(error, VDBQ_CONSTRAINT,
-                  "table %s: the unique index %s has the value%s of %s twice: "
-                  "%s", table->name, rule->index, plural(rule), names.bytes,
-                  values.bytes);
+                  "table %s: the unique index %s has a value of %s twice: %s",
+                  table->name, rule->index, names.bytes, values.bytes);
     else
-        error_set(error, VDBQ_CONSTRAINT,
-                  "table %s: the %s %s is there twice: %s", table->name,
+        error_set(error, VDBQ_CONSTRAINT, "table %s: the %s %s is there twice: "
+                  "%s", table->name,
                   key ? "primary key" : rule->column_count == 1
-                  ? "unique column" : "unique columns'", names.bytes,
-                  values.bytes);
+                  ? "unique column" : "unique combination of",
+                  names.bytes, values.bytes);
     text_finish(&names);
     text_finish(&values);
     return error->status;
