@@ -60,7 +60,7 @@ static bool watch_keys(struct gather *gather, const struct table *table,
     const struct rows *rows = &gather->rows;
     const char *values;
 
-    if (table->key == NO_KEY)
+    if (table->key == NO_KEY || gather->claimed)
         return true;
     values = vectors[table->key].values;
     values += first * type_bytes(vectors[table->key].type);

@@ -256,6 +256,48 @@ enum vdbq_status transaction_settle(struct transaction *transaction,
     return VDBQ_OK;
 }
 
+/* Adds where the tablets are that this transaction has written. */
+static bool add_own(const struct transaction *transaction,
+                    const struct catalogue *catalogue, struct vector *extents)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++)
+            if (table->tablets[k].generation == transaction->writer.generation
+                && !extents_add(extents, table->tablets[k].offset,
+                                table->tablets[k].size_bytes))
+                return false;
+    }
+    return true;
+}
+
+/* Lets the space be used again of tablets that this transaction has written
+ * and that neither its draft nor a snapshot has any more. */
+static bool give_back(struct transaction *transaction)
+{
+    struct vector before = VECTOR(struct extent);
+    struct vector now = VECTOR(struct extent);
+    const struct extent *old, *kept;
+    bool done = add_own(transaction, transaction->marked, &before)
+             && add_own(transaction, transaction->draft, &now);
+    size_t k = 0;
+
+    extents_sort(&before);
+    extents_sort(&now);
+    old = before.items;
+    kept = now.items;
+    for (size_t i = 0; i < before.count && done; i++) {
+        while (k < now.count && kept[k].offset < old[i].offset)
+            k++;
+        if (k == now.count || kept[k].offset != old[i].offset)
+            done = space_give(&transaction->writer.space, old[i].offset,
+                              old[i].size);
+    }
+    vector_finish(&before);
+    vector_finish(&now);
+    return done;
+}
+
 enum vdbq_status transaction_mark(struct transaction *transaction,
                                   struct error *error)
 {
@@ -263,6 +305,10 @@ enum vdbq_status transaction_mark(struct transaction *transaction,
 
     if (status != VDBQ_OK)
         return status;
+    if (transaction->marked != NULL && !is_read(transaction)
+        && transaction->marked != transaction->draft
+        && !give_back(transaction))
+        return error_no_memory(error);
     catalogue_release(transaction->marked);
     transaction->marked = catalogue_hold(transaction->draft);
     return VDBQ_OK;

@@ -10,6 +10,12 @@
 #include "data/unique.h"
 #include "data/values.h"
 
+enum {
+    CLAIMED_ROWS_MAX = 64,       /* rows added at once whose keys are looked
+                                    for in a set of all keys ...           */
+    CLAIMED_TABLE_MAX = 1 << 22  /* ... of tables of so many rows          */
+};
+
 /* Rows on their way into a table. */
 struct adding {
     struct transaction *transaction;
@@ -17,11 +23,14 @@ struct adding {
     uint64_t rows;
     const struct vdbq_vector *vectors;
     struct vector rules;       /* struct unique_rule                      */
+    bool claims;               /* the primary key is one of them          */
     struct error *error;
 };
 
 static enum vdbq_status add(struct adding *adding, uint64_t first,
                             uint64_t rows);
+static enum vdbq_status claim_key(struct adding *adding,
+                                  enum conflict conflict);
 static enum vdbq_status add_unique(struct adding *adding);
 static enum vdbq_status add_unless(struct adding *adding);
 static enum vdbq_status replace(struct adding *adding);
@@ -53,9 +62,11 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
     status = values_check(adding.table, rows, vectors, error);
     if (status == VDBQ_OK && adding.table->key != NO_KEY)
         status = key_check_nulls(adding.table, rows, vectors, error);
+    if (status == VDBQ_OK)
+        status = claim_key(&adding, conflict);
     if (status == VDBQ_OK
-        && !unique_rules(transaction->draft, adding.table,
-                         conflict != CONFLICT_FAIL, &adding.rules))
+        && !unique_rules(transaction->draft, adding.table, adding.claims,
+                         &adding.rules))
         status = error_no_memory(error);
     if (status == VDBQ_OK)
         status = conflict == CONFLICT_IGNORE    ? add_unless(&adding)
@@ -65,36 +76,74 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
     return transaction_note(transaction, status);
 }
 
+/* Whether few rows come whose keys are not above all others, or the set of
+ * all keys is there anyway. */
+static bool claims_few(const struct adding *adding)
+{
+    const struct table *table = adding->table;
+    const struct unique_rule rule = { .column_count = 1,
+                                      .column = table->key };
+
+    if (adding->rows > CLAIMED_ROWS_MAX || table->rows > CLAIMED_TABLE_MAX)
+        return false;
+    return !key_grows(table, adding->rows, adding->vectors)
+        || unique_set_known(adding->transaction->writer.database, table,
+                            &rule);
+}
+
+/* Who sees to the primary key: the set of all keys, or key.c. All rows of one
+ * gather go the same way. */
+static enum vdbq_status claim_key(struct adding *adding,
+                                  enum conflict conflict)
+{
+    const struct gather *gather =
+        transaction_gather(adding->transaction, adding->table->id);
+    uint32_t id = adding->table->id;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (adding->table->key == NO_KEY)
+        return VDBQ_OK;
+    adding->claims = conflict != CONFLICT_FAIL
+                  || (gather != NULL ? gather->claimed : claims_few(adding));
+    if (!adding->claims || gather == NULL || gather->claimed)
+        return VDBQ_OK;
+    status = transaction_settle(adding->transaction, adding->error);
+    adding->table = catalogue_table_id(adding->transaction->draft, id);
+    return status;
+}
+
 /* ------------------------------------------------------------------- add -- */
 
-static struct gather *add_gather(struct transaction *transaction,
-                                 const struct table *table)
+static struct gather *add_gather(const struct adding *adding)
 {
+    struct transaction *transaction = adding->transaction;
     struct gather *gather = vector_add(&transaction->gathers);
 
     if (gather == NULL)
         return NULL;
-    if (gather_init(gather, table))
+    if (gather_init(gather, adding->table)) {
+        gather->claimed = adding->claims;
         return gather;
+    }
     gather_finish(gather);
     transaction->gathers.count--;
     return NULL;
 }
 
 /* Adds rows that were checked. */
-static enum vdbq_status add_checked(struct transaction *transaction,
-                                    const struct table *table, uint64_t rows,
-                                    const struct vdbq_vector *vectors,
-                                    struct error *error)
+static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
+                                    const struct vdbq_vector *vectors)
 {
-    struct gather *gather = transaction_gather(transaction, table->id);
+    struct transaction *transaction = adding->transaction;
+    struct gather *gather =
+        transaction_gather(transaction, adding->table->id);
 
     if (gather == NULL)
-        gather = add_gather(transaction, table);
+        gather = add_gather(adding);
     if (gather == NULL)
-        return error_no_memory(error);
-    return gather_add(gather, &transaction->writer, table, rows, vectors,
-                      error);
+        return error_no_memory(adding->error);
+    return gather_add(gather, &transaction->writer, adding->table, rows,
+                      vectors, adding->error);
 }
 
 /* Adds rows first .. first + rows - 1. */
@@ -106,8 +155,7 @@ static enum vdbq_status add(struct adding *adding, uint64_t first,
     enum vdbq_status status;
 
     if (first == 0)
-        return add_checked(adding->transaction, adding->table, rows,
-                           adding->vectors, adding->error);
+        return add_checked(adding, rows, adding->vectors);
     vectors = memory_zeroed(count, sizeof *vectors);
     if (vectors == NULL)
         return error_no_memory(adding->error);
@@ -118,8 +166,7 @@ static enum vdbq_status add(struct adding *adding, uint64_t first,
             (const char *)from->values + first * type_bytes(from->type);
         vectors[i].nulls = from->nulls != NULL ? from->nulls + first : NULL;
     }
-    status = add_checked(adding->transaction, adding->table, rows, vectors,
-                         adding->error);
+    status = add_checked(adding, rows, vectors);
     memory_release(vectors);
     return status;
 }

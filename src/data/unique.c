@@ -252,25 +252,47 @@ static struct unique_set *add_set(struct database *database,
     return set;
 }
 
+static struct unique_set *find_set(const struct database *database,
+                                   const struct table *table,
+                                   const struct unique_rule *rule)
+{
+    struct unique_set *sets = database->unique_sets.items;
+
+    for (size_t i = 0; i < database->unique_sets.count; i++)
+        if (is_for(&sets[i], table, rule))
+            return &sets[i];
+    return NULL;
+}
+
+static bool is_of(const struct unique_set *set, const struct table *table)
+{
+    return set->made && set->identity == identity_of(table);
+}
+
+bool unique_set_known(const struct database *database,
+                      const struct table *table,
+                      const struct unique_rule *rule)
+{
+    const struct unique_set *set = find_set(database, table, rule);
+
+    return set != NULL && is_of(set, table);
+}
+
 enum vdbq_status unique_set_of(struct database *database,
                                const struct table *table,
                                const struct unique_rule *rule,
                                struct unique_set **set, struct error *error)
 {
-    struct unique_set *sets = database->unique_sets.items;
-    struct unique_set *found = NULL;
+    struct unique_set *found = find_set(database, table, rule);
 
     *set = NULL;
-    for (size_t i = 0; i < database->unique_sets.count; i++)
-        if (is_for(&sets[i], table, rule))
-            found = &sets[i];
     if (found == NULL)
         found = add_set(database, table, rule);
     if (found == NULL)
         return error_no_memory(error);
     found->used = ++database->unique_calls;
     *set = found;
-    if (found->made && found->identity == identity_of(table))
+    if (is_of(found, table))
         return VDBQ_OK;
     return fill_set(found, database, table, rule, error);
 }

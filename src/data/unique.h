@@ -57,6 +57,10 @@ enum vdbq_status unique_set_of(struct database *database,
                                const struct table *table,
                                const struct unique_rule *rule,
                                struct unique_set **set, struct error *error);
+/* Whether that set is there already. */
+bool unique_set_known(const struct database *database,
+                      const struct table *table,
+                      const struct unique_rule *rule);
 /* CONSTRAINT: says which values are there twice. */
 enum vdbq_status unique_twice(const struct table *table,
                               const struct unique_rule *rule,
