@@ -50,15 +50,6 @@ struct device_backend {
     /* Puts it into the cache; frees it where there is no memory. */
     enum vdbq_status (*machine_keep)(struct device_machine *machine,
                                      struct error *error);
-    enum vdbq_status (*launch)(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error);
-    enum vdbq_status (*order)(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error);
 
     /* Jobs. A start or a collect that fails leaves nothing in flight; a
      * destroy waits for what is. */
@@ -96,6 +87,9 @@ struct device_memory {
     uint64_t size_bytes;
     void *host; /* where the host reaches it; NULL: the device holds it */
 };
+
+/* Groups that a launch takes. */
+uint32_t device_launch_groups(const struct device_launch *launch);
 
 /* The head of every job. */
 struct device_job {

@@ -348,37 +348,3 @@ struct machine_shape device_machine_shape(const struct device_machine *machine)
 {
     return machine->shape;
 }
-
-/* Whether a kernel may use the memory: the host must have given it. */
-__attribute__((unused)) /* without asserts */
-static bool is_given(const struct device_memory *memory)
-{
-    return memory == NULL || memory->host == NULL ||
-           memory->device->facts.is_host;
-}
-
-enum vdbq_status device_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error)
-{
-    assert(is_given(params->control) && is_given(params->data));
-    assert(is_given(params->result) && is_given(params->descriptors));
-    assert(is_given(params->counters));
-    assert(params->launch->row_first <= params->launch->row_end);
-    assert(params->launch->steps_per_item > 0);
-    return machine->device->backend->launch(machine, params, times, error);
-}
-
-enum vdbq_status device_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error)
-{
-    assert(is_given(params->result) && is_given(ordered));
-    if (steps == 0)
-        return VDBQ_OK;
-    return machine->device->backend->order(machine, params, ordered, steps,
-                                           times, error);
-}

@@ -145,36 +145,10 @@ bool device_machine_behind(struct device *device,
 struct machine_shape {
     unsigned step_rows;
     unsigned steps_per_item;
-    bool ordered; /* neighbouring steps of one group pack their rows next to
-                     one another: their descriptors join                  */
+    bool dense; /* the rows of all steps lie next to one another, in order;
+                   else those of a group's do                              */
 };
 struct machine_shape device_machine_shape(const struct device_machine *machine);
-
-/* Runs the machine over launch->row_first .. row_end and waits. `control`
- * starts with the launch that is in `launch` too. Counters and descriptors
- * are the device's to fill; counters are set up by this call. */
-struct device_launch {
-    const struct launch *launch;
-    struct device_memory *control;
-    struct device_memory *data;        /* the tablet or its columns; may be
-                                          NULL when no feed is read        */
-    struct device_memory *result;
-    struct device_memory *descriptors; /* struct descriptor a step         */
-    struct device_memory *counters;    /* u32[COUNTERS]                    */
-};
-enum vdbq_status device_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error);
-
-/* Moves the rows that descriptors[0 .. steps) name from `result` to their
- * places in table order in `ordered` (same layout of columns, described by
- * the same outputs), on the device. Only for memory the device owns. */
-enum vdbq_status device_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error);
 
 /* ------------------------------------------------------------ tuning -- */
 

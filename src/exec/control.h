@@ -24,7 +24,7 @@ enum vdbq_status control_init(struct control *control,
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch *control_launch(u8 *block);
-struct feed *control_feeds(u8 *block);
+struct feed *control_feeds(u8 *block, unsigned piece);
 struct output *control_outputs(u8 *block);
 
 #endif

@@ -33,14 +33,13 @@ struct flight {
     enum flight_state state;
     struct device_job *job;
     struct device_memory *control;
-    struct device_memory *counters;
+    struct device_memory *progress; /* with descriptors of `steps_room` steps */
     struct device_memory *data;    /* feeds that were copied in; or NULL     */
     struct device_memory *staging; /* pinned: see staging_room()             */
-    unsigned staging_steps;        /* descriptors there is room for          */
+    unsigned steps_room;
     bool control_sent;             /* the device has staging's control block */
     u8 *head;                      /* control block's head for this start    */
     struct vector copies;          /* of struct device_copy, in              */
-    unsigned steps;                /* of this start                          */
     uint64_t rows;                 /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
     struct result result;

@@ -13,7 +13,7 @@
 
 /* A launch in flight. */
 struct part {
-    struct source source;
+    struct source sources[LAUNCH_PIECES]; /* one a piece */
     uint64_t rows;
     uint64_t bytes; /* of the columns that it reads */
 };
@@ -23,7 +23,7 @@ struct scan {
     struct runner *runner;
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
-    struct feed *feeds;        /* of the launch at hand                    */
+    struct feed *feeds;        /* of the launch at hand, piece by piece    */
     struct vector copies;      /* struct device_copy: likewise             */
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
@@ -69,7 +69,7 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     scan->copies = VECTOR(struct device_copy);
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
-                                      sizeof *scan->feeds);
+                                      LAUNCH_PIECES * sizeof *scan->feeds);
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL &&
@@ -95,13 +95,20 @@ enum vdbq_status scan_open(const struct scan_params *params,
     return status;
 }
 
+/* Lets go of what a part held; `failed`: its launch was. */
+static void part_close(struct scan *scan, struct part *part, bool failed)
+{
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        source_close(&part->sources[i], &scan->sources, failed);
+}
+
 void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
     runner_close(scan->runner); /* waits for what is in flight */
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
-        source_close(&scan->parts[i].source, &scan->sources, scan->failed);
+        part_close(scan, &scan->parts[i], scan->failed);
     vector_finish(&scan->copies);
     arena_finish(&scan->arena);
     memory_release(scan);
@@ -113,7 +120,7 @@ void scan_close(struct scan *scan)
 static void part_done(struct scan *scan)
 {
     struct part *part = &scan->parts[scan->first];
-    source_close(&part->source, &scan->sources, false);
+    part_close(scan, part, false);
     scan->rows_done += part->rows;
     scan->bytes_done += part->bytes;
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
@@ -145,50 +152,92 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
 
 /* --------------------------------------------------------------- start -- */
 
-/* Starts the launch of a part over the next rows of its tablet. */
-static enum vdbq_status launch(struct scan *scan, struct part *part,
-                               struct error *error)
+/* Goes on to the next tablet that is not to be skipped. */
+static void pass_over(struct scan *scan)
 {
-    const struct source_params *sources = &scan->sources;
-    struct runner_input input = source_input(&part->source, sources);
-    source_feeds(&part->source, sources, scan->row, scan->feeds);
-    input.feeds = scan->feeds;
-    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
-    input.copy_count = scan->copies.count;
-    input.rows = part->rows;
-    part->bytes = 0;
-    for (unsigned i = 0; i < sources->pack->feed_count; i++)
-        part->bytes += feed_value_bytes(&scan->feeds[i], part->rows) +
-                       feed_null_bytes(&scan->feeds[i], part->rows);
-    return runner_start(scan->runner, &input, error);
+    const struct table *table = scan->table;
+    while (scan->params.skips && scan->tablet < table->tablet_count &&
+           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
+        scan->rows_done += table->tablets[scan->tablet].rows;
+        scan->rows_skipped += table->tablets[scan->tablet].rows;
+        scan->tablets_skipped++;
+        scan->tablet++;
+    }
 }
 
-/* Starts the next part of the table. */
-static enum vdbq_status start_part(struct scan *scan, struct error *error)
+/* Takes the next rows of the table into a part. */
+static enum vdbq_status add_piece(struct scan *scan, struct part *part,
+                                  struct runner_input *input,
+                                  struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
-    struct part *part =
-        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
-                     RUNNER_RING_MAX];
+    struct source_params *sources = &scan->sources;
+    struct source *source = &part->sources[input->count];
+    unsigned columns = sources->pack->feed_count;
+    struct feed *feeds = scan->feeds + input->count * columns;
     uint64_t left = tablet->rows - scan->row;
-    uint64_t most = runner_rows_max(scan->runner);
-    scan->copies.count = 0;
-    enum vdbq_status status = source_open(&part->source, &scan->sources,
-                                          tablet, &scan->copies, error);
-    if (status != VDBQ_OK)
-        return status;
-    part->rows = left < most ? left : most;
-    status = launch(scan, part, error);
+    uint64_t most = runner_rows_max(scan->runner) - part->rows;
+    size_t copies = scan->copies.count;
+    enum vdbq_status status =
+        source_open(source, sources, tablet, &scan->copies, error);
     if (status != VDBQ_OK) {
-        source_close(&part->source, &scan->sources, true);
+        scan->copies.count = copies;
         return status;
     }
-    scan->row += part->rows;
+    struct runner_piece *piece = &input->pieces[input->count++];
+    *piece = (struct runner_piece){ .feeds = feeds,
+                                    .data = source_data(source, sources),
+                                    .rows = left < most ? left : most };
+    source_feeds(source, sources, scan->row, feeds);
+    for (unsigned i = 0; i < columns; i++)
+        part->bytes += feed_value_bytes(&feeds[i], piece->rows) +
+                       feed_null_bytes(&feeds[i], piece->rows);
+    part->rows += piece->rows;
+    scan->row += piece->rows;
     if (scan->row < tablet->rows)
         return VDBQ_OK;
     scan->row = 0;
     scan->tablet++;
+    pass_over(scan);
     return VDBQ_OK;
+}
+
+/* Whether the next tablet may join a launch: what the device has already need
+ * not wait for one another. */
+static bool joins(const struct scan *scan, const struct part *part,
+                  const struct runner_input *input)
+{
+    return scan->sources.mode == MODE_CACHED && scan->copies.count == 0 &&
+           input->count < LAUNCH_PIECES && scan->row == 0 &&
+           scan->tablet < scan->table->tablet_count &&
+           scan->table->tablets[scan->tablet].rows <=
+               runner_rows_max(scan->runner) - part->rows;
+}
+
+/* Starts the next part of the table. Whatever keeps a tablet from joining the
+ * others is met again by the part that starts with it. */
+static enum vdbq_status start_part(struct scan *scan, struct error *error)
+{
+    struct part *part =
+        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
+                     RUNNER_RING_MAX];
+    struct runner_input input = { 0 };
+    struct error ignored;
+    part->rows = part->bytes = 0;
+    scan->copies.count = 0;
+    enum vdbq_status status = add_piece(scan, part, &input, error);
+    if (status != VDBQ_OK)
+        return status;
+    while (joins(scan, part, &input) &&
+           add_piece(scan, part, &input, &ignored) == VDBQ_OK)
+        continue;
+    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
+    input.copy_count = scan->copies.count;
+    input.host = source_host(&part->sources[0], &scan->sources);
+    status = runner_start(scan->runner, &input, error);
+    if (status != VDBQ_OK)
+        part_close(scan, part, true);
+    return status;
 }
 
 /* Starts the program for its one row, without a table. */
@@ -197,8 +246,9 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
     scan->fed = true;
     scan->parts[scan->first].rows = 1;
     return runner_start(scan->runner,
-                        &(struct runner_input){ .feeds = scan->feeds,
-                                                .rows = 1 },
+                        &(struct runner_input){
+                            .pieces = { { .feeds = scan->feeds, .rows = 1 } },
+                            .count = 1 },
                         error);
 }
 
@@ -211,19 +261,6 @@ static bool stopped(const struct scan *scan)
     return params->progress != NULL && scan->table != NULL &&
            !params->progress(params->progress_context, scan->rows_done,
                              scan->table->rows);
-}
-
-/* Goes on to the next tablet that is not to be skipped. */
-static void pass_over(struct scan *scan)
-{
-    const struct table *table = scan->table;
-    while (scan->params.skips && scan->tablet < table->tablet_count &&
-           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
-        scan->rows_done += table->tablets[scan->tablet].rows;
-        scan->rows_skipped += table->tablets[scan->tablet].rows;
-        scan->tablets_skipped++;
-        scan->tablet++;
-    }
 }
 
 /* One launch more, or the end of the table. */

@@ -78,17 +78,20 @@ void source_feeds(const struct source *source,
     }
 }
 
-struct runner_input source_input(const struct source *source,
-                                 const struct source_params *params)
+struct device_memory *source_data(const struct source *source,
+                                  const struct source_params *params)
 {
-    struct runner_input input = { 0 };
     if (params->mode == MODE_CACHED)
-        input.data = source->resident->memory;
-    else if (params->mode == MODE_MAPPED)
-        input.data = source->slot->memory;
-    else
-        input.host = device_memory_host(source->slot->memory);
-    return input;
+        return source->resident->memory;
+    return params->mode == MODE_MAPPED ? source->slot->memory : NULL;
+}
+
+u8 *source_host(const struct source *source,
+                const struct source_params *params)
+{
+    return params->mode == MODE_SERIAL || params->mode == MODE_STREAMED
+               ? device_memory_host(source->slot->memory)
+               : NULL;
 }
 
 /* ------------------------------------------------------------ resident -- */

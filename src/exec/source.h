@@ -45,7 +45,11 @@ void source_close(struct source *source, const struct source_params *params,
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds);
-struct runner_input source_input(const struct source *source,
-                                 const struct source_params *params);
+/* The memory that they are in, on the device or for it; NULL: ... */
+struct device_memory *source_data(const struct source *source,
+                                  const struct source_params *params);
+/* ... they are copied from here. */
+u8 *source_host(const struct source *source,
+                const struct source_params *params);
 
 #endif

@@ -163,10 +163,12 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     enum vdbq_status status = runner_open(&params, &runner, run->error);
     if (status != VDBQ_OK)
         return status;
-    struct runner_input input = { .feeds = feeds,
-                                  .data = mapped ? data : NULL,
-                                  .host = device_memory_host(data),
-                                  .rows = rows };
+    struct runner_input input = {
+        .pieces = { { .feeds = feeds, .data = mapped ? data : NULL,
+                      .rows = rows } },
+        .count = 1,
+        .host = mapped ? NULL : device_memory_host(data),
+    };
     status = run_launches(runner, &input, times, run->error);
     times->compile_ns = runner_times(runner)->compile_ns;
     runner_close(runner);
@@ -263,8 +265,8 @@ static enum vdbq_status try_shapes(struct tuning_run *run,
         status = try_tiles(run, 1, 256, 4096, best, ns);
         return status == VDBQ_OK ? try_items(run, best, ns) : status;
     }
-    status = try_tiles(run, 128, 4, 16, best, ns);
-    return status == VDBQ_OK ? try_tiles(run, 256, 4, 16, best, ns) : status;
+    status = try_tiles(run, 128, 2, 8, best, ns);
+    return status == VDBQ_OK ? try_tiles(run, 256, 2, 8, best, ns) : status;
 }
 
 /* ---------------------------------------------------------------- rates -- */
