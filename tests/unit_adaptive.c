@@ -182,9 +182,10 @@ static struct seen query_run(struct device *device, unsigned most)
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     assert_int_equal(runner_open(&params, &runner, &error), VDBQ_OK);
-    struct runner_input input = { .pieces = { { &feed, NULL, ROWS } },
-                                  .count = 1,
-                                  .host = (u8 *)values };
+    struct runner_input input = {
+        .pieces = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
+        .count = 1
+    };
     unsigned after = 0;
     while (seen.launches < most && after < 3) {
         assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);

@@ -145,12 +145,12 @@ static enum vdbq_status add_copy(struct flight *flight,
                                                     : error_no_memory(error);
 }
 
-/* Where feed i goes on the device; sets `size` to what all take. */
+/* Where the feeds of a piece go on the device, from `*end` on. */
 static void place_feeds(const struct flight *flight,
                         const struct runner_piece *piece, struct feed *feeds,
-                        u64 *size)
+                        u64 *end)
 {
-    u64 at = TABLET_ALIGN; /* 0 means that there are no NULLs */
+    u64 at = *end;
     for (unsigned i = 0; i < flight->params->pack->feed_count; i++) {
         const struct feed *from = &piece->feeds[i];
         feeds[i] = *from;
@@ -160,23 +160,27 @@ static void place_feeds(const struct flight *flight,
             feeds[i].nulls = at;
         at = TABLET_ALIGNED(at + feed_null_bytes(from, piece->rows));
     }
-    *size = at;
+    *end = at;
 }
 
-/* Copies one feed to its place on the device. */
-static enum vdbq_status copy_feed(struct flight *flight,
-                                  const struct runner_input *input,
-                                  const struct feed *from,
-                                  const struct feed *to, struct error *error)
+/* Copies the feeds of a piece to their places on the device. */
+static enum vdbq_status copy_feeds(struct flight *flight,
+                                   const struct runner_piece *piece,
+                                   const struct feed *feeds,
+                                   struct error *error)
 {
-    uint64_t rows = input->pieces[0].rows;
-    enum vdbq_status status =
-        add_copy(flight, flight->data, to->values, input->host + from->values,
-                 feed_value_bytes(from, rows), error);
-    if (status == VDBQ_OK)
-        status = add_copy(flight, flight->data, to->nulls,
-                          input->host + from->nulls,
-                          feed_null_bytes(from, rows), error);
+    enum vdbq_status status = VDBQ_OK;
+    unsigned count = flight->params->pack->feed_count;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
+        const struct feed *from = &piece->feeds[i];
+        status = add_copy(flight, flight->data, feeds[i].values,
+                          piece->host + from->values,
+                          feed_value_bytes(from, piece->rows), error);
+        if (status == VDBQ_OK)
+            status = add_copy(flight, flight->data, feeds[i].nulls,
+                              piece->host + from->nulls,
+                              feed_null_bytes(from, piece->rows), error);
+    }
     return status;
 }
 
@@ -212,19 +216,19 @@ static enum vdbq_status feeds_there(struct flight *flight,
     return status;
 }
 
-/* Brings the feeds of the one piece to the device. */
+/* Brings the feeds to the device. */
 static enum vdbq_status feeds_in(struct flight *flight,
                                  const struct runner_input *input,
                                  struct error *error)
 {
-    const struct runner_piece *piece = &input->pieces[0];
-    struct feed *feeds = control_feeds(flight->head, 0);
-    u64 size;
-    place_feeds(flight, piece, feeds, &size);
-    enum vdbq_status status = data_room(flight, size, error);
-    for (unsigned i = 0;
-         i < flight->params->pack->feed_count && status == VDBQ_OK; i++)
-        status = copy_feed(flight, input, &piece->feeds[i], &feeds[i], error);
+    u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
+    for (unsigned i = 0; i < input->count; i++)
+        place_feeds(flight, &input->pieces[i], control_feeds(flight->head, i),
+                    &end);
+    enum vdbq_status status = data_room(flight, end, error);
+    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++)
+        status = copy_feeds(flight, &input->pieces[i],
+                            control_feeds(flight->head, i), error);
     return status;
 }
 
@@ -292,9 +296,9 @@ static enum vdbq_status job_start(struct flight *flight,
             progress_bytes(flight->result.dense ? 0 : steps_of(flight)),
     };
     for (unsigned i = 0; i < input->count; i++)
-        params.launch.pieces[i] = input->pieces[i].data;
-    if (input->host != NULL)
-        params.launch.pieces[0] = flight->data;
+        params.launch.pieces[i] = input->pieces[i].host != NULL
+                                      ? flight->data
+                                      : input->pieces[i].data;
     return device_job_start(flight->job, &params, error);
 }
 
@@ -316,8 +320,9 @@ enum vdbq_status flight_start(struct flight *flight,
         return status;
     memcpy(control_outputs(flight->head), flight->result.outputs,
            control_launch(flight->head)->output_count * sizeof(struct output));
-    status = input->host != NULL ? feeds_in(flight, input, error)
-                                 : feeds_there(flight, input, error);
+    status = input->pieces[0].host != NULL
+                 ? feeds_in(flight, input, error)
+                 : feeds_there(flight, input, error);
     if (status == VDBQ_OK)
         status = control_in(flight, error);
     if (status == VDBQ_OK)
@@ -359,33 +364,30 @@ static enum vdbq_status collect(struct flight *flight, struct error *error)
     return status;
 }
 
-enum vdbq_status flight_hurry(struct flight *flight, struct error *error)
+enum vdbq_status flight_hurry(struct flight *flight, bool wait,
+                              struct error *error)
 {
-    if (flight->state != FLIGHT_STARTED || !device_job_has_run(flight->job) ||
-        progress(flight)->fault != NO_FAULT)
+    enum vdbq_status status = VDBQ_OK;
+    if (flight->state != FLIGHT_STARTED)
         return VDBQ_OK;
-    return collect(flight, error);
+    if (wait)
+        status = device_job_run(flight->job, error);
+    else if (!device_job_has_run(flight->job))
+        return VDBQ_OK;
+    return status != VDBQ_OK || progress(flight)->fault != NO_FAULT
+               ? status
+               : collect(flight, error);
 }
 
 enum vdbq_status flight_land(struct flight *flight, struct error *error)
 {
     struct device_times *times = flight->params->times;
-    enum vdbq_status status = VDBQ_OK;
-    if (flight->state == FLIGHT_STARTED) {
-        status = device_job_run(flight->job, error);
-        if (status == VDBQ_OK && progress(flight)->fault != NO_FAULT) {
-            u32 pc = progress(flight)->fault;
-            status = device_job_wait(flight->job, times, error);
-            return status == VDBQ_OK
-                       ? report_fault(flight->params->program, pc, error)
-                       : status;
-        }
-        if (status == VDBQ_OK)
-            status = collect(flight, error);
-    }
-    if (status != VDBQ_OK || flight->state != FLIGHT_LEAVING)
-        return status;
-    status = device_job_wait(flight->job, times, error);
+    enum vdbq_status status = flight_hurry(flight, true, error);
+    if (status == VDBQ_OK)
+        status = device_job_wait(flight->job, times, error);
+    if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
+        return report_fault(flight->params->program, progress(flight)->fault,
+                            error);
     if (status == VDBQ_OK)
         status = result_land(&flight->result, times, error);
     if (status == VDBQ_OK)

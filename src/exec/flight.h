@@ -57,9 +57,10 @@ enum vdbq_status flight_start(struct flight *flight,
                               const struct runner_input *input,
                               struct error *error);
 
-/* Sends the rows on their way if the machine is known to have run, without
- * waiting and without telling of a fault. */
-enum vdbq_status flight_hurry(struct flight *flight, struct error *error);
+/* Sends the rows on their way if the machine has run, or once it has, without
+ * telling of a fault. */
+enum vdbq_status flight_hurry(struct flight *flight, bool wait,
+                              struct error *error);
 /* Waits until the rows are there. A fault of a row fails with RANGE. */
 enum vdbq_status flight_land(struct flight *flight, struct error *error);
 

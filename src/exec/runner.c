@@ -208,13 +208,14 @@ enum vdbq_status runner_start(struct runner *runner,
     return status;
 }
 
-/* Waits for the rows of the oldest flight; those of others, where they are
- * known already, set out meanwhile. */
+/* Waits for the rows of the oldest flight. Those of the next are waited for
+ * to set out behind them, so that there is always something on its way out;
+ * of others, where they are known already. */
 static enum vdbq_status land(struct runner *runner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < runner->in_flight && status == VDBQ_OK; i++)
-        status = flight_hurry(flight_at(runner, i), error);
+        status = flight_hurry(flight_at(runner, i), i < 2, error);
     if (status != VDBQ_OK)
         return status;
     struct flight *flight = flight_at(runner, 0);

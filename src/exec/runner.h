@@ -51,8 +51,10 @@ uint64_t runner_rows_max(const struct runner *runner);
 /* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
 struct runner_piece {
     const struct feed *feeds;
-    struct device_memory *data; /* in which they lie */
-    uint64_t rows;              /* at least 1        */
+    uint64_t rows;              /* at least 1                           */
+    struct device_memory *data; /* in which they lie; NULL: ...         */
+    u8 *host;                   /* they are copied from here, column by
+                                   column                               */
 };
 
 /* One launch, over the rows of some pieces in that order. All of it belongs to
@@ -62,8 +64,6 @@ struct runner_input {
     unsigned count;
     const struct device_copy *copies; /* to be made before, into `data`    */
     size_t copy_count;
-    u8 *host; /* not NULL: here, and not in `data`, lie the feeds of the one
-                 piece; they are copied, column by column                  */
 };
 
 /* Launches in flight, and whether there is room for one more. */

@@ -11,6 +11,9 @@
 #include "exec/skip.h"
 #include "exec/source.h"
 
+/* What a launch may wait for: with less, the link is faster than the host. */
+enum { AWAITED_BYTES_MAX = 4 << 20 };
+
 /* A launch in flight. */
 struct part {
     struct source sources[LAUNCH_PIECES]; /* one a piece */
@@ -186,8 +189,9 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
     }
     struct runner_piece *piece = &input->pieces[input->count++];
     *piece = (struct runner_piece){ .feeds = feeds,
+                                    .rows = left < most ? left : most,
                                     .data = source_data(source, sources),
-                                    .rows = left < most ? left : most };
+                                    .host = source_host(source, sources) };
     source_feeds(source, sources, scan->row, feeds);
     for (unsigned i = 0; i < columns; i++)
         part->bytes += feed_value_bytes(&feeds[i], piece->rows) +
@@ -202,12 +206,27 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
     return VDBQ_OK;
 }
 
-/* Whether the next tablet may join a launch: what the device has already need
- * not wait for one another. */
+/* Bytes that must come to the device before a part's launch can run. */
+static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
+{
+    uint64_t bytes = 0;
+    if (scan->sources.mode != MODE_CACHED)
+        return part->bytes;
+    for (size_t i = 0; i < scan->copies.count; i++)
+        bytes += VECTOR_ITEMS(&scan->copies, struct device_copy)[i].size;
+    return bytes;
+}
+
+/* Whether the next tablet may join a launch. Few, large launches cost the
+ * host less; but rows can set out only after what the launch waits for came,
+ * so that the first does not wait for more than it must. */
 static bool joins(const struct scan *scan, const struct part *part,
                   const struct runner_input *input)
 {
-    return scan->sources.mode == MODE_CACHED && scan->copies.count == 0 &&
+    uint64_t most =
+        runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
+    return scan->sources.mode != MODE_MAPPED &&
+           bytes_awaited(scan, part) < most &&
            input->count < LAUNCH_PIECES && scan->row == 0 &&
            scan->tablet < scan->table->tablet_count &&
            scan->table->tablets[scan->tablet].rows <=
@@ -233,7 +252,6 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
         continue;
     input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
     input.copy_count = scan->copies.count;
-    input.host = source_host(&part->sources[0], &scan->sources);
     status = runner_start(scan->runner, &input, error);
     if (status != VDBQ_OK)
         part_close(scan, part, true);

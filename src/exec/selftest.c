@@ -155,7 +155,7 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
     else if (mode == MODE_CACHED)
         piece->data = rows->resident;
     else
-        input.host = copy.bytes;
+        piece->host = copy.bytes;
     if (mode == MODE_CACHED && row == 0) {
         input.copies = &copy;
         input.copy_count = 1;

@@ -164,10 +164,11 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     if (status != VDBQ_OK)
         return status;
     struct runner_input input = {
-        .pieces = { { .feeds = feeds, .data = mapped ? data : NULL,
-                      .rows = rows } },
+        .pieces = { { .feeds = feeds,
+                      .rows = rows,
+                      .data = mapped ? data : NULL,
+                      .host = mapped ? NULL : device_memory_host(data) } },
         .count = 1,
-        .host = mapped ? NULL : device_memory_host(data),
     };
     status = run_launches(runner, &input, times, run->error);
     times->compile_ns = runner_times(runner)->compile_ns;
