@@ -436,7 +436,7 @@ static u32 rows_before(struct machine *m)
         if (item < VDBQ_LOOK_BACK) {
             if (item < end)
                 seen = described(m->descriptors + (end - 1 - item));
-            if (seen.start != 0 && item < *nearest)
+            if (seen.start != 0)
                 atomic_min(nearest, item);
         }
         barrier(CLK_LOCAL_MEM_FENCE);

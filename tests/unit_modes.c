@@ -475,6 +475,8 @@ static void check_cached(vdbq *db)
     assert_true(bytes >= table_bytes / 2 && bytes <= table_bytes);
     ask(db, queries[2], &stats);
     assert_true(stats.bytes_in < ROWS);
+    assert_int_equal(stats.launches,
+                     (TABLETS + LAUNCH_PIECES - 1) / LAUNCH_PIECES);
     assert_int_equal(stats.bytes_read, ROWS * 12);
     ask(db, queries[0], &stats);
     assert_true(stats.bytes_in >= ROWS * 8 && stats.bytes_in < ROWS * 10);
