@@ -28,6 +28,7 @@ struct scan {
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
     size_t tablet;             /* number of the one to start on next       */
+    size_t ahead;              /* ... and to bring in ahead of that        */
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
@@ -43,6 +44,24 @@ struct scan {
 static enum vdbq_status feed(struct scan *scan, struct error *error);
 
 /* ---------------------------------------------------------- open, close -- */
+
+/* Finds the columns of the table that the program reads. */
+static bool find_columns(struct scan *scan)
+{
+    struct source_params *sources = &scan->sources;
+    unsigned feeds = sources->pack->feed_count;
+    unsigned *columns =
+        arena_alloc(&scan->arena, (feeds + 1) * sizeof *columns);
+    sources->columns = columns;
+    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
+         i++) {
+        unsigned column = feed_table_column(scan->table,
+                                            sources->pack->feeds[i].column);
+        if (column != NO_KEY)
+            columns[sources->column_count++] = column;
+    }
+    return columns != NULL;
+}
 
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
@@ -67,6 +86,8 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         .times = runner_times(scan->runner),
     };
     scan->copies = VECTOR(struct device_copy);
+    if (!find_columns(scan))
+        return error_no_memory(error);
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
                                       sizeof *scan->feeds);
@@ -102,6 +123,8 @@ void scan_close(struct scan *scan)
     runner_close(scan->runner); /* waits for what is in flight */
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
         source_close(&scan->parts[i].source, &scan->sources, scan->failed);
+    if (scan->params.pool != NULL)
+        pool_settle(scan->params.pool);
     vector_finish(&scan->copies);
     arena_finish(&scan->arena);
     memory_release(scan);
@@ -163,6 +186,26 @@ static enum vdbq_status launch(struct scan *scan, struct part *part,
     return runner_start(scan->runner, &input, error);
 }
 
+/* Whether a tablet need not be read. */
+static bool skips(struct scan *scan, size_t tablet)
+{
+    return scan->params.skips &&
+           skip_tablet(&scan->skip, &scan->table->tablets[tablet]);
+}
+
+/* Has the tablets behind the one at hand brought in, as far as there is
+ * room. */
+static void look_ahead(struct scan *scan)
+{
+    const struct table *table = scan->table;
+    if (scan->ahead <= scan->tablet)
+        scan->ahead = scan->tablet + 1;
+    while (scan->ahead < table->tablet_count &&
+           (skips(scan, scan->ahead) ||
+            source_ahead(&scan->sources, &table->tablets[scan->ahead])))
+        scan->ahead++;
+}
+
 /* Starts the next part of the table. */
 static enum vdbq_status start_part(struct scan *scan, struct error *error)
 {
@@ -177,6 +220,8 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
                                           tablet, &scan->copies, error);
     if (status != VDBQ_OK)
         return status;
+    if (scan->row == 0)
+        look_ahead(scan);
     part->rows = left < most ? left : most;
     status = launch(scan, part, error);
     if (status != VDBQ_OK) {
@@ -217,8 +262,7 @@ static bool stopped(const struct scan *scan)
 static void pass_over(struct scan *scan)
 {
     const struct table *table = scan->table;
-    while (scan->params.skips && scan->tablet < table->tablet_count &&
-           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
+    while (scan->tablet < table->tablet_count && skips(scan, scan->tablet)) {
         scan->rows_done += table->tablets[scan->tablet].rows;
         scan->rows_skipped += table->tablets[scan->tablet].rows;
         scan->tablets_skipped++;
