@@ -17,10 +17,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/crew.h"
 #include "base/os.h"
 #include "data/block.h"
-#include "data/portion.h"
+#include "data/load.h"
 #include "data/tablet_inner.h"
 
 enum {
@@ -30,15 +29,6 @@ enum {
     PROOFS_SHARE = 64 /* of the budget, at most, goes to what is proven   */
 };
 #define PROOFS_LEAST (UINT64_C(1) << 16)
-
-/* A load, from its start until the pool has taken note of its end. */
-struct load {
-    struct crew_job job; /* first */
-    struct portion portion;
-    uint8_t *block;
-    uint64_t time_ns;
-    struct error error;  /* status OK: all went well */
-};
 
 struct slot {
     struct pool_slot shown; /* first: what callers hold              */
@@ -78,7 +68,14 @@ static enum vdbq_status slot_start(struct pool *pool,
                                    struct slot **slot, struct error *error);
 static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
                                     struct error *error);
+static struct device_memory *slot_remove(struct pool *pool,
+                                         struct slot *slot);
 static void slot_drop(struct pool *pool, struct slot *slot);
+static struct slot *find_idle(const struct pool *pool,
+                              const struct tablet_ref *tablet, bool loading);
+static void link_slot(struct pool *pool, struct slot *slot);
+static void unlink_slot(struct pool *pool, struct slot *slot);
+static void grow(struct pool *pool);
 static void idle_remove(struct pool *pool, struct slot *slot);
 static void idle_add(struct pool *pool, struct slot *slot);
 
@@ -185,7 +182,6 @@ bool pool_ahead(struct pool *pool, const struct pool_want *want)
         return false;
     slot->ahead = true;
     pool->ahead_count++;
-    crew_start(pool->crew, &slot->load->job);
     return true;
 }
 
@@ -198,42 +194,23 @@ static void not_ahead(struct pool *pool, struct slot *slot)
 
 /* -------------------------------------------------------------- loads -- */
 
-/* On whatever thread. */
-static void run_load(struct crew_job *job)
-{
-    struct load *load = (struct load *)job;
-    uint64_t start = os_time_ns();
-
-    error_clear(&load->error);
-    portion_load(&load->portion, load->block, &load->error);
-    load->time_ns = os_time_ns() - start;
-}
-
-/* Waits for a load and takes note of its end. */
-static enum vdbq_status load_finish(struct pool *pool, struct slot *slot,
-                                    struct error *error)
+/* Waits for the load of a slot and takes note of its end. */
+static enum vdbq_status finish(struct pool *pool, struct slot *slot,
+                               struct error *error)
 {
     struct load *load = slot->load;
-    enum vdbq_status status;
 
     if (load == NULL)
         return VDBQ_OK;
-    crew_finish(pool->crew, &load->job);
-    load->portion.proof->users--;
-    pool->load_ns += load->time_ns;
-    status = load->error.status;
-    if (status != VDBQ_OK)
-        *error = load->error;
-    memory_release(load);
     slot->load = NULL;
-    return status;
+    return load_finish(pool->crew, load, &pool->load_ns, error);
 }
 
 /* Makes the slot's tablet ready to be used; a slot that fails is gone. */
 static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
                                     struct error *error)
 {
-    enum vdbq_status status = load_finish(pool, slot, error);
+    enum vdbq_status status = finish(pool, slot, error);
 
     not_ahead(pool, slot);
     if (status != VDBQ_OK)
@@ -253,33 +230,23 @@ void pool_settle(struct pool *pool)
     }
 }
 
-/* Prepares the load of a slot that has its memory. */
-static enum vdbq_status load_create(struct pool *pool, struct slot *slot,
-                                    const struct portion *portion,
-                                    struct error *error)
+/* Starts the load of a slot that has its memory. */
+static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
+                                   struct portion *portion,
+                                   struct error *error)
 {
     struct device_times times = { 0 };
     enum vdbq_status status =
         device_memory_take(slot->shown.memory, &times, error);
-    struct load *load;
+    uint8_t *block = device_memory_host(slot->shown.memory);
 
     if (status != VDBQ_OK)
         return status;
-    load = memory_zeroed(1, sizeof *load);
-    if (load == NULL)
+    portion->proof = proofs_find(&pool->proofs, portion->tablet,
+                                 portion->table->column_count);
+    if (portion->proof == NULL)
         return error_no_memory(error);
-    load->job.run = run_load;
-    load->portion = *portion;
-    load->block = device_memory_host(slot->shown.memory);
-    load->portion.proof = proofs_find(&pool->proofs, portion->tablet,
-                                      portion->table->column_count);
-    if (load->portion.proof == NULL) {
-        memory_release(load);
-        return error_no_memory(error);
-    }
-    load->portion.proof->users++;
-    slot->load = load;
-    return VDBQ_OK;
+    return load_start(pool->crew, portion, block, &slot->load, error);
 }
 
 /* --------------------------------------------------------------- room -- */
@@ -318,9 +285,6 @@ static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
     }
     return NULL;
 }
-
-/* Takes an idle slot out of the pool; its memory is the caller's. */
-static struct device_memory *slot_remove(struct pool *pool, struct slot *slot);
 
 /* Gives a slot memory: new, or that of an idle one. `ahead`: none of those
  * that wait for a pin. */
@@ -389,16 +353,13 @@ static void slot_destroy(struct pool *pool, struct slot *slot)
     memory_release(slot);
 }
 
-static void link_slot(struct pool *pool, struct slot *slot);
-static void unlink_slot(struct pool *pool, struct slot *slot);
-static void grow(struct pool *pool);
-
+/* Takes an idle slot out of the pool; its memory is the caller's. */
 static struct device_memory *slot_remove(struct pool *pool, struct slot *slot)
 {
     struct device_memory *memory = slot->shown.memory;
     struct error ignored;
 
-    load_finish(pool, slot, &ignored);
+    finish(pool, slot, &ignored);
     not_ahead(pool, slot);
     idle_remove(pool, slot);
     unlink_slot(pool, slot);
@@ -412,11 +373,6 @@ static void slot_drop(struct pool *pool, struct slot *slot)
 {
     device_memory_destroy(slot_remove(pool, slot));
 }
-
-/* An idle slot of that tablet; NULL: there is none. `loading`: of those whose
- * load is under way, of which there is one at most. */
-static struct slot *find_idle(const struct pool *pool,
-                              const struct tablet_ref *tablet, bool loading);
 
 /* While there is room for both, the columns that another slot of the tablet
  * has are wanted, too, and that slot leaves: a table that fits comes together
@@ -435,7 +391,7 @@ static void take_over(struct pool *pool, const struct pool_want *want,
     *size = page_round(portion_lay_out(portion));
 }
 
-/* Finds out what a new slot takes, gives it memory and prepares its load. */
+/* Finds out what a new slot takes, gives it memory and starts its load. */
 static enum vdbq_status slot_prepare(struct pool *pool,
                                      const struct pool_want *want, bool ahead,
                                      struct slot *slot, struct error *error)
@@ -453,11 +409,11 @@ static enum vdbq_status slot_prepare(struct pool *pool,
     size = page_round(portion_lay_out(&portion));
     take_over(pool, want, &portion, &size);
     status = make_room(pool, size, ahead, slot, error);
-    return status == VDBQ_OK ? load_create(pool, slot, &portion, error)
+    return status == VDBQ_OK ? start_load(pool, slot, &portion, error)
                              : status;
 }
 
-/* Makes an idle slot whose load may start. */
+/* Makes an idle slot whose load has been started. */
 static enum vdbq_status slot_start(struct pool *pool,
                                    const struct pool_want *want, bool ahead,
                                    struct slot **slot, struct error *error)
@@ -533,6 +489,8 @@ static struct slot *find(const struct pool *pool,
     return slot;
 }
 
+/* An idle slot of that tablet; NULL: there is none. `loading`: of those whose
+ * load is under way, of which there is one at most. */
 static struct slot *find_idle(const struct pool *pool,
                               const struct tablet_ref *tablet, bool loading)
 {

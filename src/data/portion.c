@@ -27,12 +27,10 @@ struct stream {
     struct error *error;
 };
 
-static enum vdbq_status prove(const struct portion *portion, uint8_t *block,
-                              struct error *error);
-static enum vdbq_status read_again(const struct portion *portion,
-                                   uint8_t *block, struct error *error);
+static enum vdbq_status prove_bytes(const struct portion *portion,
+                                    uint8_t *block, struct error *error);
 static enum vdbq_status check_values(const struct portion *portion,
-                                     const uint8_t *block,
+                                     unsigned column, const uint8_t *block,
                                      struct error *error);
 
 static uint64_t head_size(const struct portion *portion)
@@ -40,17 +38,22 @@ static uint64_t head_size(const struct portion *portion)
     return tablet_head_size(portion->table->column_count);
 }
 
-enum vdbq_status portion_load(const struct portion *portion, uint8_t *block,
-                              struct error *error)
+bool portion_proven(const struct portion *portion)
 {
-    enum vdbq_status status =
-        portion->proof->whole ? read_again(portion, block, error)
-                              : prove(portion, block, error);
+    return portion->proof->whole;
+}
 
-    if (status != VDBQ_OK)
-        return status;
+enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
+                               struct error *error)
+{
+    enum vdbq_status status = prove_bytes(portion, block, error);
+
     memcpy(block, portion->here, head_size(portion));
-    return check_values(portion, block, error);
+    for (unsigned i = 0;
+         i < portion->table->column_count && status == VDBQ_OK; i++)
+        if (portion->wanted[i])
+            status = check_values(portion, i, block, error);
+    return status;
 }
 
 /* --------------------------------------------------------------- head -- */
@@ -171,8 +174,8 @@ static enum vdbq_status prove_column(struct stream *stream, unsigned column,
 }
 
 /* Reads all of the tablet. */
-static enum vdbq_status prove(const struct portion *portion, uint8_t *block,
-                              struct error *error)
+static enum vdbq_status prove_bytes(const struct portion *portion,
+                                    uint8_t *block, struct error *error)
 {
     struct stream stream = { .portion = portion, .error = error,
                              .scratch = memory_resize(NULL, CHUNK) };
@@ -229,48 +232,47 @@ static enum vdbq_status has_changed(const struct portion *portion,
                      (unsigned long long)portion->tablet->offset);
 }
 
-static enum vdbq_status read_again(const struct portion *portion,
-                                   uint8_t *block, struct error *error)
+enum vdbq_status portion_put_head(const struct portion *portion,
+                                  uint8_t *block, struct error *error)
 {
-    const struct tablet_proof *proof = portion->proof;
-
-    if (block_checksum(portion->head, head_size(portion)) != proof->head)
+    if (block_checksum(portion->head, head_size(portion))
+        != portion->proof->head)
         return has_changed(portion, error);
-    for (unsigned i = 0; i < portion->table->column_count; i++) {
-        uint64_t sum;
-        enum vdbq_status status;
-        if (!portion->wanted[i])
-            continue;
-        status = read_column(portion, i, block, &sum, error);
-        if (status == VDBQ_OK && sum != proof->column[i].sum)
-            status = has_changed(portion, error);
-        if (status != VDBQ_OK)
-            return status;
-    }
+    memcpy(block, portion->here, head_size(portion));
     return VDBQ_OK;
+}
+
+enum vdbq_status portion_put_column(const struct portion *portion,
+                                    unsigned column, uint8_t *block,
+                                    struct error *error)
+{
+    uint64_t sum;
+    enum vdbq_status status =
+        read_column(portion, column, block, &sum, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (sum != portion->proof->column[column].sum)
+        return has_changed(portion, error);
+    return check_values(portion, column, block, error);
 }
 
 /* ------------------------------------------------------------- values -- */
 
 static enum vdbq_status check_values(const struct portion *portion,
-                                     const uint8_t *block,
+                                     unsigned column, const uint8_t *block,
                                      struct error *error)
 {
-    const struct table *table = portion->table;
-    struct column_proof *proofs = portion->proof->column;
+    struct column_proof *proof = &portion->proof->column[column];
+    enum vdbq_status status;
 
-    for (unsigned i = 0; i < table->column_count; i++) {
-        enum vdbq_status status;
-        if (!portion->wanted[i] || proofs[i].checked)
-            continue;
-        status = tablet_check_column(table, block, portion->here->size,
-                                     portion->tablet->rows, i, error);
-        if (status == VDBQ_OK)
-            status = tablet_check_facts(portion->database, table,
-                                        portion->tablet, block, i, error);
-        if (status != VDBQ_OK)
-            return status;
-        proofs[i].checked = true;
-    }
-    return VDBQ_OK;
+    if (proof->checked)
+        return VDBQ_OK;
+    status = tablet_check_column(portion->table, block, portion->here->size,
+                                 portion->tablet->rows, column, error);
+    if (status == VDBQ_OK)
+        status = tablet_check_facts(portion->database, portion->table,
+                                    portion->tablet, block, column, error);
+    proof->checked = status == VDBQ_OK;
+    return status;
 }

@@ -27,10 +27,26 @@ enum vdbq_status portion_read_head(const struct portion *portion,
                                    struct error *error);
 /* Writes `here`; returns the bytes of the portion. */
 uint64_t portion_lay_out(const struct portion *portion);
-/* Fills the block. Touches nothing but it, the proof and the error, so that
- * any thread may do it while the portion stays as it is. What it finds is as
- * sure as after tablet_load(), for the columns that are wanted. */
-enum vdbq_status portion_load(const struct portion *portion, uint8_t *block,
-                              struct error *error);
+
+/*
+ * What fills the block touches nothing but it, the proof and the error, so
+ * that any thread may do it while the portion stays as it is; one that is
+ * proven may be filled column by column on several. What they find is as sure
+ * as after tablet_load(), for the columns that are wanted. They fail with
+ * CORRUPT, IO, NO_MEMORY.
+ */
+
+/* Whether the tablet is proven, so that columns may be read alone. */
+bool portion_proven(const struct portion *portion);
+/* Fills the block with all of an unproven portion, and proves it. */
+enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
+                               struct error *error);
+/* Checks the head of a proven portion, and puts it in place. */
+enum vdbq_status portion_put_head(const struct portion *portion,
+                                  uint8_t *block, struct error *error);
+/* ... and then each column. */
+enum vdbq_status portion_put_column(const struct portion *portion,
+                                    unsigned column, uint8_t *block,
+                                    struct error *error);
 
 #endif
