@@ -134,6 +134,14 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
     return VDBQ_OK;
 }
 
+const struct resident_tablet *resident_find(struct resident *resident,
+                                            const struct tablet_ref *tablet)
+{
+    const struct entry *entry = find(resident, tablet);
+
+    return entry != NULL ? &entry->shown : NULL;
+}
+
 void resident_release(struct resident *resident,
                       struct resident_tablet *pinned)
 {

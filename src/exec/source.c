@@ -16,6 +16,8 @@ static enum vdbq_status open_resident(struct source *source,
                                       struct source_params *params,
                                       struct vector *copies,
                                       struct error *error);
+static bool lacks_any(const struct resident_tablet *resident,
+                      const struct source_params *params);
 
 enum vdbq_status source_open(struct source *source,
                              struct source_params *params,
@@ -61,7 +63,10 @@ bool source_ahead(const struct source_params *params,
                   const struct tablet_ref *ref)
 {
     struct pool_want want = want_of(params, ref);
-    return params->mode != MODE_CACHED && pool_ahead(params->pool, &want);
+    if (params->mode == MODE_CACHED &&
+        !lacks_any(resident_find(params->resident, ref), params))
+        return true;
+    return pool_ahead(params->pool, &want);
 }
 
 /* Pins the tablet in the pool; the host holds it unless it is mapped. */
@@ -111,17 +116,14 @@ struct runner_input source_input(const struct source *source,
 /* ------------------------------------------------------------ resident -- */
 
 /* Whether a column that is read is not on the device. */
-static bool lacks_any(const struct source *source,
+static bool lacks_any(const struct resident_tablet *resident,
                       const struct source_params *params)
 {
-    if (source->resident->tablet == NULL)
+    if (resident == NULL || resident->tablet == NULL)
         return true;
-    for (unsigned i = 0; i < params->pack->feed_count; i++) {
-        unsigned column = feed_table_column(params->table,
-                                              params->pack->feeds[i].column);
-        if (column != NO_KEY && !resident_has(source->resident, column))
+    for (unsigned i = 0; i < params->column_count; i++)
+        if (!resident_has(resident, params->columns[i]))
             return true;
-    }
     return false;
 }
 
@@ -142,7 +144,7 @@ static bool add_copy(const struct source *source, u64 from, u64 to, u64 size,
 static bool copy_column(const struct source *source, unsigned column,
                         struct vector *copies)
 {
-    if (column == NO_KEY || resident_has(source->resident, column))
+    if (resident_has(source->resident, column))
         return true;
     struct feed from = feed_column(source->slot->tablet, column, 0);
     struct feed to = feed_column(source->tablet, column, 0);
@@ -162,7 +164,7 @@ static enum vdbq_status open_resident(struct source *source,
     enum vdbq_status status =
         resident_pin(params->resident, params->table->id, source->ref,
                      &source->resident, error);
-    bool lacks = status == VDBQ_OK && lacks_any(source, params);
+    bool lacks = status == VDBQ_OK && lacks_any(source->resident, params);
     if (lacks)
         status = open_slot(source, params, error);
     if (status == VDBQ_OK && source->resident->tablet == NULL)
@@ -171,11 +173,8 @@ static enum vdbq_status open_resident(struct source *source,
     if (status != VDBQ_OK)
         return status;
     source->tablet = source->resident->tablet;
-    for (unsigned i = 0; lacks && i < params->pack->feed_count; i++) {
-        unsigned column = feed_table_column(params->table,
-                                              params->pack->feeds[i].column);
-        if (!copy_column(source, column, copies))
+    for (unsigned i = 0; lacks && i < params->column_count; i++)
+        if (!copy_column(source, params->columns[i], copies))
             return error_no_memory(error);
-    }
     return VDBQ_OK;
 }

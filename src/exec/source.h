@@ -40,8 +40,7 @@ enum vdbq_status source_open(struct source *source,
                              const struct tablet_ref *ref,
                              struct vector *copies, struct error *error);
 /* Starts to bring a tablet in that source_open() will soon be called for;
- * false: no more can be started. Where the mode keeps tablets on the device
- * nothing is. */
+ * false: no more can be started. */
 bool source_ahead(const struct source_params *params,
                   const struct tablet_ref *ref);
 /* `failed`: the launch was, so that its copies may not have arrived. */
