@@ -28,7 +28,7 @@ struct scan {
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
     size_t tablet;             /* number of the one to start on next       */
-    size_t ahead;              /* ... and to bring in ahead of that        */
+    size_t ahead;              /* ... and to bring in next                 */
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
@@ -186,26 +186,6 @@ static enum vdbq_status launch(struct scan *scan, struct part *part,
     return runner_start(scan->runner, &input, error);
 }
 
-/* Whether a tablet need not be read. */
-static bool skips(struct scan *scan, size_t tablet)
-{
-    return scan->params.skips &&
-           skip_tablet(&scan->skip, &scan->table->tablets[tablet]);
-}
-
-/* Has the tablets behind the one at hand brought in, as far as there is
- * room. */
-static void look_ahead(struct scan *scan)
-{
-    const struct table *table = scan->table;
-    if (scan->ahead <= scan->tablet)
-        scan->ahead = scan->tablet + 1;
-    while (scan->ahead < table->tablet_count &&
-           (skips(scan, scan->ahead) ||
-            source_ahead(&scan->sources, &table->tablets[scan->ahead])))
-        scan->ahead++;
-}
-
 /* Starts the next part of the table. */
 static enum vdbq_status start_part(struct scan *scan, struct error *error)
 {
@@ -220,8 +200,6 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
                                           tablet, &scan->copies, error);
     if (status != VDBQ_OK)
         return status;
-    if (scan->row == 0)
-        look_ahead(scan);
     part->rows = left < most ? left : most;
     status = launch(scan, part, error);
     if (status != VDBQ_OK) {
@@ -262,11 +240,28 @@ static bool stopped(const struct scan *scan)
 static void pass_over(struct scan *scan)
 {
     const struct table *table = scan->table;
-    while (scan->tablet < table->tablet_count && skips(scan, scan->tablet)) {
+    while (scan->params.skips && scan->tablet < table->tablet_count &&
+           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
         scan->rows_done += table->tablets[scan->tablet].rows;
         scan->rows_skipped += table->tablets[scan->tablet].rows;
         scan->tablets_skipped++;
         scan->tablet++;
+    }
+}
+
+/* Has the tablets that come next brought in while the launch is under way,
+ * as far as there is room. */
+static void look_ahead(struct scan *scan)
+{
+    const struct table *table = scan->table;
+    if (scan->ahead < scan->tablet)
+        scan->ahead = scan->tablet;
+    for (; scan->ahead < table->tablet_count; scan->ahead++) {
+        const struct tablet_ref *next = &table->tablets[scan->ahead];
+        if (scan->params.skips && skip_tablet(&scan->skip, next))
+            continue;
+        if (!source_ahead(&scan->sources, next))
+            return;
     }
 }
 
@@ -277,8 +272,12 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
         return start_row(scan, error);
     if (scan->row == 0)
         pass_over(scan);
-    if (scan->tablet < scan->table->tablet_count)
-        return start_part(scan, error);
+    if (scan->tablet < scan->table->tablet_count) {
+        enum vdbq_status status = start_part(scan, error);
+        if (status == VDBQ_OK)
+            look_ahead(scan);
+        return status;
+    }
     scan->fed = true;
     return VDBQ_OK;
 }
