@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/lru.h"
 #include "base/os.h"
 #include "data/block.h"
 #include "data/load.h"
@@ -42,7 +43,7 @@ struct slot {
     bool *wanted;           /* one a column; lies behind this struct */
     struct tablet *head, *here; /* likewise: see struct portion      */
     struct slot *chain;     /* the next in its bucket                */
-    struct slot *older, *newer; /* among idle ones                   */
+    struct lru_link idle;   /* among those that nobody uses          */
 };
 
 struct pool {
@@ -58,7 +59,7 @@ struct pool {
     struct slot **buckets;  /* a power of two of them */
     size_t bucket_count;
     size_t slot_count;
-    struct slot *oldest, *newest; /* of the idle slots */
+    struct lru idle;        /* slots that nobody uses */
 };
 
 static struct slot *find(const struct pool *pool,
@@ -76,8 +77,7 @@ static struct slot *find_idle(const struct pool *pool,
 static void link_slot(struct pool *pool, struct slot *slot);
 static void unlink_slot(struct pool *pool, struct slot *slot);
 static void grow(struct pool *pool);
-static void idle_remove(struct pool *pool, struct slot *slot);
-static void idle_add(struct pool *pool, struct slot *slot);
+static struct slot *idle_slot(struct lru_link *link);
 
 enum vdbq_status pool_create(struct database *database, struct device *device,
                              uint64_t budget_bytes, struct pool **pool,
@@ -106,8 +106,8 @@ void pool_destroy(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    while (pool->oldest != NULL)
-        slot_drop(pool, pool->oldest);
+    while (pool->idle.oldest != NULL)
+        slot_drop(pool, idle_slot(pool->idle.oldest));
     assert(pool->slot_count == 0);
     crew_destroy(pool->crew);
     proofs_finish(&pool->proofs);
@@ -129,7 +129,7 @@ enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
     if (status != VDBQ_OK)
         return status;
     if (found->pins == 0)
-        idle_remove(pool, found);
+        lru_remove(&pool->idle, &found->idle);
     found->pins++;
     *slot = &found->shown;
     return VDBQ_OK;
@@ -143,7 +143,7 @@ void pool_release(struct pool *pool, struct pool_slot *slot)
         return;
     assert(released->pins > 0);
     if (--released->pins == 0)
-        idle_add(pool, released);
+        lru_add(&pool->idle, &released->idle);
 }
 
 uint64_t pool_load_ns(const struct pool *pool)
@@ -154,6 +154,11 @@ uint64_t pool_load_ns(const struct pool *pool)
 uint64_t pool_bytes(const struct pool *pool)
 {
     return pool->used_bytes;
+}
+
+static struct slot *idle_slot(struct lru_link *link)
+{
+    return lru_item(link, offsetof(struct slot, idle));
 }
 
 /* -------------------------------------------------------------- ahead -- */
@@ -220,11 +225,11 @@ static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
 
 void pool_settle(struct pool *pool)
 {
-    struct slot *slot = pool->oldest, *newer;
+    struct slot *slot = idle_slot(pool->idle.oldest), *newer;
     struct error ignored;
 
     for (; slot != NULL && pool->ahead_count > 0; slot = newer) {
-        newer = slot->newer;
+        newer = idle_slot(slot->idle.newer);
         if (slot->ahead)
             slot_arrive(pool, slot, &ignored);
     }
@@ -276,12 +281,12 @@ static bool size_fits(uint64_t size, uint64_t wanted)
 static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
                                    bool ahead)
 {
-    struct slot *slot = pool->oldest;
+    struct slot *slot = idle_slot(pool->idle.oldest);
 
     for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
         if (size_fits(slot->size_bytes, size) && !(ahead && slot->ahead))
             return slot;
-        slot = slot->newer;
+        slot = idle_slot(slot->idle.newer);
     }
     return NULL;
 }
@@ -303,7 +308,7 @@ static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
         return VDBQ_OK;
     }
     while (pool->used_bytes > pool->budget_bytes - size) {
-        idle = pool->oldest;
+        idle = idle_slot(pool->idle.oldest);
         if (idle == NULL || (ahead && idle->ahead))
             return no_room(pool, size, error);
         slot_drop(pool, idle);
@@ -361,7 +366,7 @@ static struct device_memory *slot_remove(struct pool *pool, struct slot *slot)
 
     finish(pool, slot, &ignored);
     not_ahead(pool, slot);
-    idle_remove(pool, slot);
+    lru_remove(&pool->idle, &slot->idle);
     unlink_slot(pool, slot);
     pool->slot_count--;
     pool->used_bytes -= slot->size_bytes;
@@ -437,7 +442,7 @@ static enum vdbq_status slot_start(struct pool *pool,
         grow(pool);
     link_slot(pool, made);
     pool->slot_count++;
-    idle_add(pool, made);
+    lru_add(&pool->idle, &made->idle);
     *slot = made;
     return VDBQ_OK;
 }
@@ -538,29 +543,4 @@ static void unlink_slot(struct pool *pool, struct slot *slot)
     while (*at != slot)
         at = &(*at)->chain;
     *at = slot->chain;
-}
-
-/* --------------------------------------------------------------- idle -- */
-
-static void idle_add(struct pool *pool, struct slot *slot)
-{
-    slot->older = pool->newest;
-    slot->newer = NULL;
-    if (pool->newest != NULL)
-        pool->newest->newer = slot;
-    else
-        pool->oldest = slot;
-    pool->newest = slot;
-}
-
-static void idle_remove(struct pool *pool, struct slot *slot)
-{
-    if (slot->older != NULL)
-        slot->older->newer = slot->newer;
-    else
-        pool->oldest = slot->newer;
-    if (slot->newer != NULL)
-        slot->newer->older = slot->older;
-    else
-        pool->newest = slot->older;
 }
