@@ -73,7 +73,7 @@ static struct device_memory *slot_remove(struct pool *pool,
                                          struct slot *slot);
 static void slot_drop(struct pool *pool, struct slot *slot);
 static struct slot *find_idle(const struct pool *pool,
-                              const struct tablet_ref *tablet, bool loading);
+                              const struct pool_want *want, bool loading);
 static void link_slot(struct pool *pool, struct slot *slot);
 static void unlink_slot(struct pool *pool, struct slot *slot);
 static void grow(struct pool *pool);
@@ -385,7 +385,7 @@ static void slot_drop(struct pool *pool, struct slot *slot)
 static void take_over(struct pool *pool, const struct pool_want *want,
                       struct portion *portion, uint64_t *size)
 {
-    struct slot *other = find_idle(pool, want->tablet, false);
+    struct slot *other = find_idle(pool, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
 
     if (other == NULL || most > pool->budget_bytes)
@@ -423,7 +423,7 @@ static enum vdbq_status slot_start(struct pool *pool,
                                    const struct pool_want *want, bool ahead,
                                    struct slot **slot, struct error *error)
 {
-    struct slot *loading = find_idle(pool, want->tablet, true);
+    struct slot *loading = find_idle(pool, want, true);
     struct slot *made;
     struct error ignored;
     enum vdbq_status status;
@@ -458,15 +458,25 @@ static struct slot **bucket_of(const struct pool *pool, uint64_t offset,
     return &pool->buckets[hash >> 32 & (pool->bucket_count - 1)];
 }
 
-/* The first slot in a chain that is of that tablet. */
-static struct slot *of_tablet(struct slot *slot,
-                              const struct tablet_ref *tablet)
+/* The first slot in a chain that is of the tablet, with as many columns. */
+static struct slot *of_tablet(struct slot *slot, const struct pool_want *want)
 {
-    while (slot != NULL && (slot->offset != tablet->offset
-                            || slot->generation != tablet->generation
-                            || slot->checksum != tablet->checksum))
+    const struct tablet_ref *tablet = want->tablet;
+
+    while (slot != NULL
+           && (slot->offset != tablet->offset
+               || slot->generation != tablet->generation
+               || slot->checksum != tablet->checksum
+               || slot->head->columns != want->table->column_count))
         slot = slot->chain;
     return slot;
+}
+
+static struct slot *first_of_tablet(const struct pool *pool,
+                                    const struct pool_want *want)
+{
+    return of_tablet(*bucket_of(pool, want->tablet->offset,
+                                want->tablet->checksum), want);
 }
 
 /* Whether a slot of the tablet has every column that is wanted. */
@@ -485,26 +495,23 @@ static bool has_all(const struct slot *slot, const struct pool_want *want)
 static struct slot *find(const struct pool *pool,
                          const struct pool_want *want)
 {
-    const struct tablet_ref *tablet = want->tablet;
-    struct slot *slot = of_tablet(
-        *bucket_of(pool, tablet->offset, tablet->checksum), tablet);
+    struct slot *slot = first_of_tablet(pool, want);
 
     while (slot != NULL && !has_all(slot, want))
-        slot = of_tablet(slot->chain, tablet);
+        slot = of_tablet(slot->chain, want);
     return slot;
 }
 
 /* An idle slot of that tablet; NULL: there is none. `loading`: of those whose
  * load is under way, of which there is one at most. */
 static struct slot *find_idle(const struct pool *pool,
-                              const struct tablet_ref *tablet, bool loading)
+                              const struct pool_want *want, bool loading)
 {
-    struct slot *slot = of_tablet(
-        *bucket_of(pool, tablet->offset, tablet->checksum), tablet);
+    struct slot *slot = first_of_tablet(pool, want);
 
     while (slot != NULL
            && (slot->pins > 0 || (loading && slot->load == NULL)))
-        slot = of_tablet(slot->chain, tablet);
+        slot = of_tablet(slot->chain, want);
     return slot;
 }
 

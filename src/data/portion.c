@@ -3,8 +3,8 @@
  * Loading portions. The first time all of a tablet is read, those columns
  * that nobody wants into a buffer that is used again and again, and its
  * checksum compared; after that the wanted columns alone, which must be what
- * they were. Values are compared with the facts that head and catalogue tell
- * of them when a column is first wanted.
+ * they were. Values are compared with the facts that the head tells of them when
+ * a column is first wanted, and these with the catalogue's each time.
  */
 #include "data/portion.h"
 
@@ -264,15 +264,15 @@ static enum vdbq_status check_values(const struct portion *portion,
                                      struct error *error)
 {
     struct column_proof *proof = &portion->proof->column[column];
-    enum vdbq_status status;
+    enum vdbq_status status = VDBQ_OK;
 
-    if (proof->checked)
-        return VDBQ_OK;
-    status = tablet_check_column(portion->table, block, portion->here->size,
-                                 portion->tablet->rows, column, error);
-    if (status == VDBQ_OK)
-        status = tablet_check_facts(portion->database, portion->table,
-                                    portion->tablet, block, column, error);
+    if (!proof->checked)
+        status = tablet_check_column(portion->table, block,
+                                     portion->here->size,
+                                     portion->tablet->rows, column, error);
     proof->checked = status == VDBQ_OK;
-    return status;
+    return status == VDBQ_OK
+               ? tablet_check_facts(portion->database, portion->table,
+                                    portion->tablet, block, column, error)
+               : status;
 }

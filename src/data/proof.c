@@ -51,6 +51,7 @@ static struct tablet_proof *add(struct proofs *proofs,
     made->offset = tablet->offset;
     made->generation = tablet->generation;
     made->checksum = tablet->checksum;
+    made->columns = columns;
     made->chain = *bucket;
     *bucket = made;
     proofs->used_bytes += size;
@@ -65,7 +66,8 @@ struct tablet_proof *proofs_find(struct proofs *proofs,
 
     while (proof != NULL && (proof->offset != tablet->offset
                              || proof->generation != tablet->generation
-                             || proof->checksum != tablet->checksum))
+                             || proof->checksum != tablet->checksum
+                             || proof->columns != columns))
         proof = proof->chain;
     return proof != NULL ? proof : add(proofs, tablet, columns);
 }

@@ -14,18 +14,19 @@
 
 struct column_proof {
     uint64_t sum; /* XXH3 of its areas, one after the other           */
-    bool checked; /* its values are what head and catalogue say       */
+    bool checked; /* its values are what the head says of them        */
 };
 
 struct tablet_proof {
-    uint64_t offset;       /* these three name the tablet             */
+    uint64_t offset;       /* these four name the tablet              */
     uint64_t generation;
     uint64_t checksum;
+    unsigned columns;
     bool whole;            /* the checksum was right; the sums are set */
     uint64_t head;         /* XXH3 of its head                         */
     unsigned users;        /* loads that are under way                 */
     struct tablet_proof *chain;
-    struct column_proof column[]; /* one for each                      */
+    struct column_proof column[];
 };
 
 enum { PROOF_BUCKETS = 256 };
