@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <vdbq.h>
 
@@ -226,6 +227,14 @@ static void print_ms(const char *name, uint64_t ns, const char *end)
     printf("\"%s\": %.3f%s", name, (double)ns / 1e6, end);
 }
 
+/* The most memory that this process has had. */
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 /* `last` has the names, whose text lives until the query's next call only,
  * and the checksums. */
 static void print_run(unsigned number, const struct run *last,
@@ -245,6 +254,8 @@ static void print_run(unsigned number, const struct run *last,
            median->stats.rows_read, median->stats.bytes_read,
            median->stats.bytes_in,
            median->stats.bytes_out, median->stats.launches);
+    printf("\"peak_bytes\": %" PRIu64 ", ", peak_bytes());
+    print_ms("load_ms", median->stats.load_ns, ", ");
     print_ms("kernel_ms", median->stats.kernel_ns, ", ");
     print_ms("transfer_ms", median->stats.transfer_ns, ", ");
     print_ms("compile_ms", first->stats.compile_ns, ", ");

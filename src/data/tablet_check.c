@@ -21,6 +21,7 @@ struct check {
 };
 
 static enum vdbq_status check_head(const struct check *check);
+static enum vdbq_status check_areas(const struct check *check);
 static enum vdbq_status check_column(const struct check *check, unsigned i);
 static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
@@ -47,7 +48,27 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status = check_column(&check, i);
-    return status;
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_head(const struct table *table,
+                                   const void *head, uint64_t size_bytes,
+                                   uint32_t rows, struct error *error)
+{
+    const struct check check = { table, head, size_bytes, rows, error };
+    enum vdbq_status status = check_head(&check);
+
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_column(const struct table *table,
+                                     const void *block, uint64_t size_bytes,
+                                     uint32_t rows, unsigned column,
+                                     struct error *error)
+{
+    const struct check check = { table, block, size_bytes, rows, error };
+
+    return check_column(&check, column);
 }
 
 static enum vdbq_status bad_head(const struct check *check, const char *field,
@@ -63,8 +84,7 @@ static enum vdbq_status check_head(const struct check *check)
 {
     const struct tablet *head = (const struct tablet *)check->block;
     uint64_t columns = check->table->column_count;
-    uint64_t least =
-        sizeof *head + columns * sizeof(struct tablet_column);
+    uint64_t least = tablet_head_size(check->table->column_count);
 
     if (check->size < least || check->size % TABLET_ALIGN != 0)
         return bad_head(check, "block size", check->size, least);
@@ -84,6 +104,31 @@ static enum vdbq_status check_head(const struct check *check)
         return bad_head(check, "variable-size area", head->variable, 0);
     if (head->reserved1 != 0 || head->reserved2 != 0)
         return bad_head(check, "reserved field", 1, 0);
+    return VDBQ_OK;
+}
+
+/* Areas lie inside, one behind the other in table order. */
+static enum vdbq_status check_areas(const struct check *check)
+{
+    uint64_t at = tablet_head_size(check->table->column_count);
+
+    for (unsigned i = 0; i < check->table->column_count; i++) {
+        struct tablet_area areas[TABLET_AREAS_MAX];
+        unsigned count = tablet_areas(tablet_column(check->block, i),
+                                      check->rows, areas);
+        for (unsigned k = 0; k < count; k++) {
+            const struct tablet_area *area = &areas[k];
+            if (area->offset % TABLET_ALIGN != 0 || area->offset < at
+                || area->offset > check->size
+                || area->size > check->size - area->offset)
+                return error_set(check->error, VDBQ_CORRUPT,
+                                 "table %s, column %s: a tablet's areas do "
+                                 "not lie inside, in order",
+                                 check->table->name,
+                                 check->table->columns[i].name);
+            at = area->offset + area->size;
+        }
+    }
     return VDBQ_OK;
 }
 
@@ -140,8 +185,7 @@ static const char *column_fault(const struct check *check,
 static bool area_fits(const struct check *check, uint64_t offset,
                       uint64_t size)
 {
-    uint64_t first = sizeof(struct tablet)
-        + check->table->column_count * sizeof(struct tablet_column);
+    uint64_t first = tablet_head_size(check->table->column_count);
 
     return offset % TABLET_ALIGN == 0 && offset >= first
         && offset <= check->size && size <= check->size - offset;

@@ -45,6 +45,25 @@ uint64_t tablet_nulls_size(uint32_t rows)
     return TABLET_ALIGNED(((uint64_t)rows + 7) / 8);
 }
 
+uint64_t tablet_head_size(unsigned columns)
+{
+    return sizeof(struct tablet) + columns * sizeof(struct tablet_column);
+}
+
+unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
+                      struct tablet_area areas[TABLET_AREAS_MAX])
+{
+    uint64_t size = tablet_values_size(column, rows);
+    unsigned count = 0;
+
+    if (size > 0)
+        areas[count++] = (struct tablet_area){ column->values, size };
+    if (column->nulls != 0)
+        areas[count++] = (struct tablet_area){ column->nulls,
+                                               tablet_nulls_size(rows) };
+    return count;
+}
+
 /* Gives the column its areas, from `at` on; returns where they end. */
 static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
 {

@@ -31,6 +31,7 @@ struct scan {
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
     size_t tablet;             /* number of the one to start on next       */
+    size_t ahead;              /* ... and to bring in next                 */
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
@@ -46,6 +47,24 @@ struct scan {
 static enum vdbq_status feed(struct scan *scan, struct error *error);
 
 /* ---------------------------------------------------------- open, close -- */
+
+/* Finds the columns of the table that the program reads. */
+static bool find_columns(struct scan *scan)
+{
+    struct source_params *sources = &scan->sources;
+    unsigned feeds = sources->pack->feed_count;
+    unsigned *columns =
+        arena_alloc(&scan->arena, (feeds + 1) * sizeof *columns);
+    sources->columns = columns;
+    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
+         i++) {
+        unsigned column = feed_table_column(scan->table,
+                                            sources->pack->feeds[i].column);
+        if (column != NO_KEY)
+            columns[sources->column_count++] = column;
+    }
+    return columns != NULL;
+}
 
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
@@ -70,6 +89,8 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         .times = runner_times(scan->runner),
     };
     scan->copies = VECTOR(struct device_copy);
+    if (!find_columns(scan))
+        return error_no_memory(error);
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
                                       LAUNCH_PIECES * sizeof *scan->feeds);
@@ -112,6 +133,8 @@ void scan_close(struct scan *scan)
     runner_close(scan->runner); /* waits for what is in flight */
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
         part_close(scan, &scan->parts[i], scan->failed);
+    if (scan->params.pool != NULL)
+        pool_settle(scan->params.pool);
     vector_finish(&scan->copies);
     arena_finish(&scan->arena);
     memory_release(scan);
@@ -281,6 +304,22 @@ static bool stopped(const struct scan *scan)
                              scan->table->rows);
 }
 
+/* Has the tablets that come next brought in while the launch is under way,
+ * as far as there is room. */
+static void look_ahead(struct scan *scan)
+{
+    const struct table *table = scan->table;
+    if (scan->ahead < scan->tablet)
+        scan->ahead = scan->tablet;
+    for (; scan->ahead < table->tablet_count; scan->ahead++) {
+        const struct tablet_ref *next = &table->tablets[scan->ahead];
+        if (scan->params.skips && skip_tablet(&scan->skip, next))
+            continue;
+        if (!source_ahead(&scan->sources, next))
+            return;
+    }
+}
+
 /* One launch more, or the end of the table. */
 static enum vdbq_status start_next(struct scan *scan, struct error *error)
 {
@@ -288,8 +327,12 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
         return start_row(scan, error);
     if (scan->row == 0)
         pass_over(scan);
-    if (scan->tablet < scan->table->tablet_count)
-        return start_part(scan, error);
+    if (scan->tablet < scan->table->tablet_count) {
+        enum vdbq_status status = start_part(scan, error);
+        if (status == VDBQ_OK)
+            look_ahead(scan);
+        return status;
+    }
     scan->fed = true;
     return VDBQ_OK;
 }

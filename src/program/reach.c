@@ -233,6 +233,9 @@ static struct interval arithmetic(const struct reach *reach,
     TYPED(DIV):
     case OP_DIV_CHECKED_I64:
         return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
+    case OP_MOD_I32:
+    case OP_MOD_I64:
+        return interval_arithmetic(ARITHMETIC_MOD, type, b, c, fails);
     default: /* an opcode that is not known here */
         *fails = true;
         return interval_any(type);
