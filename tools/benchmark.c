@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures queries: each one is run once to warm up and then N times, on one
- * device, in one mode and build. A line of JSON for each query gives the run
- * of median time and what its rows sum up to, so that two runs can be
+ * device, in one mode and build. A line of JSON gives the limits of the
+ * device, measured now; then one for each query gives the run of median time and what its rows sum up to, so that two runs can be
  * compared for equal answers. The clock runs from vdbq_query_run() to the
  * batch that says that no rows are left; a run that is measured does not look
  * at its rows, as a device would work on meanwhile. Those before and after
@@ -39,12 +39,14 @@ struct run {
     uint64_t rows;
     uint64_t ordered;   /* checksum of the rows in their order */
     uint64_t unordered; /* checksum of the rows in any order   */
+    uint64_t bytes;     /* of the values that were returned    */
     uint64_t total_ns;
     struct vdbq_stats stats;
 };
 
 static int parse(int argc, char **argv, struct options *options);
 static int configure(const struct options *options, vdbq *db);
+static int measure_limits(vdbq *db);
 static int measure_file(const struct options *options, vdbq *db);
 static int complain(const vdbq *db);
 
@@ -59,6 +61,8 @@ int main(int argc, char **argv)
         code = complain(db);
     if (code == GOOD)
         code = configure(&options, db);
+    if (code == GOOD)
+        code = measure_limits(db);
     if (code == GOOD)
         code = measure_file(&options, db);
     vdbq_close(db);
@@ -145,10 +149,15 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
+static bool is_wide(const struct vdbq_vector *vector)
+{
+    return vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+}
+
 static uint64_t value_bits(const struct vdbq_vector *vector, uint64_t row)
 {
     const unsigned char *bytes = vector->values;
-    bool wide = vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+    bool wide = is_wide(vector);
     uint64_t bits = 0;
     if (vector->nulls && vector->nulls[row])
         return UINT64_MAX;
@@ -166,6 +175,8 @@ static void add_batch(const struct vdbq_batch *batch, struct run *run)
         run->ordered = mix(run->ordered + sum);
     }
     run->rows += batch->rows;
+    for (unsigned column = 0; column < batch->columns; column++)
+        run->bytes += batch->rows * (is_wide(&batch->column[column]) ? 8 : 4);
 }
 
 /* ------------------------------------------------------------- measure -- */
@@ -241,10 +252,11 @@ static void print_run(unsigned number, const struct run *last,
            last->rows, last->ordered, last->unordered);
     printf("\"rows_read\": %" PRIu64 ", \"bytes_read\": %" PRIu64
            ", \"bytes_in\": %" PRIu64
-           ", \"bytes_out\": %" PRIu64 ", \"launches\": %u, ",
+           ", \"bytes_out\": %" PRIu64 ", \"bytes_result\": %" PRIu64
+           ", \"launches\": %u, ",
            median->stats.rows_read, median->stats.bytes_read,
            median->stats.bytes_in,
-           median->stats.bytes_out, median->stats.launches);
+           median->stats.bytes_out, last->bytes, median->stats.launches);
     print_ms("kernel_ms", median->stats.kernel_ns, ", ");
     print_ms("transfer_ms", median->stats.transfer_ns, ", ");
     print_ms("compile_ms", first->stats.compile_ns, ", ");
@@ -270,6 +282,22 @@ static int measure(const struct options *options, unsigned number, vdbq *db,
     }
     qsort(run, options->runs, sizeof run[0], compare_time);
     print_run(number, &last, &first, &run[options->runs / 2]);
+    return GOOD;
+}
+
+/* Measures and prints the limits, GB/s. */
+static int measure_limits(vdbq *db)
+{
+    struct vdbq_limits limits;
+    if (vdbq_measure_limits(db, &limits) != VDBQ_OK)
+        return complain(db);
+    printf("{\"memory_read\": %.2f, \"copy_in\": %.2f, \"copy_out\": %.2f, "
+           "\"copy_both\": %.2f, \"host_read\": %.2f, "
+           "\"shares_memory\": %s}\n",
+           limits.memory_read, limits.copy_in, limits.copy_out,
+           limits.copy_both, limits.host_read,
+           limits.shares_memory ? "true" : "false");
+    fflush(stdout);
     return GOOD;
 }
 

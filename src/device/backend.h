@@ -60,6 +60,16 @@ struct device_backend {
                               struct device_times *times,
                               struct error *error);
 
+    /* Measuring, for limits.c; both say what they took. Reads all of a memory
+     * that the device holds, with a kernel of its own. */
+    enum vdbq_status (*sweep)(struct device_memory *memory, uint64_t *time_ns,
+                              struct error *error);
+    /* Copies `size` bytes at `bytes` to the start of a memory, and as many
+     * from behind them back to behind `bytes`, both at once. */
+    enum vdbq_status (*exchange)(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
+
     /* Jobs. A start or a collect that fails leaves nothing in flight; a
      * destroy waits for what is. */
     enum vdbq_status (*job_create)(struct device *device,
@@ -110,6 +120,7 @@ void device_kept_finish(struct device *device);
 struct device_machine {
     struct device *device;
     struct machine_shape shape;
+    char name[48]; /* of a build that has no text of its own */
 };
 
 /* Opens the host build of the machine. */
