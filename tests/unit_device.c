@@ -347,12 +347,44 @@ static void test_machine_is_kept(void **state)
                               &error), VDBQ_OK);
     compile_ns = rig.times.compile_ns;
     assert_true(compile_ns > 0);
+    assert_int_equal(rig.times.builds, 1);
     assert_ptr_equal(build(&rig, 16, NULL), rig.machine);
     assert_int_equal(rig.times.compile_ns, compile_ns);
+    assert_int_equal(rig.times.builds, 1);
     assert_ptr_not_equal(build(&rig, 17, NULL), rig.machine);
     assert_ptr_not_equal(build(&rig, 2, rig_body), rig.machine);
     assert_ptr_equal(build(&rig, 2, rig_body), build(&rig, 2, rig_body));
+    assert_int_equal(rig.times.builds, 3);
     rig_close(&rig);
+}
+
+/* Measures the limits of a device: each is a rate that memory may have. */
+static void check_limits(const char *name)
+{
+    struct device *device;
+    struct error error;
+    const struct vdbq_limits *limits;
+
+    assert_int_equal(device_open(&(struct device_params){ .choice = name },
+                                 &device, &error), VDBQ_OK);
+    assert_int_equal(device_limits_measure(device, &error), VDBQ_OK);
+    limits = &device_tuning(device)->limits;
+    const double rates[] = { limits->memory_read, limits->copy_in,
+                             limits->copy_out, limits->copy_both,
+                             limits->host_read };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        assert_true(rates[i] > 0.01 && rates[i] < 1e5);
+    assert_int_equal(limits->shares_memory,
+                     device_facts(device)->shares_memory);
+    device_close(device);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    check_limits("host");
+    need_device();
+    check_limits(tested_device());
 }
 
 static void test_build_log(void **state)
@@ -713,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_memory_too_large),
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_machine_is_kept),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_build_log),
         cmocka_unit_test(test_open_again_and_again),
         cmocka_unit_test(test_every_call_fails_once),

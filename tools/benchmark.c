@@ -2,11 +2,11 @@
 /*
  * Measures queries: each one is run once to warm up and then N times, on one
  * device, in one mode and build. A line of JSON gives the limits of the
- * device, measured now; then one for each query gives the run of median time and what its rows sum up to, so that two runs can be
- * compared for equal answers. The clock runs from vdbq_query_run() to the
- * batch that says that no rows are left; a run that is measured does not look
- * at its rows, as a device would work on meanwhile. Those before and after
- * them do.
+ * device, measured now; then one for each query gives the run of median time
+ * and what its rows sum up to, so that two runs can be compared for equal
+ * answers. The clock runs from vdbq_query_run() to the batch that says that
+ * no rows are left; a run that is measured does not look at its rows, as a
+ * device would work on meanwhile. Those before and after them do.
  * Relies on vdbq.h alone.
  */
 #include <inttypes.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the table `test` of the Virginian benchmark, as CSV, as columns of
- * bare numbers, or straight into a database. Equal seeds give equal tables, everywhere: the numbers come
- * from GSL's ranlxd2, row by row, column by column in table order.
+ * bare numbers, or straight into a database. Equal seeds give equal tables,
+ * everywhere: the numbers come from GSL's ranlxd2, row by row, column by
+ * column in table order; a longer table begins with a shorter one's rows.
  * Relies on vdbq.h alone.
  */
 #include <gsl/gsl_randist.h>
