@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 import traceback
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -123,6 +125,21 @@ def case_readme_is_in_step():
     records = figures.read(kept)
     plot = figures.svg(figures.select(records, 'growth', 'H200'))
     assert plot == (ROOT / 'docs' / 'growth.svg').read_text(), 'docs/growth.svg is old'
+
+
+def case_differences_are_found():
+    loader = SourceFileLoader('benchmark', str(ROOT / 'tools' / 'benchmark'))
+    module = module_from_spec(spec_from_loader('benchmark', loader))
+    loader.exec_module(module)
+    answers = [{'checksum': '1', 'set_checksum': '2'}] * 2
+    same = [peer('DuckDB'), record('cpu mapped', answers=answers),
+            record('gpu cached', answers=answers), record('gpu cached', rows=5, answer_rows=[1, 2])]
+    assert module.compare(same) == []
+    other = [{'checksum': '1', 'set_checksum': '2'}, {'checksum': '9', 'set_checksum': '2'}]
+    found = module.compare(same + [record('gpu mapped', answers=other)])
+    assert found == ['DIFFERENT: query 1: checksum 9 on gpu mapped, 1 on cpu mapped'], found
+    found = module.compare(same + [record('gpu mapped', answer_rows=[10, 21])])
+    assert found == ['DIFFERENT: query 1: rows 21 on gpu mapped, 20 on DuckDB'], found
 
 
 def benchmark(folder, *arguments):

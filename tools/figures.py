@@ -11,7 +11,7 @@ A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
 it gave and took, as lists of ten. In README a part stands between the lines
 <!-- figures NAME MACHINE --> and <!-- end -->, where NAME is one of limits,
-queries, shares, means, speedups, growth, and MACHINE a part of its name.
+queries, shares, means, speedups, growth, largest, and MACHINE a part of its name.
 """
 import argparse
 import json
@@ -68,12 +68,12 @@ def geometric(values):
     return math.exp(mean([math.log(max(value, 1e-3)) for value in values]))
 
 
-def peer_of(record, records):
-    """DuckDB over the same table with as many threads, if it ran."""
-    keys = ('machine', 'rows', 'threads')
+def peer_of(record, records, counted=False):
+    """DuckDB over the same table with as many threads, if it ran; `counted`:
+    without the way of its rows to the caller."""
     return next((other for other in records if other['label'].startswith('DuckDB') and
-                 'counted' not in other['label'] and
-                 all(other.get(key) == record.get(key) for key in keys)), None)
+                 ('counted' in other['label']) == counted and
+                 all(other[key] == record[key] for key in ('rows', 'threads'))), None)
 
 
 # ---------------------------------------------------------------- tables --
@@ -103,10 +103,16 @@ def ratio(record, records):
     return short(geometric(peer['total_ms']) / geometric(record['total_ms'])) + 'x'
 
 
+def kernel_ratio(record, records):
+    """How much longer DuckDB takes, counted, than the kernels alone."""
+    peer = peer_of(record, records, counted=True)
+    return '' if peer is None else short(mean(peer['total_ms']) / mean(record['kernel_ms'])) + 'x'
+
+
 def shares(records):
     """Bytes, kernel rates and shares of the limit, means over the queries."""
     yield ['', 'MB read', 'MB in', 'MB out', 'ms', 'kernel ms', 'kernel GB/s', 'of the memory',
-           'of the limit']
+           'of the limit', 'DuckDB / it', 'DuckDB counted / kernel']
     for record in filter(lambda record: not is_peer(record), records):
         numbers = range(len(record['total_ms']))
         rate = mean([kernel_rate(record, number) for number in numbers])
@@ -115,7 +121,8 @@ def shares(records):
                                                               'bytes_out')),
                short(mean(record['total_ms'])), short(mean(record['kernel_ms'])), short(rate),
                f'{100 * rate / record["limits"]["memory_read"]:.0f} %',
-               f'{mean([share(record, number) for number in numbers]):.0f} %']
+               f'{mean([share(record, number) for number in numbers]):.0f} %',
+               ratio(record, records), kernel_ratio(record, records)]
 
 
 def limits(records):
@@ -175,8 +182,13 @@ def growth(records):
         yield [f'{rows / 1e6:g} M', *(short(times.get((label, rows))) for label in labels)]
 
 
+def largest(records):
+    """The same as the shares, over the largest table."""
+    return shares(records)
+
+
 VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
-         'speedups': speedups, 'growth': growth}
+         'speedups': speedups, 'growth': growth, 'largest': largest}
 
 
 def markdown(rows):
@@ -207,9 +219,18 @@ def grows(command, records):
 
 def select(records, name, machine):
     """The records of a machine that a view is about: growth has the commands
-    that ran over several tables, all else the others."""
-    return [record for record in records if machine in record['machine'] and
-            grows(record['command'], records) == (name == 'growth')]
+    that ran over several tables, largest all over the largest of them; all
+    others have the commands over one table, the smallest if there are more."""
+    here = [record for record in records if machine in record['machine']]
+    growing = [record for record in here if grows(record['command'], records)]
+    if name == 'growth':
+        return growing
+    if name == 'largest':
+        most = max((record['rows'] for record in growing), default=None)
+        return [record for record in here if record['rows'] == most]
+    others = [record for record in here if record not in growing]
+    least = min((record['rows'] for record in others), default=None)
+    return [record for record in others if record['rows'] == least]
 
 
 def everything(records):
@@ -317,7 +338,7 @@ def arguments():
     parser.add_argument('--write', type=Path, metavar='README')
     parser.add_argument('--check', type=Path, metavar='README')
     parser.add_argument('--plot', type=Path, metavar='SVG')
-    parser.add_argument('--machine', default='', help='of the plot, a part of its name')
+    parser.add_argument('--machine', default='', help='of the plot; a part of its name')
     return parser.parse_args()
 
 

@@ -60,12 +60,12 @@ struct device_backend {
                               struct device_times *times,
                               struct error *error);
 
-    /* Measuring, for limits.c; both say what they took. Reads all of a memory
-     * that the device holds, with a kernel of its own. */
-    enum vdbq_status (*sweep)(struct device_memory *memory, uint64_t *time_ns,
-                              struct error *error);
+    /* Measuring, for limits.c. Reads all of a memory that the device holds,
+     * with a kernel of its own, so many times; gives the shortest time. */
+    enum vdbq_status (*sweep)(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
     /* Copies `size` bytes at `bytes` to the start of a memory, and as many
-     * from behind them back to behind `bytes`, both at once. */
+     * from behind them back to behind `bytes`, both at once; adds the time. */
     enum vdbq_status (*exchange)(struct device_memory *memory, void *bytes,
                                  uint64_t size, uint64_t *time_ns,
                                  struct error *error);

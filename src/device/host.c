@@ -276,17 +276,23 @@ static enum vdbq_status host_job_wait(struct device_job *job,
 /* ------------------------------------------------------------- limits -- */
 
 static enum vdbq_status host_sweep(struct device_memory *memory,
-                                   uint64_t *time_ns, struct error *error)
+                                   unsigned runs, uint64_t *best_ns,
+                                   struct error *error)
 {
     (void)error;
     const u64 *words = (const u64 *)(const void *)bytes_of(memory);
-    uint64_t start = os_time_ns();
-    u64 sum = 0;
-    for (uint64_t i = 0; i < memory->size_bytes / sizeof *words; i++)
-        sum += words[i];
-    volatile u64 kept = sum; /* so that nobody leaves the reading out */
-    (void)kept;
-    *time_ns += os_time_ns() - start;
+    *best_ns = UINT64_MAX;
+    for (unsigned run = 0; run < runs; run++) {
+        uint64_t start = os_time_ns(), ns;
+        u64 sum = 0;
+        for (uint64_t i = 0; i < memory->size_bytes / sizeof *words; i++)
+            sum += words[i];
+        volatile u64 kept = sum; /* so that nobody leaves the reading out */
+        (void)kept;
+        ns = os_time_ns() - start;
+        if (ns < *best_ns)
+            *best_ns = ns;
+    }
     return VDBQ_OK;
 }
 

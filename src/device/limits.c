@@ -82,14 +82,11 @@ static enum vdbq_status measure_memory(const struct blocks *blocks,
                                        struct vdbq_limits *limits,
                                        struct error *error)
 {
-    const struct device_backend *backend = blocks->device->device->backend;
-    enum vdbq_status status = VDBQ_OK;
+    uint64_t best_ns = 0;
+    enum vdbq_status status = blocks->device->device->backend->sweep(
+        blocks->device, RUNS, &best_ns, error);
 
-    for (int i = 0; i < RUNS && status == VDBQ_OK; i++) {
-        uint64_t ns = 0;
-        status = backend->sweep(blocks->device, &ns, error);
-        keep(&limits->memory_read, blocks->device->size_bytes, ns);
-    }
+    keep(&limits->memory_read, blocks->device->size_bytes, best_ns);
     return status;
 }
 

@@ -133,8 +133,8 @@ enum vdbq_status opencl_order(struct device_machine *machine,
                               struct device_times *times,
                               struct error *error);
 
-enum vdbq_status opencl_sweep(struct device_memory *memory, uint64_t *time_ns,
-                              struct error *error);
+enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
 enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
                                  uint64_t size, uint64_t *time_ns,
                                  struct error *error);
