@@ -89,7 +89,8 @@ def short(value):
 
 def queries(records):
     """Milliseconds of each query, and geometric means."""
-    yield ['query', *map(str, range(len(records[0]['total_ms']))), 'mean', 'DuckDB / it']
+    yield ['query', *map(str, range(len(records[0]['total_ms']))), 'geometric mean',
+           'DuckDB / it']
     yield ['rows', *map(str, records[0]['answer_rows']), '', '']
     for record in records:
         yield [record['label'], *map(short, record['total_ms']),
