@@ -2,11 +2,11 @@
 /*
  * Measures queries: each one is run once to warm up and then N times, on one
  * device, in one mode and build. A line of JSON gives the limits of the
- * device, measured now; then one for each query gives the run of median time
- * and what its rows sum up to, so that two runs can be compared for equal
- * answers. The clock runs from vdbq_query_run() to the batch that says that
- * no rows are left; a run that is measured does not look at its rows, as a
- * device would work on meanwhile. Those before and after them do.
+ * device, if they are asked for; then one for each query gives the run of
+ * median time and what its rows sum up to, so that two runs can be compared
+ * for equal answers. The clock runs from vdbq_query_run() to the batch that
+ * says that no rows are left; a run that is measured does not look at its
+ * rows, as a device would work on meanwhile. Those before and after them do.
  * Relies on vdbq.h alone.
  */
 #include <inttypes.h>
@@ -32,6 +32,7 @@ struct options {
     const char *queries;           /* file with one SELECT a line         */
     const char *setting[SETTINGS]; /* NULL: not given                     */
     unsigned runs;                 /* measured, after one that is not     */
+    bool limits;                   /* are measured first                  */
 };
 
 /* What one run gave and cost. */
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
         code = complain(db);
     if (code == GOOD)
         code = configure(&options, db);
-    if (code == GOOD)
+    if (code == GOOD && options.limits)
         code = measure_limits(db);
     if (code == GOOD)
         code = measure_file(&options, db);
@@ -93,6 +94,7 @@ static int usage(void)
     fputs("usage: benchmark [options] --queries FILE DB\n"
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
+          "  --limits yes    measure the limits of the device first\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory\n"
           "  VALUE           as the options of vdbq_set()\n", stderr);
     return BAD_USAGE;
@@ -107,6 +109,8 @@ static bool parse_option(const char *name, const char *value,
         options->runs = (unsigned)strtoul(value, NULL, 10);
         return options->runs >= 1 && options->runs <= RUNS_MAX;
     }
+    if (strcmp(name, "limits") == 0)
+        return options->limits = true, strcmp(value, "yes") == 0;
     for (size_t i = 0; i < SETTINGS; i++)
         if (strcmp(name, settings[i]) == 0)
             return options->setting[i] = value, true;
