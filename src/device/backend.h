@@ -51,6 +51,16 @@ struct device_backend {
     enum vdbq_status (*machine_keep)(struct device_machine *machine,
                                      struct error *error);
 
+    /* Measuring, for limits.c. Reads all of a memory that the device holds,
+     * with a kernel of its own, so many times; gives the shortest time. */
+    enum vdbq_status (*sweep)(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
+    /* Copies `size` bytes at `bytes` to the start of a memory, and as many
+     * from behind them back to behind `bytes`, both at once; adds the time. */
+    enum vdbq_status (*exchange)(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
+
     /* Jobs. A start or a collect that fails leaves nothing in flight; a
      * destroy waits for what is. */
     enum vdbq_status (*job_create)(struct device *device,
@@ -104,6 +114,7 @@ void device_kept_finish(struct device *device);
 struct device_machine {
     struct device *device;
     struct machine_shape shape;
+    char name[48]; /* of a build that has no text of its own */
 };
 
 /* Opens the host build of the machine. */

@@ -282,6 +282,17 @@ enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
 
 /* ------------------------------------------------------------ machine -- */
 
+/* Counts a build, and whether it was made before. */
+static void count_build(struct device_machine *machine,
+                        const struct device_machine_params *params,
+                        struct device_times *times)
+{
+    const char *body = params->body != NULL ? params->body : machine->name;
+
+    times->builds++;
+    times->builds_cached += known_build(machine->device, body, 0);
+}
+
 enum vdbq_status device_machine(struct device *device,
                                 const struct device_machine_params *params,
                                 struct device_machine **machine,
@@ -301,8 +312,8 @@ enum vdbq_status device_machine(struct device *device,
     times->compile_ns += os_time_ns() - start;
     if (status != VDBQ_OK)
         *machine = NULL;
-    else if (params->body != NULL)
-        known_build(device, params->body, 0);
+    else
+        count_build(*machine, params, times);
     return status;
 }
 

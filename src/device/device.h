@@ -82,6 +82,9 @@ struct device_times {
     uint64_t bytes_in;  /* host to device */
     uint64_t bytes_out; /* device to host */
     unsigned launches;
+    unsigned builds;        /* of the machine                             */
+    unsigned builds_cached; /* of which a cache should have held, as they
+                               were made before                           */
 };
 
 /* Hands pinned memory to the device (unmap) or back to the host (map). Free
@@ -169,6 +172,7 @@ struct device_tuning {
     uint64_t launch_ns;        /* of a launch over few rows, all in all    */
     uint64_t host_rows_max;    /* fewer run faster on the host, where the
                                   device must be opened first              */
+    struct vdbq_limits limits; /* 0: not measured                          */
 };
 const struct device_tuning *device_tuning(const struct device *device);
 /* Takes a gain that a query measured into account. */
@@ -182,6 +186,11 @@ void device_tuning_set(struct device *device,
 enum vdbq_status device_build_time(struct device *device,
                                    const struct device_machine_params *params,
                                    uint64_t *time_ns, struct error *error);
+
+/* Measures the limits of the device and of the way to it, and makes them part
+ * of its tuning. Takes up to a second. Fails with DEVICE, NO_MEMORY. */
+enum vdbq_status device_limits_measure(struct device *device,
+                                       struct error *error);
 
 /* Writes the tuning to the device's file and adds its path to `path`. Fails
  * with DEVICE (the host has none), IO. */

@@ -91,6 +91,8 @@ enum vdbq_status device_job_wait(struct device_job *job,
     times->bytes_in += job->times.bytes_in;
     times->bytes_out += job->times.bytes_out;
     times->launches += job->times.launches;
+    times->builds += job->times.builds;
+    times->builds_cached += job->times.builds_cached;
     job->times = (struct device_times){ 0 };
     return status;
 }

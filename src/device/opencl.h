@@ -118,6 +118,12 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      struct device_times *times,
                                      struct error *error);
 
+enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
+enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
+
 /* --------------------------------------------------------------- jobs -- */
 
 enum vdbq_status opencl_job_create(struct device *device,

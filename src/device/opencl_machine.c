@@ -234,6 +234,9 @@ static struct opencl_machine *machine_create(struct opencl *opencl,
     machine->head.shape = shape_of(opencl, variant);
     machine->variant = *variant;
     machine->hash = body_hash(body);
+    snprintf(machine->head.name, sizeof machine->head.name,
+             "interpreted %u %u %u", variant->registers, variant->group,
+             variant->tile);
     if (body == NULL)
         return machine;
     machine->body = memory_resize(NULL, strlen(body) + 1);

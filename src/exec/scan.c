@@ -370,6 +370,8 @@ void scan_stats(struct scan *scan, struct vdbq_stats *stats)
     stats->kernel_ns += times->kernel_ns;
     stats->transfer_ns += times->transfer_ns;
     stats->compile_ns += times->compile_ns;
+    stats->builds += times->builds;
+    stats->builds_cached += times->builds_cached;
     stats->load_ns += scan->sources.load_ns;
     stats->launches += times->launches;
 }
