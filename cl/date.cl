@@ -43,14 +43,6 @@ static i64 date_days(struct date date)
            DATE_EPOCH;
 }
 
-static i32 date_month_days(i64 year, i32 month)
-{
-    i32 leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    if (month == 2)
-        return 28 + leap;
-    return 30 + (month + (month > 7)) % 2;
-}
-
 /* Sunday is 0. */
 static i32 date_weekday(i32 days)
 {

@@ -5,7 +5,7 @@
  * divisions of doubles, each rounded by itself, and integers. The methods are
  * those of fdlibm (Sun, 1993) and of Dekker's arithmetic with pairs of
  * doubles; results are within 1 unit in the last place of the exact value,
- * within 2 for tan, asin, acos and atan2.
+ * within 2 for asin, acos and atan2.
  */
 #include "machine.h"
 
@@ -99,11 +99,11 @@ static struct pair pair_product(struct pair x, struct pair y)
     return sum_ordered(product.hi, product.lo + (x.hi * y.lo + x.lo * y.hi));
 }
 
-static struct pair pair_quotient(f64 x, struct pair y)
+static struct pair pair_quotient(struct pair x, struct pair y)
 {
-    f64 hi = x / y.hi;
+    f64 hi = x.hi / y.hi;
     struct pair back = product_exact(hi, y.hi);
-    f64 rest = ((x - back.hi) - back.lo) - hi * y.lo;
+    f64 rest = ((x.hi - back.hi) - back.lo) + (x.lo - hi * y.lo);
     return sum_ordered(hi, rest / y.hi);
 }
 
@@ -125,7 +125,7 @@ static struct pair logarithm(f64 x)
         m *= 0.5;
         k++;
     }
-    struct pair s = pair_quotient(m - 1.0, sum_exact(m, 1.0));
+    struct pair s = pair_quotient(pair_of(m - 1.0, 0), sum_exact(m, 1.0));
     struct pair t = pair_product(s, s);
     f64 z = t.hi;
     f64 tail = z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z * (1.0 / 11 +
@@ -170,7 +170,7 @@ static f64 math_log10(f64 x)
 /* -------------------------------------------------------------- powers -- */
 
 /* e to the power of a pair. With x = k ln 2 + r, |r| at most half of ln 2:
- * 2^k e^r; of e^r a quotient with a polynomial in r^2. */
+ * 2^k e^r, and e^r is 1 + r + r^2/2 + ... */
 static f64 exponential(struct pair x)
 {
     if (x.hi > 709.8)
@@ -181,12 +181,13 @@ static f64 exponential(struct pair x)
     f64 hi = x.hi - k * 0.6931471803691238;
     f64 lo = k * 1.9082149292705877e-10 - x.lo;
     f64 r = hi - lo, t = r * r;
-    f64 c = r - t * (1.66666666666666019037e-01 + t *
-                    (-2.77777777770155933842e-03 + t *
-                     (6.61375632143793436117e-05 + t *
-                      (-1.65339022054652515390e-06 + t *
-                       4.13813679705723846039e-08))));
-    f64 y = 1.0 - ((lo - (r * c) / (2.0 - c)) - hi);
+    f64 series = r * t * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r *
+                 (1.0 / 720 + r * (1.0 / 5040 + r * (1.0 / 40320 + r *
+                 (1.0 / 362880 + r * (1.0 / 3628800 + r * (1.0 / 39916800 +
+                 r * (1.0 / 479001600 + r * (1.0 / 6227020800)))))))))));
+    struct pair sum = sum_ordered(1.0, r);
+    f64 rest = (hi - r) - lo;
+    f64 y = sum.hi + (sum.lo + (rest + rest * r + (0.5 * t + series)));
     i32 first = k / 2;
     return y * power_of_two(first) * power_of_two(k - first);
 }
@@ -327,7 +328,8 @@ static struct angle angle_reduced(f64 x)
     return angle;
 }
 
-static f64 sine_of(struct pair r)
+/* Of an angle that angle_of() left. */
+static struct pair sine_pair(struct pair r)
 {
     f64 x = r.hi, y = r.lo, z = x * x, v = z * x;
     f64 s = 8.33333333332248946124e-03 + z *
@@ -335,10 +337,16 @@ static f64 sine_of(struct pair r)
              (2.75573137070700676789e-06 + z *
               (-2.50507602534068634195e-08 + z *
                1.58969099521155010221e-10)));
-    return x - ((z * (0.5 * y - v * s) - y) + v * 1.66666666666666324348e-01);
+    return sum_ordered(x, -((z * (0.5 * y - v * s) - y) +
+                            v * 1.66666666666666324348e-01));
 }
 
-static f64 cosine_of(struct pair r)
+static f64 sine_of(struct pair r)
+{
+    return sine_pair(r).hi;
+}
+
+static struct pair cosine_pair(struct pair r)
 {
     f64 x = r.hi, z = x * x, fall = 0.5 * z, w = 1.0 - fall;
     f64 c = 4.16666666666666019037e-02 + z *
@@ -347,7 +355,12 @@ static f64 cosine_of(struct pair r)
               (-2.75573143513906633035e-07 + z *
                (2.08757232129817482790e-09 + z *
                 -1.13596475577881948265e-11))));
-    return w + (((1.0 - w) - fall) + (z * (z * c) - x * r.lo));
+    return sum_ordered(w, ((1.0 - w) - fall) + (z * (z * c) - x * r.lo));
+}
+
+static f64 cosine_of(struct pair r)
+{
+    return cosine_pair(r).hi;
 }
 
 /* The angle of a number's size; it is finite. */
@@ -388,8 +401,10 @@ static f64 math_tan(f64 x)
     if (fabs(x) < 7.450580596923828e-09)
         return x;
     struct angle angle = angle_of(x);
-    f64 sine = sine_of(angle.rest), cosine = cosine_of(angle.rest);
-    f64 tangent = angle.quarter % 2 ? -cosine / sine : sine / cosine;
+    struct pair sine = sine_pair(angle.rest);
+    struct pair cosine = cosine_pair(angle.rest);
+    f64 tangent = angle.quarter % 2 ? -pair_quotient(cosine, sine).hi
+                                    : pair_quotient(sine, cosine).hi;
     return x < 0 ? -tangent : tangent;
 }
 

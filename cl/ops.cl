@@ -322,6 +322,14 @@ OP(FAIL)
     fault(m, k, failed);
 }
 
+static i32 date_month_days(i64 year, i32 month)
+{
+    i32 leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    if (month == 2)
+        return 28 + leap;
+    return 30 + (month + (month > 7)) % 2;
+}
+
 /* The same day of another month, or that month's last one before it. */
 static i64 date_add_months(i32 days, i32 months)
 {

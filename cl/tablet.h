@@ -9,14 +9,16 @@
  *   offset  size  field
  *        0     8  magic        "VDBQTABL"
  *        8     4  format       the least that describes it: 1 knows PLAIN and
- *                              SEQUENCE only, 2 (TABLET_FORMAT) all encodings
+ *                              SEQUENCE only, 2 all encodings, 3
+ *                              (TABLET_FORMAT) columns of words
  *       12     4  columns      C; the primary key is one of them
  *       16     8  rows         N, at least 1
  *       24     8  size         of the whole block, a multiple of 64
  *       32     4  key          which column is the primary key, or NO_KEY
  *       36     4  reserved     0
  *       40     8  variable     offset of the variable-size area
- *       48     8  variable_size  in bytes; 0: there is none
+ *       48     8  variable_size  in bytes, a multiple of 64; 0: there is
+ *                              none, and variable is 0
  *       56     8  reserved     0
  *       64  64*C  one struct tablet_column for each column, in table order
  *        .     .  the areas of the columns, each 64-byte aligned
@@ -32,7 +34,8 @@
 
 #define TABLET_MAGIC 0x4c42415451424456UL /* "VDBQTABL" */
 #define TABLET_FORMAT_FIRST 1
-#define TABLET_FORMAT 2
+#define TABLET_FORMAT_ENCODED 2
+#define TABLET_FORMAT 3
 #define TABLET_ALIGN 64
 /* Where the next area starts, at or behind `offset`. */
 #define TABLET_ALIGNED(offset) \
@@ -56,12 +59,14 @@ enum {
  *        8     8  nulls        offset of N bits, bit i % 8 of byte i / 8 is
  *                              set where value i is NULL; 0: no NULLs, or
  *                              all are with ENCODING_CONSTANT
- *       16     4  type         TYPE_I32 .. TYPE_F64
+ *       16     4  type         TYPE_I32 .. TYPE_WORD
  *       20     1  encoding     ENCODING_...
  *       21     1  bits         of a code of ENCODING_PACKED, 1 to 32; else 0
  *       22     2  reserved     0
  *       24     4  width        bytes of a value
- *       28     4  reserved     0
+ *       28     4  words        of TYPE_WORD: where its words are, in units of
+ *                              64 bytes from the variable-size area's start;
+ *                              else 0
  *       32     8  null_count
  *       40     8  minimum      of the values that are not NULL: as an i64,
  *       48     8  maximum      or the bits of an f64; 0 if all are NULL
@@ -94,6 +99,29 @@ enum {
     ((((u64)(rows) + PACKED_LANES - 1) / PACKED_LANES * (bits) + 31) / 32   \
      * PACKED_LINE)
 
+/*
+ * A value of TYPE_WORD is an i32, encoded as any other: its code, the number
+ * of its text among the column's words (minimum and maximum are of codes).
+ * The variable-size area has them, for each such column in table order:
+ *
+ *   offset  size  field
+ *        0     4  count    W, of the words: all codes of values that are not
+ *                          NULL are less
+ *        4     4  bytes    B, of all words together
+ *        8   4*W  ends     u32: word i is bytes [ends[i - 1], ends[i]), the
+ *                          first one from 0 on; ends[W - 1] is B
+ *        .     B  UTF-8    words in ascending order of their bytes, none
+ *                          twice
+ *        .     .  0 up to a multiple of 64 bytes
+ */
+struct tablet_words {
+    u32 count;
+    u32 bytes;
+    /* u32 ends[count] and the bytes follow */
+};
+#define TABLET_WORDS_SIZE(count, bytes)                                     \
+    TABLET_ALIGNED(sizeof(struct tablet_words) + (u64)(count) * 4 + (bytes))
+
 /* A code, from the words of its lane that hold its first and its last bit;
  * they may be the same one. `shift` is the place of the first bit. */
 static inline u32 packed_code(u32 first, u32 last, u32 shift, u32 mask)
@@ -109,7 +137,7 @@ struct tablet_column {
     u8 bits;
     u8 reserved1[2];
     u32 width;
-    u32 reserved2;
+    u32 words;
     u64 null_count;
     i64 minimum;
     i64 maximum;

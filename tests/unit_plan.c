@@ -636,7 +636,8 @@ static void rows_that_cannot_be_stored(void **state)
             "1.0e+30 does not fit", "");
     refused("insert into nulls (f) values (1e39)", VDBQ_RANGE, 31,
             "FLOAT", "");
-    refused("insert into nulls (a) values ('x')", VDBQ_TYPE, 31, "text", "");
+    refused("insert into nulls (a) values ('x')", VDBQ_TYPE, 31,
+            "is not a number", "");
     refused("insert into nulls (a) values (b)", VDBQ_UNKNOWN, 31,
             "no such column: b", "");
     refused("insert into nulls (a, c) values (1, 2)", VDBQ_UNKNOWN, 23,
@@ -670,7 +671,7 @@ static bool survives(const struct ast_statement *statement, const char *sql,
     calls_left = n;
     memory_calls.resize = failing_resize;
     planned.status =
-        plan_statement(statement, sql, strlen(sql), &database.catalogue,
+        plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
                        &planned.arena, &planned.plan, &planned.error);
     memory_calls.resize = realloc;
     if (planned.status != VDBQ_OK)

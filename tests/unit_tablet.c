@@ -326,7 +326,7 @@ static void damaged_columns_are_refused(void **state)
         REFUSES(&made, column->bits, 1);
         REFUSES(&made, column->encoding, 255);
         REFUSES(&made, column->reserved1[1], 1);
-        REFUSES(&made, column->reserved2, 1);
+        REFUSES(&made, column->words, 1);
         REFUSES(&made, column->width, column->width * 2);
         REFUSES(&made, column->width, 0);
         REFUSES(&made, column->null_count, column->null_count + 1);

@@ -174,6 +174,12 @@ static unsigned cores_wanted(const vdbq *db)
     return (unsigned)strtoul(db->options[OPTION_CORES], NULL, 10);
 }
 
+unsigned host_threads(const vdbq *db)
+{
+    unsigned wanted = cores_wanted(db), cores = os_cores();
+    return wanted > 0 && wanted < cores ? wanted : cores;
+}
+
 static uint64_t memory_wanted(const vdbq *db, enum option option)
 {
     uint64_t size = 0;
@@ -217,11 +223,15 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
     if (status == VDBQ_OK)
         status = resident_create(station->device, device_budget(station),
                                  &station->resident, &db->error);
+    station->words = word_cache_create();
+    if (status == VDBQ_OK && station->words == NULL)
+        status = error_no_memory(&db->error);
     return status;
 }
 
 static void station_close(struct station *station)
 {
+    word_cache_destroy(station->words);
     resident_destroy(station->resident);
     pool_destroy(station->pool);
     device_close(station->device);
@@ -331,6 +341,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .device = station->device,
         .pool = station->pool,
         .resident = station->resident,
+        .words = station->words,
         .mode = choose_mode(db, station, table),
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),

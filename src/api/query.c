@@ -249,6 +249,7 @@ static enum vdbq_status start_stream(vdbq_query *query)
         .snapshot = &query->snapshot,
         .choose = choose_place,
         .choose_context = query,
+        .threads = host_threads(db),
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,

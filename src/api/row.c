@@ -34,6 +34,13 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
     return steps_last(&query->plan.steps)->columns[column].type;
 }
 
+unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
+{
+    (void)query;
+    (void)column;
+    return 0;
+}
+
 /* -------------------------------------------------------------- values -- */
 
 /* The vector that holds the value asked for; NULL: there is no such value. */

@@ -10,6 +10,7 @@
 
 #include "data/pool.h"
 #include "exec/stream.h"
+#include "exec/word_cache.h"
 
 enum { OPTION_BYTES_MAX = 256 };
 
@@ -35,6 +36,7 @@ struct station {
     struct device *device;
     struct pool *pool;
     struct resident *resident;
+    struct word_cache *words; /* beside the pool */
     struct station *next;
 };
 
@@ -76,6 +78,9 @@ void options_apply(vdbq *db);
 enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station);
 void stations_close(vdbq *db);
+
+/* Threads of the host that a query may use. */
+unsigned host_threads(const vdbq *db);
 
 /* Where a scan over `rows` rows is to run, and how: rows of a table, or where
  * that is NULL, of no table. */

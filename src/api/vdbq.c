@@ -9,6 +9,7 @@
 
 #include "api/query.h"
 #include "api/session.h"
+#include "base/type.h"
 
 const char *vdbq_status_text(enum vdbq_status status)
 {
@@ -29,9 +30,25 @@ const char *vdbq_version(void)
 
 const char *vdbq_type_name(enum vdbq_type type)
 {
-    static const char *const names[] = { "NONE",  "INTEGER", "BIGINT",
-                                         "FLOAT", "DOUBLE",  "TEXT" };
-    return names[type];
+    static const char *const names[TYPES] = {
+        "NONE",    "INTEGER",  "BIGINT",  "FLOAT", "DOUBLE",   "TEXT",
+        "BOOLEAN", "SMALLINT", "DECIMAL", "DATE",  "TIMESTAMP"
+    };
+    return (unsigned)type < TYPES ? names[type] : names[0];
+}
+
+_Static_assert((int)VDBQ_VALUE_BYTES == (int)TYPE_TEXT_MAX, "room for values");
+
+size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
+                        const void *value, char *room)
+{
+    return type_print(type, scale, value, room);
+}
+
+bool vdbq_value_parse(enum vdbq_type type, unsigned precision, unsigned scale,
+                      const char *bytes, size_t length, void *value)
+{
+    return type_parse(type, precision, scale, bytes, length, value);
 }
 
 /* --------------------------------------------------------- open, close -- */

@@ -104,19 +104,21 @@ VDBQ_API const char *vdbq_version(void);
 
 /* -------------------------------------------------------------- types -- */
 
-/* What a column holds. Numbers are stored little-endian in the widths given. */
+/* What a column holds, and the C type of its values in vectors. Numbers are
+ * stored little-endian. */
 enum vdbq_type {
     VDBQ_TYPE_NONE = 0,
-    VDBQ_INTEGER = 1, /* int32_t                            */
-    VDBQ_BIGINT = 2,  /* int64_t                            */
-    VDBQ_FLOAT = 3,   /* float                              */
-    VDBQ_DOUBLE = 4,  /* double                             */
-    VDBQ_TEXT = 5,    /* struct vdbq_text                   */
-    VDBQ_BOOLEAN = 6, /* int32_t, 0 or 1                    */
-    VDBQ_SMALLINT = 7, /* int32_t, within 16 bits           */
-    VDBQ_DECIMAL = 8, /* int64_t, scaled                    */
-    VDBQ_DATE = 9,    /* int32_t, days since 1970-01-01     */
-    VDBQ_TIMESTAMP = 10 /* int64_t, microseconds since then */
+    VDBQ_INTEGER = 1,   /* int32_t                                         */
+    VDBQ_BIGINT = 2,    /* int64_t                                         */
+    VDBQ_FLOAT = 3,     /* float                                           */
+    VDBQ_DOUBLE = 4,    /* double                                          */
+    VDBQ_TEXT = 5,      /* struct vdbq_text                                */
+    VDBQ_BOOLEAN = 6,   /* int32_t: 0 or 1                                 */
+    VDBQ_SMALLINT = 7,  /* int32_t: -32768 to 32767                        */
+    VDBQ_DECIMAL = 8,   /* int64_t: the digits, at most 18, of which the
+                           column's scale stand behind the point           */
+    VDBQ_DATE = 9,      /* int32_t: days since 1970-01-01                  */
+    VDBQ_TIMESTAMP = 10 /* int64_t: microseconds since 1970-01-01 00:00:00 */
 };
 
 struct vdbq_text {
@@ -126,6 +128,18 @@ struct vdbq_text {
 
 /* The SQL name of a type, for instance "INTEGER"; never NULL. */
 VDBQ_API const char *vdbq_type_name(enum vdbq_type type);
+
+/* A value as a vector has it, of any type but TEXT, as text: 2024-02-29,
+ * 2024-02-29 13:05:00.5, -12.50, true. `scale` is of DECIMAL. Writes at most
+ * VDBQ_VALUE_BYTES with the NUL; returns the length. */
+enum { VDBQ_VALUE_BYTES = 40 };
+VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
+                                 const void *value, char *room);
+/* The other way round. Digits behind the scale are rounded. False where the
+ * text is no value of that type; `precision` is of DECIMAL, too. */
+VDBQ_API bool vdbq_value_parse(enum vdbq_type type, unsigned precision,
+                               unsigned scale, const char *bytes,
+                               size_t length, void *value);
 
 /* ----------------------------------------------------- open and close -- */
 
@@ -232,6 +246,9 @@ VDBQ_API const char *vdbq_query_column_name(const vdbq_query *query,
                                             unsigned column);
 VDBQ_API enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
                                                unsigned column);
+/* Of a DECIMAL: how many digits stand behind the point; else 0. */
+VDBQ_API unsigned vdbq_query_column_scale(const vdbq_query *query,
+                                          unsigned column);
 
 /* Neighbouring rows, column by column. */
 struct vdbq_vector {
@@ -305,7 +322,8 @@ VDBQ_API enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
 
 /* Appends `rows` rows: one vector for each column of the table, in its order
  * (the primary key, too), of that column's type. Copied. Fails with TYPE,
- * CONSTRAINT (a NULL key, a key twice), IO, NO_MEMORY; after a failure only
+ * RANGE (a value that the type has not, text that is not UTF-8), CONSTRAINT
+ * (a NULL key, a key twice), IO, NO_MEMORY; after a failure only
  * vdbq_append_close() is allowed. */
 VDBQ_API enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
                                            const struct vdbq_vector *vectors);

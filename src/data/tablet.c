@@ -65,6 +65,16 @@ const struct tablet_column *tablet_column(const void *block, unsigned column)
     return (const struct tablet_column *)(head + 1) + column;
 }
 
+const struct tablet_words *tablet_words(const void *block, unsigned column)
+{
+    const struct tablet *head = block;
+    uint64_t lines = tablet_column(block, column)->words;
+
+    return (const struct tablet_words *)((const uint8_t *)block
+                                         + head->variable
+                                         + lines * TABLET_ALIGN);
+}
+
 const uint8_t *tablet_nulls(const void *block, unsigned column)
 {
     uint64_t nulls = tablet_column(block, column)->nulls;

@@ -7,6 +7,7 @@
 #define VDBQ_DATA_TABLET_H
 
 #include "data/catalogue.h"
+#include "data/words.h"
 
 /* Which encodings a tablet's columns get. */
 enum encoding_choice {
@@ -16,11 +17,13 @@ enum encoding_choice {
 };
 
 /* What a tablet is made of: one vector for each column of the table, of its
- * type. A NaN is a NULL. */
+ * type; but values of a text column are int32_t, the numbers of its texts
+ * among `words` of that column. A NaN is a NULL. */
 struct tablet_source {
     const struct table *table;
     uint32_t rows; /* at least 1 */
     const struct vdbq_vector *vectors;
+    struct words *const *words; /* NULL: there is no text column */
     enum encoding_choice choice;
 };
 
@@ -46,5 +49,7 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
 
 /* The description of a column. */
 const struct tablet_column *tablet_column(const void *block, unsigned column);
+/* The words of a text column. */
+const struct tablet_words *tablet_words(const void *block, unsigned column);
 
 #endif

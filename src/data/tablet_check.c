@@ -115,7 +115,7 @@ static const char *column_fault(const struct check *check,
     if (column->width != type_width(type))
         return "the width is not the type's";
     if (column->reserved1[0] != 0 || column->reserved1[1] != 0
-        || column->reserved2 != 0)
+        || (type != VDBQ_TEXT && column->words != 0))
         return "a reserved field is not 0";
     if (column->bits != 0 && column->encoding != ENCODING_PACKED)
         return "a column that is not packed has bits";

@@ -23,7 +23,7 @@ struct words {
     const char *bytes;
 };
 
-struct words *words_hold(struct words *words);
+struct words *words_hold(struct words *words); /* accepts NULL */
 void words_release(struct words *words); /* accepts NULL */
 
 /* The text of a word; it lives as long as the words. Numbers that no word
@@ -36,7 +36,8 @@ bool words_find(const struct words *words, struct vdbq_text text,
                 uint32_t *number);
 
 /* Makes words of texts, in any order, equal ones too. `numbers`, where it is
- * not NULL, gets the number of each. NULL: no memory. */
+ * not NULL, gets the number of each. A text whose bytes are NULL is none: it
+ * gets 0. NULL: no memory, or more than 4 GiB. */
 struct words *words_make(const struct vdbq_text *texts, size_t count,
                          uint32_t *numbers);
 
@@ -45,5 +46,9 @@ struct words *words_make(const struct vdbq_text *texts, size_t count,
  * copied. NULL: no memory. */
 struct words *words_join(struct words *const *parts, size_t count,
                          uint32_t *const *numbers);
+
+/* A copy of the words of a text column of a checked tablet: its codes are
+ * their numbers. NULL: no memory. */
+struct words *words_of_tablet(const void *block, unsigned column);
 
 #endif

@@ -49,6 +49,53 @@ static enum vdbq_status describe(struct chunks *chunks,
     return VDBQ_OK;
 }
 
+/* Dictionaries of the columns that the program reads: the same in all chunks,
+ * which count as one. */
+static enum vdbq_status make_base(struct chunks *chunks,
+                                  const struct chunk_params *params,
+                                  struct word_base **base, struct error *error)
+{
+    struct program_pack pack;
+    enum vdbq_status status =
+        program_pack(params->program, &chunks->arena, &pack, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct words **words =
+        arena_alloc(&chunks->arena, (pack.feed_count + 1) * sizeof *words);
+    struct words *none = words_make(NULL, 0, NULL);
+    const struct program_table *table = vector_at(&params->program->tables, 0);
+    for (unsigned i = 0; words != NULL && i < pack.feed_count; i++) {
+        int column = pack.feeds[i].column;
+        if (column >= 0 && table->column_types[column] == TYPE_WORD)
+            words[i] = params->words[column] ? params->words[column] : none;
+    }
+    *base = words != NULL && none != NULL
+                ? word_base_make(words, 1, pack.feed_count)
+                : NULL;
+    words_release(none);
+    return *base != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Collects the words of the run. */
+static enum vdbq_status make_words(struct chunks *chunks,
+                                   const struct chunk_params *params,
+                                   struct error *error)
+{
+    struct word_base *base = NULL;
+    enum vdbq_status status = make_base(chunks, params, &base, error);
+    if (status == VDBQ_OK)
+        status = word_table_init(
+            &chunks->words,
+            &(struct word_table_params){
+                .program = params->program,
+                .base = base,
+                .parameters = params->stream->parameters,
+                .parameter_count = params->stream->parameter_count },
+            error);
+    word_base_release(base);
+    return status;
+}
+
 enum vdbq_status chunks_init(struct chunks *chunks,
                              const struct chunk_params *params,
                              struct error *error)
@@ -62,13 +109,18 @@ enum vdbq_status chunks_init(struct chunks *chunks,
         return status;
     chunks->mode = place.mode;
     chunks->device = place.device;
-    status = runner_open(&(struct runner_params){ .device = place.device,
-                                                  .program = params->program,
-                                                  .mode = place.mode,
-                                                  .build = place.build,
-                                                  .adaptive = place.adaptive,
-                                                  .rows = params->rows },
-                         &chunks->runner, error);
+    if (word_table_needed(params->program))
+        status = make_words(chunks, params, error);
+    if (status == VDBQ_OK)
+        status = runner_open(
+            &(struct runner_params){ .device = place.device,
+                                     .program = params->program,
+                                     .mode = place.mode,
+                                     .build = place.build,
+                                     .adaptive = place.adaptive,
+                                     .rows = params->rows,
+                                     .values = &chunks->words.values },
+            &chunks->runner, error);
     if (status != VDBQ_OK)
         return status;
     chunks->pack = runner_pack(chunks->runner);
@@ -86,6 +138,7 @@ void chunks_finish(struct chunks *chunks)
     runner_close(chunks->runner);
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
         device_memory_release(chunks->ring[i].memory);
+    word_table_finish(&chunks->words);
     arena_finish(&chunks->arena);
     *chunks = (struct chunks){ 0 };
 }
@@ -257,6 +310,8 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
     struct runner_input input = { .feeds = chunks->places,
                                   .rows = chunk->rows };
     place_feeds(chunks, chunk);
+    if (chunks->words.base != NULL)
+        input.ranks = word_table_ranks(&chunks->words, 0);
     if (chunks->mode == MODE_MAPPED)
         input.data = chunk->memory;
     else

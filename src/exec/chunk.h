@@ -11,6 +11,7 @@
 #include "exec/relation.h"
 #include "exec/runner.h"
 #include "exec/stream.h"
+#include "exec/word_table.h"
 
 struct chunk {
     struct device_memory *memory; /* NULL: none yet                       */
@@ -37,12 +38,15 @@ struct chunks {
     uint64_t rows_room;           /* of the chunk that is filled next    */
     uint64_t rows_started;
     uint64_t bytes_started;
+    struct word_table words;      /* zeroed: the program needs none      */
     struct arena arena;
 };
 
 struct chunk_params {
     const struct stream_params *stream; /* for its choose              */
     const struct program *program;      /* of one table, checked       */
+    struct words *const *words;         /* of each column of the rows; NULL
+                                           for those that are no text   */
     uint64_t rows;                      /* about how many there will be */
 };
 

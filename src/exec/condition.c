@@ -72,23 +72,42 @@ static bool make_program(const struct program *from, struct program *made)
     return good;
 }
 
+/* The words of the columns of a pair. */
+static struct words **words_of_pairs(const struct condition_params *params)
+{
+    unsigned left = params->left->column_count;
+    unsigned right = params->right->column_count;
+    struct words **words = memory_zeroed(left + right, sizeof *words);
+    for (unsigned i = 0; words != NULL && i < left; i++)
+        words[i] = params->left->columns[i].words;
+    for (unsigned i = 0; words != NULL && i < right; i++)
+        words[left + i] = params->right->columns[i].words;
+    return words;
+}
+
 enum vdbq_status condition_init(struct condition *condition,
-                                const struct stream_params *params,
-                                const struct program *program, uint64_t pairs,
+                                const struct condition_params *params,
                                 struct error *error)
 {
     *condition = (struct condition){ 0 };
     program_init(&condition->program);
-    if (!make_program(program, &condition->program))
+    if (!make_program(params->program, &condition->program))
         return error_no_memory(error);
     enum vdbq_status status = program_check(&condition->program, error);
     if (status != VDBQ_OK)
         return status;
-    return chunks_init(&condition->chunks,
-                       &(struct chunk_params){ .stream = params,
-                                               .program = &condition->program,
-                                               .rows = pairs },
-                       error);
+    struct words **words = words_of_pairs(params);
+    if (words == NULL)
+        return error_no_memory(error);
+    status = chunks_init(&condition->chunks,
+                         &(struct chunk_params){ .stream = params->stream,
+                                                 .program =
+                                                     &condition->program,
+                                                 .words = words,
+                                                 .rows = params->pairs },
+                         error);
+    memory_release(words);
+    return status;
 }
 
 void condition_finish(struct condition *condition)

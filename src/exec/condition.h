@@ -16,11 +16,15 @@ struct condition {
     uint32_t *at;           /* ... and their places among the candidates   */
 };
 
-/* `pairs`: about how many there will be. condition_finish() is due whatever
- * it returns, and accepts a zeroed struct. */
+struct condition_params {
+    const struct stream_params *stream;
+    const struct program *program;
+    const struct relation *left, *right; /* with the words of all rows      */
+    uint64_t pairs;                      /* about how many there will be    */
+};
+/* condition_finish() is due whatever it returns, and accepts a zeroed struct. */
 enum vdbq_status condition_init(struct condition *condition,
-                                const struct stream_params *params,
-                                const struct program *program, uint64_t pairs,
+                                const struct condition_params *params,
                                 struct error *error);
 void condition_finish(struct condition *condition);
 

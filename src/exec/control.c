@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lays out control blocks: struct launch, feeds and outputs first, then code
- * and constants.
+ * Lays out control blocks: struct launch, feeds and outputs first, then code,
+ * constants and lookup tables; ranks come last.
  */
 #include "exec/control.h"
 
@@ -9,9 +9,26 @@
 
 #include "cl/tablet.h"
 
+/* Bytes of a lookup table of `count` values. */
+static u64 table_size(unsigned width, u32 count)
+{
+    return TABLET_ALIGNED(sizeof(struct lookup) + (u64)width * count);
+}
+
+/* Bytes of all lookup tables. */
+static u64 tables_size(const struct program_pack *pack,
+                       const struct run_values *values)
+{
+    u64 size = 0;
+    for (unsigned i = 0; i < pack->lookup_count; i++)
+        size += table_size(values->lookups[i].width, values->lookups[i].count);
+    return size;
+}
+
 /* Where the parts start. */
 static struct launch layout(const struct program *program,
                             const struct program_pack *pack,
+                            const struct run_values *values,
                             struct control *control)
 {
     struct program_part part = program_part(program);
@@ -27,19 +44,57 @@ static struct launch layout(const struct program *program,
                                  launch.output_count * sizeof(struct output));
     launch.constants = TABLET_ALIGNED(
         launch.code + program->code.count * sizeof(struct code));
+    launch.lookups = TABLET_ALIGNED(launch.constants +
+                                    pack->constant_count * sizeof(i64));
     control->head_size = launch.code;
-    control->size = TABLET_ALIGNED(launch.constants +
-                                   pack->constant_count * sizeof(i64));
+    control->fixed_size =
+        TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64)) +
+        tables_size(pack, values);
+    control->size = control->fixed_size + values->ranks_size;
     return launch;
+}
+
+/* Writes a lookup table; gives the place behind it. */
+static u64 put_table(u8 *block, u64 at, const void *table, unsigned width,
+                     u32 count)
+{
+    struct lookup head = { .count = count };
+    memcpy(block + at, &head, sizeof head);
+    memcpy(block + at + sizeof head, table, (size_t)width * count);
+    return at + table_size(width, count);
+}
+
+/* Fills in what the program leaves open. */
+static void put_values(u8 *block, const struct program *program,
+                       const struct program_pack *pack,
+                       const struct run_values *values)
+{
+    struct launch *launch = control_launch(block);
+    i64 *constants = (i64 *)(void *)(block + launch->constants);
+    u64 *places = (u64 *)(void *)(block + launch->lookups);
+    u64 at = TABLET_ALIGNED(launch->lookups + pack->lookup_count * sizeof *places);
+    for (unsigned i = 0; i < pack->slot_count; i++) {
+        const struct program_slot *slot = &pack->slots[i];
+        enum opcode op = program_at(program, slot->pc)->op;
+        if (op_facts(op)->form != FORM_LOOKUP)
+            constants[slot->place] = values->slots[i];
+    }
+    for (unsigned i = 0; i < pack->lookup_count; i++) {
+        const struct run_lookup *lookup = &values->lookups[i];
+        places[i] = at;
+        at = put_table(block, at, lookup->values, lookup->width,
+                       lookup->count);
+    }
 }
 
 enum vdbq_status control_init(struct control *control,
                               const struct program *program,
                               const struct program_pack *pack,
+                              const struct run_values *values,
                               struct arena *arena, struct error *error)
 {
-    struct launch launch = layout(program, pack, control);
-    u8 *bytes = arena_alloc(arena, control->size);
+    struct launch launch = layout(program, pack, values, control);
+    u8 *bytes = arena_alloc(arena, control->fixed_size);
     control->bytes = bytes;
     if (bytes == NULL)
         return error_no_memory(error);
@@ -48,7 +103,22 @@ enum vdbq_status control_init(struct control *control,
            program->code.count * sizeof(struct code));
     memcpy(bytes + launch.constants, pack->constants,
            pack->constant_count * sizeof(i64));
+    put_values(bytes, program, pack, values);
     return VDBQ_OK;
+}
+
+u64 run_ranks_size(const struct run_ranks *ranks)
+{
+    return ranks->ranks == NULL ? 0 : table_size(sizeof(i32), ranks->count);
+}
+
+u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
+                  struct feed *feed)
+{
+    if (ranks->ranks == NULL)
+        return at;
+    feed->ranks = at;
+    return put_table(block, at, ranks->ranks, sizeof(i32), ranks->count);
 }
 
 struct launch *control_launch(u8 *block)

@@ -10,9 +10,34 @@
 #include "cl/launch.h"
 #include "program/program.h"
 
+/* What a run knows and its program leaves open. A zeroed one fits a program
+ * that leaves nothing open. */
+struct run_lookup {
+    const void *values;
+    unsigned width; /* bytes of one */
+    u32 count;
+};
+struct run_values {
+    const i64 *slots; /* bits, for each slot of the pack; those of lookups
+                         are not used                                      */
+    const struct run_lookup *lookups; /* one a table                       */
+    u64 ranks_size;   /* bytes of the ranks of one launch, at most; from
+                         run_ranks_size()                                  */
+};
+
+/* The numbers of the words that the codes of one feed stand for; NULL: a code
+ * is its number. */
+struct run_ranks {
+    const i32 *ranks;
+    u32 count;
+};
+/* Bytes that they take in a control block. */
+u64 run_ranks_size(const struct run_ranks *ranks);
+
 struct control {
-    u8 *bytes;      /* of the program's arena                         */
-    u64 size;
+    u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
+    u64 size;       /* with room for ranks, which change              */
+    u64 fixed_size; /* all before the ranks                           */
     u64 head_size;  /* struct launch, feeds and outputs: these change */
 };
 
@@ -20,7 +45,13 @@ struct control {
 enum vdbq_status control_init(struct control *control,
                               const struct program *program,
                               const struct program_pack *pack,
+                              const struct run_values *values,
                               struct arena *arena, struct error *error);
+
+/* Writes ranks to a block at `at`, and where they are into `feed`; gives the
+ * place behind them. */
+u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
+                  struct feed *feed);
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch *control_launch(u8 *block);

@@ -210,16 +210,41 @@ static enum vdbq_status feeds_in(struct flight *flight,
 
 /* --------------------------------------------------------------- start -- */
 
+/* Puts the ranks of this start's feeds behind all else that is sent, and
+ * where they are into the feeds; whether they are other ones than last time. */
+static bool put_ranks(struct flight *flight, const struct run_ranks *ranks)
+{
+    struct feed *feeds = control_feeds(flight->head);
+    const struct feed *last = control_feeds(staging(flight, 0));
+    unsigned count = flight->params->pack->feed_count;
+    bool same = flight->control_sent && flight->ranks == ranks;
+    u64 at = flight->params->control->fixed_size;
+    for (unsigned i = 0; i < count && ranks != NULL; i++)
+        if (same)
+            feeds[i].ranks = last[i].ranks;
+        else
+            at = control_ranks(staging(flight, 0), at, &ranks[i], &feeds[i]);
+    if (!same)
+        flight->ranks_end = at;
+    flight->ranks = ranks;
+    return !same && ranks != NULL;
+}
+
 /* Sends what changed of the control block, and the counters. */
-static enum vdbq_status control_in(struct flight *flight, struct error *error)
+static enum vdbq_status control_in(struct flight *flight,
+                                   const struct run_ranks *ranks,
+                                   struct error *error)
 {
     const struct control *control = flight->params->control;
     u8 *sent = staging(flight, 0);
-    u64 size = flight->control_sent ? control->head_size : control->size;
+    bool others = put_ranks(flight, ranks);
+    u64 size = others                 ? flight->ranks_end
+               : flight->control_sent ? control->head_size
+                                      : control->fixed_size;
     enum vdbq_status status = VDBQ_OK;
     if (!flight->control_sent)
-        memcpy(sent, control->bytes, control->size);
-    if (!flight->control_sent ||
+        memcpy(sent, control->bytes, control->fixed_size);
+    if (!flight->control_sent || others ||
         memcmp(sent, flight->head, control->head_size) != 0) {
         memcpy(sent, flight->head, control->head_size);
         status = add_copy(flight, flight->control, 0, sent, size, error);
@@ -292,7 +317,7 @@ enum vdbq_status flight_start(struct flight *flight,
     make_head(flight, shape, input->rows);
     status = feeds_in(flight, input, error);
     if (status == VDBQ_OK)
-        status = control_in(flight, error);
+        status = control_in(flight, input->ranks, error);
     if (status == VDBQ_OK)
         status = job_start(flight, machine, input, error);
     if (status == VDBQ_OK)
@@ -308,6 +333,14 @@ static enum vdbq_status report_fault(const struct program *program, u32 pc,
 {
     const struct instruction *in = program_at(program, (int)pc);
     const struct op_facts *op = op_facts(in->op);
+    if (op->form == FORM_FAIL)
+        return error_at(error, VDBQ_RANGE, in->at, "%s", in->name);
+    if (in->op == OP_ADD_MONTHS_I32)
+        return error_at(error, VDBQ_RANGE, in->at,
+                        "a date is outside the years 1 to 9999");
+    if (in->op == OP_ABS_I32)
+        return error_at(error, VDBQ_RANGE, in->at,
+                        "integer overflow: a result does not fit 32 bits");
     if (op->form == FORM_CAST)
         return error_at(error, VDBQ_RANGE, in->at,
                         "a value is out of the range of %s",

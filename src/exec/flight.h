@@ -38,6 +38,8 @@ struct flight {
     struct device_memory *staging; /* pinned: see staging_room()             */
     unsigned staging_steps;        /* descriptors there is room for          */
     bool control_sent;             /* the device has staging's control block */
+    const struct run_ranks *ranks; /* ... with these in it, or NULL         */
+    u64 ranks_end;                 /* where they end                         */
     u8 *head;                      /* control block's head for this start    */
     struct vector copies;          /* of struct device_copy, in              */
     unsigned steps;                /* of this start                          */

@@ -79,15 +79,21 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     stream->rows_most = stream->inputs[0]->rows_most;
     if (status == VDBQ_OK)
         stream->rows_most = pairs_most(join);
-    if (status == VDBQ_OK && step->join.condition != NULL)
-        status = condition_init(&join->condition, stream->params,
-                                step->join.condition, pairs_most(join), error);
     if (status == VDBQ_OK)
         status = relation_init(&join->left, left->columns, left->column_count,
                                error);
     for (unsigned i = 0; i < left->column_count && status == VDBQ_OK; i++)
         relation_words(&join->left, i,
                        words_hold(stream_words(stream->inputs[0], i)));
+    if (status == VDBQ_OK && step->join.condition != NULL)
+        status = condition_init(
+            &join->condition,
+            &(struct condition_params){ .stream = stream->params,
+                                        .program = step->join.condition,
+                                        .left = &join->left,
+                                        .right = &join->right,
+                                        .pairs = pairs_most(join) },
+            error);
     if (status == VDBQ_OK)
         status = relation_init(&join->output, step->columns,
                                step->column_count, error);

@@ -11,7 +11,7 @@ enum { ROWS_ROOM_FIRST = 64 };
 
 unsigned relation_width(enum vdbq_type type)
 {
-    return type == VDBQ_TEXT ? sizeof(i32) : type_width((int)type);
+    return type_width(step_machine_type(type));
 }
 
 enum vdbq_status relation_init(struct relation *relation,

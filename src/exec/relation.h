@@ -83,4 +83,21 @@ static inline bool relation_is_null(const struct relation_column *column,
     return column->nulls != NULL && column->nulls[row] != 0;
 }
 
+/* A value that is not NULL, of a type that is an integer to the machine. */
+static inline int64_t relation_integer(const struct relation_column *column,
+                                       uint64_t row)
+{
+    return column->width == sizeof(int32_t)
+               ? ((const int32_t *)column->values)[row]
+               : ((const int64_t *)column->values)[row];
+}
+
+/* A value of FLOAT or DOUBLE. */
+static inline double relation_real(const struct relation_column *column,
+                                   uint64_t row)
+{
+    return column->type == VDBQ_FLOAT ? ((const float *)column->values)[row]
+                                      : ((const double *)column->values)[row];
+}
+
 #endif

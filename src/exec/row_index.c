@@ -80,8 +80,8 @@ static bool is_number(const struct relation_column *key, uint64_t row)
     return true;
 }
 
-static bool same_value(const struct relation_column *a, uint64_t a_row,
-                       const struct relation_column *b, uint64_t b_row)
+bool row_same(const struct relation_column *a, uint64_t a_row,
+              const struct relation_column *b, uint64_t b_row)
 {
     bool a_null = relation_is_null(a, a_row);
     if (a_null || relation_is_null(b, b_row))
@@ -94,7 +94,7 @@ static bool same_keys(const struct row_index *index, uint32_t at,
                       const struct relation_column *keys, uint64_t row)
 {
     for (unsigned i = 0; i < index->key_count; i++)
-        if (!same_value(&index->keys[i], at, &keys[i], row))
+        if (!row_same(&index->keys[i], at, &keys[i], row))
             return false;
     return true;
 }

@@ -44,6 +44,10 @@ uint32_t row_index_find(const struct row_index *index,
                         const struct relation_column *keys, uint64_t row,
                         uint64_t hash, uint32_t after);
 
+/* Whether two values are the same, as keys are compared: two NULLs are. */
+bool row_same(const struct relation_column *a, uint64_t a_row,
+              const struct relation_column *b, uint64_t b_row);
+
 /* Whether one of the row's keys is NULL. */
 bool row_has_null(const struct relation_column *keys, unsigned key_count,
                   uint64_t row);

@@ -123,7 +123,9 @@ static enum vdbq_status runner_prepare(struct runner *runner,
     if (status != VDBQ_OK)
         return status;
     runner->rows_max = rows_of_a_launch(runner);
+    const struct run_values nothing = { 0 };
     status = control_init(&runner->control, runner->program, &runner->pack,
+                          params->values ? params->values : &nothing,
                           &runner->arena, error);
     return status == VDBQ_OK ? make_ring(runner, error) : status;
 }

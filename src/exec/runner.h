@@ -10,6 +10,7 @@
 
 #include "cl/tablet.h"
 #include "device/job.h"
+#include "exec/control.h"
 #include "program/program.h"
 
 /* How data gets to the machine and back. */
@@ -35,6 +36,8 @@ struct runner_params {
     bool adaptive; /* `build` is ours to choose, and to change between
                       launches: exec/adapt.h                           */
     uint64_t rows; /* of all launches together, as far as is known     */
+    const struct run_values *values; /* what the program leaves open; NULL:
+                      nothing. Read while the runner opens             */
 };
 
 struct runner;
@@ -55,6 +58,10 @@ uint64_t runner_rows_max(const struct runner *runner);
  * column. All of it belongs to the launch until its rows are there. */
 struct runner_input {
     const struct feed *feeds;
+    const struct run_ranks *ranks; /* one a feed; NULL: none has any. They
+                                      live as long as the runner, and two
+                                      launches with the same pointer have
+                                      the same ranks                      */
     struct device_memory *data;
     const struct device_copy *copies; /* to be made before, into `data`   */
     size_t copy_count;

@@ -36,6 +36,8 @@ struct scan {
     size_t tablets_skipped;
     bool fed;                  /* nothing is left to start                 */
     bool failed;
+    struct word_table words;   /* zeroed: the program needs none           */
+    struct device_times word_times; /* of reading dictionaries             */
     struct error held;         /* ... since this happened; status OK: not  */
     struct arena arena;
 };
@@ -44,18 +46,62 @@ static enum vdbq_status feed(struct scan *scan, struct error *error);
 
 /* ---------------------------------------------------------- open, close -- */
 
+/* Dictionaries of the table's columns; without a table there are none. */
+static enum vdbq_status make_base(struct scan *scan, struct word_base **base,
+                                  struct error *error)
+{
+    struct program_pack pack;
+    if (scan->table == NULL) {
+        *base = word_base_make(NULL, 0, 0);
+        return *base != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    enum vdbq_status status = program_pack(scan->params.runner.program,
+                                           &scan->arena, &pack, error);
+    if (status != VDBQ_OK)
+        return status;
+    return word_cache_base(
+        &(struct word_cache_params){ .cache = scan->params.words,
+                                     .pool = scan->params.pool,
+                                     .table = scan->table,
+                                     .pack = &pack,
+                                     .times = &scan->word_times },
+        base, error);
+}
+
+/* Collects the words of the run. */
+static enum vdbq_status make_words(struct scan *scan, struct error *error)
+{
+    struct word_base *base = NULL;
+    enum vdbq_status status = make_base(scan, &base, error);
+    if (status == VDBQ_OK)
+        status = word_table_init(
+            &scan->words,
+            &(struct word_table_params){
+                .program = scan->params.runner.program,
+                .base = base,
+                .parameters = scan->params.parameters,
+                .parameter_count = scan->params.parameter_count },
+            error);
+    word_base_release(base);
+    scan->params.runner.values = &scan->words.values;
+    return status;
+}
+
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
     const struct program *program = params->runner.program;
-    enum vdbq_status status =
-        runner_open(&params->runner, &scan->runner, error);
-    if (status != VDBQ_OK)
-        return status;
+    enum vdbq_status status = VDBQ_OK;
     if (program->tables.count > 0)
         scan->table = catalogue_table_id(
             params->snapshot->catalogue,
             VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+    if (word_table_needed(program))
+        status = make_words(scan, error);
+    if (status == VDBQ_OK)
+        status = runner_open(&params->runner, &scan->runner, error);
+    if (status != VDBQ_OK)
+        return status;
     if (params->resident != NULL)
         resident_drop_old(params->resident, params->snapshot->catalogue);
     scan->sources = (struct source_params){
@@ -103,6 +149,7 @@ void scan_close(struct scan *scan)
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
         source_close(&scan->parts[i].source, &scan->sources, scan->failed);
     vector_finish(&scan->copies);
+    word_table_finish(&scan->words);
     arena_finish(&scan->arena);
     memory_release(scan);
 }
@@ -153,6 +200,8 @@ static enum vdbq_status launch(struct scan *scan, struct part *part,
     struct runner_input input = source_input(&part->source, sources);
     source_feeds(&part->source, sources, scan->row, scan->feeds);
     input.feeds = scan->feeds;
+    if (scan->words.base != NULL)
+        input.ranks = word_table_ranks(&scan->words, scan->tablet);
     input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
     input.copy_count = scan->copies.count;
     input.rows = part->rows;
@@ -256,6 +305,11 @@ static enum vdbq_status feed(struct scan *scan, struct error *error)
         }
     }
     return VDBQ_OK;
+}
+
+struct words *scan_words(const struct scan *scan)
+{
+    return scan->words.words;
 }
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)

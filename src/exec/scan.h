@@ -11,6 +11,7 @@
 #include "data/pool.h"
 #include "exec/resident.h"
 #include "exec/runner.h"
+#include "exec/word_cache.h"
 
 struct scan_params {
     struct runner_params runner;
@@ -18,6 +19,9 @@ struct scan_params {
     struct pool *pool;               /* of the snapshot's database and of
                                         the runner's device                */
     struct resident *resident;       /* of that device; for MODE_CACHED    */
+    struct word_cache *words;        /* beside the pool; NULL: none        */
+    const struct parameter *parameters; /* of the query                    */
+    unsigned parameter_count;
     bool skips;                      /* tablets of which nothing comes     */
     const atomic_bool *cancelled;    /* read between launches              */
     vdbq_progress progress;          /* may be NULL; called between them   */
@@ -34,6 +38,9 @@ void scan_close(struct scan *scan);
  * next call. */
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
+
+/* The words of the result's texts; NULL: the program has none. The scan's. */
+struct words *scan_words(const struct scan *scan);
 
 /* Adds what the scan has cost so far to `stats`. */
 void scan_stats(struct scan *scan, struct vdbq_stats *stats);

@@ -17,6 +17,29 @@ struct scan_rows {
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
 };
 
+/* Opens the program for rows with the input's words. */
+static enum vdbq_status open_chunks(struct scan_rows *scan,
+                                    struct error *error)
+{
+    const struct stream *input = scan->head.inputs[0];
+    unsigned count = input->step->column_count;
+    struct words **words = memory_zeroed(count, sizeof *words);
+    if (words == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < count; i++)
+        words[i] = stream_words(input, i);
+    enum vdbq_status status =
+        chunks_init(&scan->chunks,
+                    &(struct chunk_params){
+                        .stream = scan->head.params,
+                        .program = &scan->head.step->scan.program,
+                        .words = words,
+                        .rows = input->rows_most },
+                    error);
+    memory_release(words);
+    return status;
+}
+
 static enum vdbq_status scan_rows_open(struct stream *stream,
                                        struct error *error)
 {
@@ -26,12 +49,7 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
                                   sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
-    return chunks_init(&scan->chunks,
-                       &(struct chunk_params){
-                           .stream = stream->params,
-                           .program = &stream->step->scan.program,
-                           .rows = stream->rows_most },
-                       error);
+    return open_chunks(scan, error);
 }
 
 /* Fetches the input's next rows where all are in chunks; notes its end. */
@@ -107,6 +125,14 @@ static enum vdbq_status scan_rows_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+static struct words *scan_rows_words(const struct stream *stream,
+                                     unsigned column)
+{
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? ((const struct scan_rows *)stream)->chunks.words.words
+               : NULL;
+}
+
 static void scan_rows_stats(const struct stream *stream,
                             struct vdbq_stats *stats)
 {
@@ -123,6 +149,7 @@ static void scan_rows_close(struct stream *stream)
 const struct stream_kind scan_rows = {
     .size = sizeof(struct scan_rows),
     .calls = { .batch = scan_rows_batch,
+               .words = scan_rows_words,
                .stats = scan_rows_stats,
                .close = scan_rows_close },
     .open = scan_rows_open,

@@ -44,6 +44,9 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         .snapshot = params->snapshot,
         .pool = place.pool,
         .resident = place.resident,
+        .words = place.words,
+        .parameters = params->parameters,
+        .parameter_count = params->parameter_count,
         .skips = place.skips,
         .cancelled = params->cancelled,
         .progress = params->progress,
@@ -70,6 +73,14 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
+static struct words *scan_stream_words(const struct stream *stream,
+                                       unsigned column)
+{
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? scan_words(((const struct scan_stream *)stream)->scan)
+               : NULL;
+}
+
 static void scan_stream_stats(const struct stream *stream,
                               struct vdbq_stats *stats)
 {
@@ -88,6 +99,7 @@ static void scan_stream_close(struct stream *stream)
 const struct stream_kind scan_stream = {
     .size = sizeof(struct scan_stream),
     .calls = { .batch = scan_stream_batch,
+               .words = scan_stream_words,
                .stats = scan_stream_stats,
                .close = scan_stream_close },
     .open = scan_stream_open,

@@ -30,12 +30,20 @@ struct rows {
     struct device_memory *resident; /* for MODE_CACHED */
 };
 
+/* What the program at hand leaves open. */
+struct open_values {
+    struct arena arena;
+    struct run_values values;
+    struct run_ranks ranks[SELFTEST_FEEDS_MAX];
+};
+
 struct testing {
     struct way host;
     struct way device;
     struct rows host_rows;
     struct rows device_rows;
     const struct selftest_encoding *encoding; /* of columns; NULL: plain */
+    struct open_values open;
     unsigned opcodes;
     vdbq_report report;
     void *context;
@@ -136,13 +144,16 @@ static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
 /* Starts a launch over rows [row, ...), the way the mode has it. */
 static enum vdbq_status start(struct runner *runner, enum run_mode mode,
                               const struct rows *rows, uint64_t row,
-                              const struct feed *all, struct error *error)
+                              const struct feed *all,
+                              const struct run_ranks *ranks,
+                              struct error *error)
 {
     struct feed feeds[SELFTEST_FEEDS_MAX];
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
     struct runner_input input = { .feeds = feeds,
+                                  .ranks = ranks,
                                   .rows = launch_rows(mode) };
     if (input.rows > SELFTEST_ROWS - row)
         input.rows = SELFTEST_ROWS - row;
@@ -164,6 +175,7 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
 static enum vdbq_status run_rows(struct runner *runner, enum run_mode mode,
                                  const struct rows *rows,
                                  const struct feed *feeds,
+                                 const struct run_ranks *ranks,
                                  struct outcome *outcome, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -173,7 +185,7 @@ static enum vdbq_status run_rows(struct runner *runner, enum run_mode mode,
             status = keep_rows(runner, runner_in_flight(runner) - 1, outcome,
                                error);
         if (status == VDBQ_OK)
-            status = start(runner, mode, rows, row, feeds, error);
+            status = start(runner, mode, rows, row, feeds, ranks, error);
     }
     return status == VDBQ_OK ? keep_rows(runner, 0, outcome, error) : status;
 }
@@ -189,13 +201,15 @@ static enum vdbq_status run(const struct testing *test,
     struct runner_params params = { .device = way->device,
                                     .program = program,
                                     .mode = way->mode,
-                                    .build = way->build };
+                                    .build = way->build,
+                                    .values = &test->open.values };
     *outcome = (struct outcome){ .values = VECTOR(char) };
     enum vdbq_status status = runner_open(&params, &runner, test->error);
     if (status != VDBQ_OK)
         return status;
     make_feeds(test, program, runner_pack(runner), feeds);
-    status = run_rows(runner, way->mode, rows, feeds, outcome, test->error);
+    status = run_rows(runner, way->mode, rows, feeds, test->open.ranks, outcome,
+                      test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
         outcome->rows = 0; /* how many came before is the mode's affair */
@@ -240,6 +254,22 @@ static enum vdbq_status compare(const struct testing *test, const char *what,
     return VDBQ_OK;
 }
 
+/* Fills what the program leaves open, for all its runs. */
+static enum vdbq_status open_values(struct testing *test,
+                                    const struct program *program)
+{
+    struct program_pack pack;
+    struct open_values *open = &test->open;
+    arena_finish(&open->arena);
+    *open = (struct open_values){ 0 };
+    enum vdbq_status status =
+        program_pack(program, &open->arena, &pack, test->error);
+    if (status == VDBQ_OK && !selftest_open(program, &pack, &open->arena,
+                                            &open->values, open->ranks))
+        status = error_no_memory(test->error);
+    return status;
+}
+
 /* Checks a program and runs it both ways. */
 static enum vdbq_status test_program(struct testing *test, const char *what,
                                      struct program *program)
@@ -248,6 +278,8 @@ static enum vdbq_status test_program(struct testing *test, const char *what,
     for (size_t pc = 0; pc < program->code.count; pc++)
         program_at(program, (int)pc)->at.line = (unsigned)pc + 1;
     enum vdbq_status status = program_check(program, test->error);
+    if (status == VDBQ_OK)
+        status = open_values(test, program);
     if (status == VDBQ_OK)
         status = run(test, program, &test->host, &test->host_rows, &host);
     if (status == VDBQ_OK)
@@ -291,6 +323,18 @@ static enum vdbq_status test_jump(struct testing *test, enum opcode op)
     return status;
 }
 
+static enum vdbq_status test_fail(struct testing *test)
+{
+    struct program program;
+    program_init(&program);
+    enum vdbq_status status = selftest_fail(&program)
+                                  ? test_program(test, "Fail", &program)
+                                  : error_no_memory(test->error);
+    program_finish(&program);
+    test->opcodes++;
+    return status;
+}
+
 /* Whether an opcode joins the group, or is tested alone: one that may fail,
  * and one that fixes the type of the key. */
 static bool is_alone(enum opcode op)
@@ -309,6 +353,8 @@ static enum vdbq_status test_ops(struct testing *test)
         enum opcode op = (enum opcode)i;
         if (selftest_jumps(op))
             status = test_jump(test, op);
+        else if (op == OP_FAIL)
+            status = test_fail(test);
         else if (selftest_gives_value(op) && is_alone(op))
             status = test_values(test, &op, 1);
         else if (selftest_gives_value(op))
@@ -415,6 +461,7 @@ enum vdbq_status selftest(struct device *device, struct device *host,
         status = make_rows(device, &test.device_rows, error);
     if (status == VDBQ_OK)
         status = test_ways(&test);
+    arena_finish(&test.open.arena);
     free_rows(&test.host_rows);
     free_rows(&test.device_rows);
     return status;

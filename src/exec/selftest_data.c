@@ -146,8 +146,7 @@ struct feed selftest_encoded(int column, int type,
 bool selftest_gives_value(enum opcode op)
 {
     return op_facts(op)->writes != TYPE_NONE &&
-           op_facts(op)->effect != EFFECT_HOST &&
-           op_facts(op)->form != FORM_LOOKUP;
+           op_facts(op)->effect != EFFECT_HOST;
 }
 
 bool selftest_jumps(enum opcode op)
@@ -289,4 +288,57 @@ bool selftest_jump(struct program *program, enum opcode op, int validity)
     if (validity)
         added &= add(program, OP_INVALID, 0, 0, 0, 0);
     return added && add_end(program, 1);
+}
+
+bool selftest_fail(struct program *program)
+{
+    bool added = add_table(program, TYPE_I64);
+    added &= add(program, OP_RESULT_COLUMN, TYPE_I64, 0, 0, 0);
+    added &= add_parallel(program, SELFTEST_COLUMNS + 4);
+    added &= add(program, OP_ROWID_I64, 0, 0, 0, 0);
+    added &= add_loads(program, 1);
+    added &= add(program, OP_FAIL, loaded(1, TYPE_I32, true), 0, 0, 0);
+    return added && add_end(program, 1);
+}
+
+/* ------------------------------------------------------------- values -- */
+
+/* Random values, and how many of them a table or the ranks have: x columns
+ * have words that are there and others. */
+enum { TABLE_VALUES = 600 };
+
+bool selftest_open(const struct program *program,
+                   const struct program_pack *pack, struct arena *arena,
+                   struct run_values *values, struct run_ranks *ranks)
+{
+    u64 state = 362436069;
+    i64 *bits = arena_alloc(arena, TABLE_VALUES * sizeof *bits);
+    struct run_lookup *lookups =
+        arena_alloc(arena, (pack->lookup_count + 1) * sizeof *lookups);
+    if (bits == NULL || lookups == NULL)
+        return false;
+    for (unsigned i = 0; i < TABLE_VALUES; i++)
+        bits[i] = (i64)random_bits(&state) >> i % 64;
+    *values = (struct run_values){ .slots = bits, .lookups = lookups };
+    for (unsigned i = 0; i < pack->slot_count; i++) {
+        const struct program_slot *slot = &pack->slots[i];
+        const struct op_facts *op =
+            op_facts(program_at(program, slot->pc)->op);
+        if (op->form == FORM_LOOKUP)
+            lookups[slot->place] =
+                (struct run_lookup){ .values = bits,
+                                     .width = type_width(op->writes),
+                                     .count = TABLE_VALUES };
+    }
+    for (unsigned i = 0; i < pack->feed_count; i++) {
+        const struct program_table *table = vector_at(&program->tables, 0);
+        int column = pack->feeds[i].column;
+        int type = column < 0 ? table->key_type : table->column_types[column];
+        ranks[i] = (struct run_ranks){ 0 };
+        if (type == TYPE_WORD)
+            ranks[i] = (struct run_ranks){ .ranks = (const i32 *)bits,
+                                           .count = TABLE_VALUES };
+        values->ranks_size += run_ranks_size(&ranks[i]);
+    }
+    return true;
 }

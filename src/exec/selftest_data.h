@@ -6,6 +6,7 @@
 #define VDBQ_EXEC_SELFTEST_DATA_H
 
 #include "cl/launch.h"
+#include "exec/control.h"
 #include "program/program.h"
 
 enum {
@@ -56,5 +57,13 @@ bool selftest_values(struct program *program, const enum opcode *ops,
 /* ... or that outputs the columns themselves and which are NULL. */
 bool selftest_columns(struct program *program);
 bool selftest_jump(struct program *program, enum opcode op, int validity);
+/* ... or that fails for some rows. */
+bool selftest_fail(struct program *program);
+
+/* Fills what a program leaves open with fixed values. `ranks`: one a feed.
+ * All lives in `arena`. False: no memory. */
+bool selftest_open(const struct program *program,
+                   const struct program_pack *pack, struct arena *arena,
+                   struct run_values *values, struct run_ranks *ranks);
 
 #endif

@@ -12,15 +12,16 @@
 
 static const struct stream_kind *kind_of(const struct step *step)
 {
-    switch (step->kind) {
-    case STEP_JOIN:
-        return &join_stream;
-    case STEP_LIMIT:
-        return &limit_stream;
-    case STEP_SCAN:
-    default:
-        return step->inputs.count > 0 ? &scan_rows : &scan_stream;
-    }
+    static const struct stream_kind *const kinds[] = {
+        [STEP_SCAN] = &scan_stream,     [STEP_GROUP] = &group_stream,
+        [STEP_SORT] = &sort_stream,     [STEP_LIMIT] = &limit_stream,
+        [STEP_JOIN] = &join_stream,     [STEP_CONCAT] = &concat_stream,
+        [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
+        [STEP_MAP] = &map_stream,
+    };
+    if (step->kind == STEP_SCAN && step->inputs.count > 0)
+        return &scan_rows;
+    return kinds[step->kind];
 }
 
 /* Opens the inputs, then the stream itself. */

@@ -15,11 +15,14 @@
 #include "exec/runner.h"
 #include "program/steps.h"
 
+struct word_cache;
+
 /* Where a scan runs, and how. */
 struct stream_place {
     struct device *device;
     struct pool *pool;         /* of the database and that device         */
     struct resident *resident; /* of that device; for MODE_CACHED         */
+    struct word_cache *words;  /* beside the pool; may be NULL            */
     enum run_mode mode;
     enum device_build build;
     bool adaptive;
@@ -55,6 +58,8 @@ struct stream_params {
     void *choose_context;
     const struct parameter *parameters; /* of the query; may be NULL       */
     unsigned parameter_count;
+    unsigned threads;                   /* of the host to work with at most;
+                                           0: one                          */
     const atomic_bool *cancelled;       /* read between launches and now and
                                            then in loops over rows         */
     vdbq_progress progress;             /* may be NULL                     */

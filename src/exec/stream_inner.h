@@ -64,19 +64,8 @@ struct stream_kind {
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };
-extern const struct stream_kind scan_stream, scan_rows, join_stream, concat_stream,
-    apply_stream, limit_stream, map_stream, whole_stream;
-
-/* Kinds of which all rows come at once make them by a function: `input` is
- * the first input, which may be read batch by batch or gathered; `output` is
- * empty and has the step's columns. */
-typedef enum vdbq_status relation_maker(const struct stream_params *params,
-                                        const struct step *step,
-                                        struct stream *input,
-                                        struct relation *output,
-                                        struct error *error);
-relation_maker group_rows;  /* STEP_GROUP  */
-relation_maker sort_rows;   /* STEP_SORT   */
-relation_maker window_rows; /* STEP_WINDOW */
+extern const struct stream_kind scan_stream, scan_rows, join_stream,
+    concat_stream, apply_stream, limit_stream, map_stream, group_stream,
+    sort_stream, window_stream;
 
 #endif

@@ -88,10 +88,36 @@ static bool has_interval(const struct ast_expression *tree)
            || (tree->right != NULL && tree->right->kind == AST_INTERVAL);
 }
 
+/* IS TRUE, IS NOT FALSE ...: never NULL. */
+static struct expression *bind_is_truth(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    bool wanted = tree->right->kind == AST_TRUE;
+    bool is = tree->operator == AST_IS;
+    struct expression *e = bind_condition(binder, tree->left);
+    struct expression *yes, *no;
+
+    if (e != NULL && !wanted)
+        e = expression_operator(binder, AST_NOT, e, NULL, tree);
+    yes = e ? expression_truth(binder, is, tree->at) : NULL;
+    no = yes ? expression_truth(binder, !is, tree->at) : NULL;
+    return no ? expression_choice(binder, e, yes, no, tree->at) : NULL;
+}
+
+static bool is_truth_test(const struct ast_expression *tree)
+{
+    return (tree->operator == AST_IS || tree->operator == AST_IS_NOT)
+           && (tree->right->kind == AST_TRUE
+               || tree->right->kind == AST_FALSE);
+}
+
 static struct expression *bind_operator(struct binder *binder,
                                         const struct ast_expression *tree)
 {
     struct expression *left, *right = NULL;
+
+    if (is_truth_test(tree))
+        return bind_is_truth(binder, tree);
 
     if (is_least_integer(binder, tree))
         return expression_integer(binder, INT64_MIN, tree->at);
@@ -237,7 +263,7 @@ static struct expression *subquery_expression(
 {
     struct expression *e = expression_new(
         binder, EXPRESSION_SUBQUERY,
-        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_BOOLEAN,
+        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_INTEGER,
         tree->at);
     struct vector *values = &binder->scope->asked;
 

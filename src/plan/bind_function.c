@@ -289,13 +289,17 @@ static struct expression *bind_window(struct binder *binder,
 
 /* ------------------------------------------- made of other expressions -- */
 
+/* What is known keeps its type: nothing behind it matters. */
 static struct expression *coalesce_from(struct binder *binder,
                                         const struct call *call, unsigned i)
 {
     struct expression *e = call->arguments[i], *rest, *known;
+    bool constant = e->kind == EXPRESSION_CONSTANT;
 
-    if (i + 1 == call->count)
+    if (i + 1 == call->count || (constant && !e->null))
         return e;
+    if (constant)
+        return coalesce_from(binder, call, i + 1);
     rest = coalesce_from(binder, call, i + 1);
     known = rest ? expression_null(binder, VDBQ_INTEGER, e->at) : NULL;
     known = known ? expression_operator(binder, AST_IS_NOT, e, known,
@@ -479,7 +483,7 @@ static struct expression *make_round(struct binder *binder,
     digits = call->count > 1 ? call->arguments[1]
                              : expression_integer(binder, 0, e->at);
     if (digits != NULL)
-        digits = expression_cast_plain(binder, digits, VDBQ_DOUBLE, e->at);
+        digits = expression_cast_plain(binder, digits, VDBQ_INTEGER, e->at);
     return digits ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e,
                                     digits, false, call->tree->at)
                   : NULL;
@@ -664,6 +668,7 @@ struct expression *bind_function(struct binder *binder,
     }
     if (!bind_arguments(binder, &call, is_aggregate))
         return NULL;
+    binder->scope->aggregated |= is_aggregate;
     if (is_aggregate)
         return bind_aggregate(binder, &call, aggregate);
     if (tree->over != NULL)
@@ -720,6 +725,13 @@ static const char *lookup_text(struct binder *binder,
     return copy;
 }
 
+/* What is true or false is an INTEGER, as a comparison is. */
+static int result_type(const struct function *function)
+{
+    return function->result == VDBQ_BOOLEAN ? VDBQ_INTEGER
+                                            : (int)function->result;
+}
+
 /* A call of constants is made at once. */
 static struct expression *call_now(struct binder *binder,
                                    const struct function *function,
@@ -750,7 +762,7 @@ static struct expression *call_now(struct binder *binder,
     e = expression_integer(binder, result.integer, at);
     if (e == NULL)
         return NULL;
-    e->type = (int)function->result;
+    e->type = result_type(function);
     e->literal = false;
     return e;
 }
@@ -782,7 +794,7 @@ static struct expression *new_call(struct binder *binder,
                                    enum expression_kind kind)
 {
     struct expression *e =
-        expression_new(binder, kind, (int)function->result, at);
+        expression_new(binder, kind, result_type(function), at);
 
     if (e == NULL)
         return NULL;

@@ -173,9 +173,9 @@ static void add_result(struct generator *generator,
 {
     struct program *program = generator->program;
     const struct expression *e = bound->expression;
-    int type = type_machine((enum vdbq_type)e->type);
-    struct value value =
-        value_of(generator, e, type == TYPE_WORD ? TYPE_I32 : type);
+    int type = e->type == VDBQ_TEXT
+                   ? TYPE_I32 : type_machine((enum vdbq_type)e->type);
+    struct value value = value_of(generator, e, type);
 
     result->name =
         arena_copy(&program->arena, bound->name, strlen(bound->name));

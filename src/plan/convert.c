@@ -98,7 +98,7 @@ static struct expression *decimal_of_float(struct binder *binder,
                                  (double)power_of_ten(scale), e->at) : NULL;
     e = factor ? expression_operator(binder, AST_MUL, e, factor, &place)
                : NULL;
-    zero = e ? expression_real(binder, VDBQ_DOUBLE, 0, e->at) : NULL;
+    zero = e ? expression_integer(binder, 0, e->at) : NULL;
     e = zero ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e, zero,
                                false, e->at) : NULL;
     e = e ? expression_number(binder, e, VDBQ_BIGINT, e->at) : NULL;
@@ -215,6 +215,24 @@ static struct expression *refuse_date(struct binder *binder,
     return NULL;
 }
 
+static struct expression *part_of_date(struct binder *binder,
+                                       struct expression *date,
+                                       enum ast_unit unit,
+                                       struct position at)
+{
+    struct expression *e;
+
+    if (is_null_constant(date))
+        return expression_null(binder, VDBQ_INTEGER, at);
+    e = expression_new(binder, EXPRESSION_MATH, VDBQ_INTEGER, at);
+    if (e == NULL)
+        return NULL;
+    e->op = OP_DATE_PART_I32;
+    e->left = date;
+    e->integer = unit;
+    return expression_finish(binder, e);
+}
+
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at)
@@ -240,11 +258,7 @@ struct expression *expression_part(struct binder *binder,
     e = e->type == VDBQ_TIMESTAMP ? date_of_time(binder, e) : e;
     if (e == NULL)
         return NULL;
-    e = expression_math(binder, OP_DATE_PART_I32, VDBQ_INTEGER, e, NULL,
-                        false, at);
-    if (e != NULL)
-        e->integer = unit;
-    return e;
+    return part_of_date(binder, e, unit, at);
 }
 
 /* A date moved by months. */
@@ -318,7 +332,8 @@ struct expression *expression_moved(struct binder *binder,
 static struct expression *to_text(struct binder *binder, struct expression *e)
 {
     struct expression *arguments[2] = { e, NULL };
-    const char *name = is_float(e->type)             ? "from_double"
+    const char *name = e->type == VDBQ_FLOAT         ? "from_float"
+                       : is_float(e->type)           ? "from_double"
                        : e->type == VDBQ_DECIMAL     ? "from_decimal"
                        : e->type == VDBQ_DATE        ? "from_date"
                        : e->type == VDBQ_TIMESTAMP   ? "from_timestamp"
@@ -336,15 +351,37 @@ static struct expression *of_text(struct binder *binder,
                                   struct expression *e, int type)
 {
     static const char *const names[] = {
-        [VDBQ_INTEGER] = "to_integer", [VDBQ_BIGINT] = "to_integer",
-        [VDBQ_SMALLINT] = "to_integer", [VDBQ_FLOAT] = "to_double",
+        [VDBQ_INTEGER] = "to_integer", [VDBQ_BIGINT] = "to_bigint",
+        [VDBQ_SMALLINT] = "to_smallint", [VDBQ_FLOAT] = "to_float",
         [VDBQ_DOUBLE] = "to_double", [VDBQ_BOOLEAN] = "to_boolean",
         [VDBQ_DATE] = "to_date", [VDBQ_TIMESTAMP] = "to_timestamp"
     };
     struct position at = e->at;
 
     e = expression_call(binder, names[type], &e, 1, at);
-    return e ? expression_number(binder, e, type, at) : NULL;
+    return e && e->type != type ? expression_number(binder, e, type, at) : e;
+}
+
+/* The number that a literal text holds, blanks around it aside. */
+struct expression *expression_text_number(struct binder *binder,
+                                          const struct expression *e)
+{
+    const char *text = e->text.bytes;
+    size_t length = e->text.length;
+    int64_t integer;
+    double real;
+
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
+        length--;
+    while (length > 0 && strchr(" \t\r\n", text[0]) != NULL)
+        text++, length--;
+    if (text_to_int64(text, length, &integer))
+        return expression_integer(binder, integer, e->at);
+    if (length > 0 && text_to_double(text, length, &real) && real == real)
+        return expression_real(binder, VDBQ_DOUBLE, real, e->at);
+    error_at(binder->error, VDBQ_TYPE, e->at, "'%.*s' is not a number",
+             (int)e->text.length, e->text.bytes);
+    return NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */

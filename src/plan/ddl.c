@@ -373,7 +373,8 @@ static enum vdbq_status read_constraints(const struct ast_create *create,
          constraint != NULL && status == VDBQ_OK;
          constraint = constraint->next) {
         if (constraint->primary && primary)
-            status = two_keys(create, constraint->at, binder->error);
+            status = two_keys(create, constraint->columns->at,
+                              binder->error);
         primary |= constraint->primary;
         if (status == VDBQ_OK)
             status = add_unique(constraint, binder, plan);

@@ -343,6 +343,18 @@ static struct expression *assigned_number(struct binder *binder,
     return e;
 }
 
+static struct expression *refuse_text(struct binder *binder,
+                                      const struct expression *e,
+                                      const struct column *column)
+{
+    error_at(binder->error, VDBQ_TYPE, e->at,
+             "column %s is %s, and this is a TEXT", column->name,
+             vdbq_type_name(column->type));
+    error_hint(binder->error, "CAST(... AS %s) reads numbers from texts",
+               vdbq_type_name(column->type));
+    return NULL;
+}
+
 struct expression *expression_assigned(struct binder *binder,
                                        struct expression *e,
                                        const struct column *column)
@@ -351,8 +363,15 @@ struct expression *expression_assigned(struct binder *binder,
                              .precision = column->precision,
                              .scale = column->scale };
 
-    if (e->kind == EXPRESSION_CONSTANT && !e->null && is_number(e->type)
-        && is_number((int)column->type)) {
+    if (e->type == VDBQ_TEXT && is_number((int)column->type)
+        && column->type != VDBQ_DECIMAL && column->type != VDBQ_BOOLEAN
+        && !is_null_constant(e)) {
+        if (e->kind != EXPRESSION_CONSTANT)
+            return refuse_text(binder, e, column);
+        e = expression_text_number(binder, e);
+    }
+    if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->null
+        && is_number(e->type) && is_number((int)column->type)) {
         e = assigned_number(binder, e, column);
         if (e != NULL && e->integer != 0 && is_float(e->type)
             && is_integer((int)column->type))

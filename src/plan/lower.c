@@ -225,6 +225,21 @@ static bool describe_results(struct lowering *lowering, int number,
     return done;
 }
 
+/* Whether a SELECT gives its input's rows as they are. */
+static bool is_input(const struct lowering *lowering, const struct node *node,
+                     int input, const int *columns,
+                     const struct codegen_result *results, unsigned count)
+{
+    if (input < 0 || node->where != NULL
+        || steps_at(lowering->steps, input)->column_count != count)
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if (results[i].expression->kind != EXPRESSION_COLUMN
+            || columns[results[i].expression->column] != (int)i)
+            return false;
+    return true;
+}
+
 static int lower_select(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
@@ -238,6 +253,8 @@ static int lower_select(struct lowering *lowering, struct node *node,
     results = needed_results(lowering, node, needed, map, &count);
     if (results == NULL)
         return -1;
+    if (is_input(lowering, node, input, source.columns, results, count))
+        return input;
     number = add_step(lowering, STEP_SCAN, count, &input, input >= 0);
     if (number < 0 || !describe_results(lowering, number, results, count))
         return -1;

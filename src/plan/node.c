@@ -333,7 +333,7 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
            left->column_count * sizeof *node->columns);
     if (kind == JOIN_MARK)
         node->columns[count - 1] =
-            (struct node_column){ .name = "", .type = VDBQ_BOOLEAN,
+            (struct node_column){ .name = "", .type = VDBQ_INTEGER,
                                   .nullable = true, .range.high = 1 };
     for (unsigned i = 0; both && i < right->column_count; i++)
         node->columns[count + i] = right->columns[i];

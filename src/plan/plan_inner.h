@@ -47,6 +47,7 @@ struct scope {
     struct vector columns;  /* of struct scope_column               */
     struct vector asked;    /* of struct outer_value: what inner
                                queries use of this one              */
+    bool aggregated;        /* it has an aggregate, used or not     */
     const struct vector *results; /* of struct result: names that may be
                                used where no column has them; or NULL */
 };
@@ -162,6 +163,9 @@ enum vdbq_status bind_limit(struct binder *binder,
 struct expression *expression_new(struct binder *binder,
                                   enum expression_kind kind, int type,
                                   struct position at);
+/* A new expression with its operands: folded where they are constant. */
+struct expression *expression_finish(struct binder *binder,
+                                     struct expression *e);
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at);
 struct expression *expression_integer(struct binder *binder, int64_t value,
@@ -215,6 +219,9 @@ struct expression *expression_cast(struct binder *binder,
 struct expression *expression_cast_plain(struct binder *binder,
                                          struct expression *operand, int type,
                                          struct position at);
+/* What a literal text is read as where a number is wanted. */
+struct expression *expression_text_number(struct binder *binder,
+                                          const struct expression *e);
 /* A DECIMAL, or an integer, with another scale. */
 struct expression *expression_scale(struct binder *binder,
                                     struct expression *operand,

@@ -137,6 +137,8 @@ static void range_choice(struct expression *e)
 
 static void range_math(struct expression *e)
 {
+    e->checked = op_facts(e->op)->effect == EFFECT_FAULT;
+    e->faults |= e->checked;
     e->nullable |= e->null_at_nan;
     e->range = range_full(e->type);
     e->range.nan = is_float(e->type);

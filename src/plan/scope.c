@@ -150,38 +150,67 @@ static bool knows_table(const struct scope *scope, const char *table)
     return false;
 }
 
+enum { LISTED_MAX = 12 };
+
+/* The only table that is named in FROM; NULL: there are none, or several. */
+static const char *only_table(const struct scope *scope)
+{
+    const char *table = NULL;
+
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        const struct scope_column *column = vector_at(&scope->columns, i);
+        if (table != NULL && !name_equal(table, column->table))
+            return NULL;
+        table = column->table;
+    }
+    return table != NULL && table[0] != '\0' ? table : NULL;
+}
+
 static struct expression *refuse_table(struct binder *binder,
                                        const struct ast_name *table)
 {
     error_at(binder->error, VDBQ_UNKNOWN, table->at,
              "no table %s is named in FROM", table->text);
     if (binder->scope->columns.count == 0)
-        error_hint(binder->error,
-                   "there is no table to take it from here");
+        error_hint(binder->error, "there is no FROM");
+    else if (only_table(binder->scope) != NULL)
+        error_hint(binder->error, "it is called %s here",
+                   only_table(binder->scope));
     return NULL;
+}
+
+static void list_columns(const struct scope *scope, struct text *list)
+{
+    unsigned listed = 0;
+
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        const struct scope_column *column = vector_at(&scope->columns, i);
+        if (!column->hidden && listed++ <= LISTED_MAX)
+            text_print(list, "%s%s", listed > 1 ? ", " : "",
+                       listed <= LISTED_MAX ? column->name : "...");
+    }
 }
 
 /* Names the columns there are, or the one that was meant. */
 static void hint_scope(struct binder *binder, const char *name)
 {
+    const struct scope *scope = binder->scope;
+    const char *table = only_table(scope);
     struct likely likely = { 0 };
     struct text list = { 0 };
-    unsigned listed = 0;
 
-    for (size_t i = 0; i < binder->scope->columns.count; i++) {
-        const struct scope_column *column =
-            vector_at(&binder->scope->columns, i);
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        const struct scope_column *column = vector_at(&scope->columns, i);
         likely_name(&likely, name, column->name);
-        if (!column->hidden && listed++ < 12)
-            text_print(&list, "%s%s", listed > 1 ? ", " : "", column->name);
     }
-    if (binder->scope->columns.count == 0)
+    list_columns(scope, &list);
+    if (scope->columns.count == 0)
         error_hint(binder->error, "there is no table to take it from here");
     else if (likely.name != NULL)
         error_hint(binder->error, "did you mean \"%s\"?", likely.name);
     else if (list.bytes != NULL)
-        error_hint(binder->error, "columns: %s%s", list.bytes,
-                   listed > 12 ? ", ..." : "");
+        error_hint(binder->error, "columns%s%s: %s", table ? " of " : "",
+                   table ? table : "", list.bytes);
     text_finish(&list);
 }
 
@@ -189,13 +218,17 @@ static struct expression *refuse(struct binder *binder,
                                  const struct ast_expression *tree)
 {
     const struct ast_name *name = &tree->column;
+    const char *table = only_table(binder->scope);
 
     if (tree->table.text != NULL
         && !knows_table(binder->scope, tree->table.text))
         return refuse_table(binder, &tree->table);
-    error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such column: %s%s%s",
-             tree->table.text ? tree->table.text : "",
-             tree->table.text ? "." : "", name->text);
+    if (table != NULL)
+        error_at(binder->error, VDBQ_UNKNOWN, name->at,
+                 "table %s has no column %s", table, name->text);
+    else
+        error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such column: %s",
+                 name->text);
     hint_scope(binder, name->text);
     return NULL;
 }

@@ -494,17 +494,6 @@ static enum vdbq_status make_groups(struct selecting *selecting)
     return status;
 }
 
-static bool has_aggregates(struct selecting *selecting)
-{
-    size_t count;
-    struct expression ***places = all_places(selecting, &count);
-
-    for (size_t i = 0; places != NULL && i < count; i++)
-        if (expression_has(*places[i], EXPRESSION_AGGREGATE))
-            return true;
-    return false;
-}
-
 /* ------------------------------------------------------------- the rows -- */
 
 static enum vdbq_status filter_groups(struct selecting *selecting)
@@ -659,7 +648,7 @@ static struct node *make_nodes(struct selecting *selecting,
         return NULL;
     selecting->grouped = selecting->keys.count > 0
                          || selecting->select->group_all
-                         || has_aggregates(selecting);
+                         || selecting->binder->scope->aggregated;
     if (selecting->grouped)
         status = make_groups(selecting);
     if (status == VDBQ_OK)

@@ -25,8 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct expression *finish(struct binder *binder,
-                                 struct expression *expression);
 static struct expression *logic(struct binder *binder,
                                 enum ast_operator operator,
                                 struct expression *left,
@@ -129,8 +127,8 @@ static size_t size_of(const struct expression *e)
     return e == NULL ? 0 : e->size > 0 ? e->size : 1;
 }
 
-/* A new expression: folded where all its operands are constant. */
-static struct expression *finish(struct binder *binder, struct expression *e)
+struct expression *expression_finish(struct binder *binder,
+                                     struct expression *e)
 {
     const struct expression *left = e->left, *right = e->right;
     bool constant = left->kind == EXPRESSION_CONSTANT
@@ -170,7 +168,7 @@ static struct expression *operation(struct binder *binder,
     e->right = right;
     e->begin = tree->begin;
     e->end = tree->end;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 struct expression *expression_number(struct binder *binder,
@@ -182,7 +180,7 @@ struct expression *expression_number(struct binder *binder,
     if (e == NULL)
         return NULL;
     e->left = operand;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 struct expression *expression_math(struct binder *binder, enum opcode op,
@@ -200,7 +198,15 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
     e->null_at_nan = nan;
     if (is_null_constant(left) || (right && is_null_constant(right)))
         return expression_null(binder, type, at);
-    return finish(binder, e);
+    return expression_finish(binder, e);
+}
+
+/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
+static int known_truth(const struct expression *e)
+{
+    if (e->kind != EXPRESSION_CONSTANT || e->null)
+        return -1;
+    return is_float(e->type) ? e->real != 0 : e->integer != 0;
 }
 
 struct expression *expression_choice(struct binder *binder,
@@ -211,14 +217,10 @@ struct expression *expression_choice(struct binder *binder,
 {
     struct expression *e;
 
+    if (condition->kind == EXPRESSION_CONSTANT)
+        return known_truth(condition) == 1 ? left : right;
     if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
         return NULL;
-    if (condition->kind == EXPRESSION_CONSTANT) {
-        bool holds = !condition->null
-                     && (is_float(condition->type) ? condition->real != 0
-                                                   : condition->integer != 0);
-        return holds ? left : right;
-    }
     e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
     if (e == NULL)
         return NULL;
@@ -227,7 +229,7 @@ struct expression *expression_choice(struct binder *binder,
     e->right = right;
     e->precision = left->precision;
     e->scale = left->scale;
-    return finish(binder, e);
+    return expression_finish(binder, e);
 }
 
 /* ------------------------------------------------------------- meeting -- */
@@ -360,26 +362,43 @@ static int refuse_meeting(struct binder *binder,
     return VDBQ_TYPE_NONE;
 }
 
+/* A literal text takes the type of what it meets. */
+static bool read_literal(struct binder *binder, struct expression **literal,
+                         const struct expression *other)
+{
+    *literal = is_number(other->type)
+                   ? expression_text_number(binder, *literal)
+                   : as_type(binder, *literal, other->type);
+    return *literal != NULL;
+}
+
+static int meet(struct binder *binder, struct expression **left,
+                struct expression **right, struct position at);
+
 /* Types that are not both numbers. */
 static int meet_others(struct binder *binder, struct expression **left,
                        struct expression **right, struct position at)
 {
-    int a = (*left)->type, b = (*right)->type, type = VDBQ_TYPE_NONE;
+    int a = (*left)->type, b = (*right)->type;
 
     if (a == b)
         return a;
     if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
-        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE))
-        type = VDBQ_TIMESTAMP;
-    else if (is_literal_text(*right))
-        type = is_integer(a) ? VDBQ_DOUBLE : a;
-    else if (is_literal_text(*left))
-        type = is_integer(b) ? VDBQ_DOUBLE : b;
-    if (type == VDBQ_TYPE_NONE || type == VDBQ_DECIMAL)
+        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE)) {
+        *left = as_type(binder, *left, VDBQ_TIMESTAMP);
+        *right = *left ? as_type(binder, *right, VDBQ_TIMESTAMP) : NULL;
+        return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
+    }
+    if (is_literal_text(*right) && !is_literal_text(*left)) {
+        if (!read_literal(binder, right, *left))
+            return VDBQ_TYPE_NONE;
+    } else if (is_literal_text(*left) && !is_literal_text(*right)) {
+        if (!read_literal(binder, left, *right))
+            return VDBQ_TYPE_NONE;
+    } else {
         return refuse_meeting(binder, *left, *right, at);
-    *left = as_type(binder, *left, type);
-    *right = *left ? as_type(binder, *right, type) : NULL;
-    return *right != NULL ? type : VDBQ_TYPE_NONE;
+    }
+    return meet(binder, left, right, at);
 }
 
 /* NULL takes the other's type; of two, nothing changes. */
@@ -551,10 +570,10 @@ static struct expression *arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
-    if (left->type == VDBQ_TEXT)
-        left = as_type(binder, left, VDBQ_DOUBLE);
-    if (left != NULL && right->type == VDBQ_TEXT)
-        right = as_type(binder, right, VDBQ_DOUBLE);
+    if (is_literal_text(left))
+        left = expression_text_number(binder, left);
+    if (left != NULL && is_literal_text(right))
+        right = expression_text_number(binder, right);
     if (left == NULL || right == NULL)
         return NULL;
     if (!is_number(left->type) || !is_number(right->type))
@@ -622,14 +641,6 @@ static struct expression *compare(struct binder *binder,
     if (!null && is_literal_text(left) && is_literal_text(right))
         return compare_texts(binder, operator, left, right, tree);
     return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
-}
-
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-static int known_truth(const struct expression *e)
-{
-    if (e->kind != EXPRESSION_CONSTANT || e->null)
-        return -1;
-    return is_float(e->type) ? e->real != 0 : e->integer != 0;
 }
 
 static struct expression *refuse_truth(struct binder *binder,

@@ -5,9 +5,9 @@
  */
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/text.h"
+#include "base/type.h"
 #include "program/function_inner.h"
 
 #define TEXT(i) (state->arguments[i].text)
@@ -22,7 +22,6 @@ static bool is_digit(char c)
 struct number {
     const char *begin; /* of its sign, or its digits                   */
     const char *point; /* behind its whole digits                      */
-    const char *exponent; /* behind all digits                         */
     const char *end;   /* behind its exponent                          */
 };
 
@@ -55,7 +54,6 @@ static struct number number_at_start(struct vdbq_text text)
     number.point = at = pass_digits(at, end);
     if (at < end && *at == '.')
         at = pass_digits(at + 1, end);
-    number.exponent = at;
     bool none = at == digits || (at == digits + 1 && *digits == '.');
     number.end = none ? number.begin : pass_exponent(at, end);
     return number;
@@ -121,18 +119,14 @@ FUNCTION_BODY(from_integer)
 
 FUNCTION_BODY(to_boolean)
 {
-    static const char *const words[] = { "false", "f", "no", "n", "off", "0",
-                                         "true", "t", "yes", "y", "on", "1" };
     struct vdbq_text text = TEXT(0);
-    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
-        if (strlen(words[i]) == text.length &&
-            strncasecmp(words[i], text.bytes, text.length) == 0) {
-            state->value->integer = i >= sizeof words / sizeof *words / 2;
-            return VDBQ_OK;
-        }
-    return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no BOOLEAN",
-                     (int)(text.length < 100 ? text.length : 100),
-                     text.bytes);
+    int32_t value = 0;
+    if (!boolean_from_text(text.bytes, text.length, &value))
+        return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no BOOLEAN",
+                         (int)(text.length < 100 ? text.length : 100),
+                         text.bytes);
+    state->value->integer = value;
+    return VDBQ_OK;
 }
 
 FUNCTION_BODY(from_boolean)
@@ -197,79 +191,25 @@ FUNCTION_BODY(from_float)
 
 /* ------------------------------------------------------------- decimals -- */
 
-/* The exponent of a number as written, or what is as good. */
-static int64_t exponent_of(struct number number)
-{
-    int64_t value = 0;
-    const char *at = number.exponent + 1;
-    bool negative = at < number.end && *at == '-';
-    if (at >= number.end)
-        return 0;
-    for (at += *at == '-' || *at == '+'; at < number.end; at++)
-        value = value < 100000 ? value * 10 + (*at - '0') : value;
-    return negative ? -value : value;
-}
-
-/* The digits of a number without its point and exponent, times 10^scale,
- * rounded, a half away from 0; false: more than 18. */
-static bool scaled(struct number number, int64_t scale, int64_t *value)
-{
-    const int64_t most = 1000000000000000000;
-    int64_t left = (number.point - number.begin) + exponent_of(number) + scale;
-    bool up = false;
-    *value = 0;
-    if (number.begin < number.point && !is_digit(*number.begin))
-        left--; /* a sign */
-    for (const char *at = number.begin; at < number.exponent; at++) {
-        if (!is_digit(*at))
-            continue;
-        if (left-- <= 0) {
-            up = left == -1 && *at >= '5';
-            break;
-        }
-        *value = *value * 10 + (*at - '0');
-        if (*value >= most)
-            return false;
-    }
-    for (; left > 0 && *value != 0; left--) {
-        *value *= 10;
-        if (*value >= most)
-            return false;
-    }
-    *value += up;
-    return *value < most;
-}
-
 FUNCTION_BODY(to_decimal)
 {
-    struct number number = number_at_start(TEXT(0));
-    int64_t precision = INTEGER(1), limit = 1, value = 0;
-    bool fits = number.begin == number.end ||
-                scaled(number, INTEGER(2), &value);
-    for (int64_t i = 0; i < precision && i < 18; i++)
-        limit *= 10;
-    if (!fits || value >= limit)
+    struct vdbq_text text = TEXT(0);
+    if (!decimal_from_text(text.bytes, text.length, (unsigned)INTEGER(1),
+                           (unsigned)INTEGER(2), &state->value->integer))
         return error_set(state->error, VDBQ_RANGE,
-                         "a value is out of the range of DECIMAL(%lld,%lld)",
-                         (long long)precision, (long long)INTEGER(2));
-    bool negative = number.begin < number.end && *number.begin == '-';
-    state->value->integer = negative ? -value : value;
+                         "\"%.*s\" is no DECIMAL(%lld,%lld)",
+                         (int)(text.length < 100 ? text.length : 100),
+                         text.bytes, (long long)INTEGER(1),
+                         (long long)INTEGER(2));
     return VDBQ_OK;
 }
 
 FUNCTION_BODY(from_decimal)
 {
-    char digits[48];
-    size_t at = sizeof digits;
-    int64_t scale = INTEGER(1) > 18 ? 18 : INTEGER(1);
-    bool negative = INTEGER(0) < 0;
-    uint64_t size = negative ? 0 - (uint64_t)INTEGER(0) : (uint64_t)INTEGER(0);
-    for (int64_t i = 0; i <= scale || size > 0; i++, size /= 10) {
-        if (i > 0 && i == scale)
-            digits[--at] = '.';
-        digits[--at] = (char)('0' + size % 10);
-    }
-    if (negative)
-        digits[--at] = '-';
-    return function_text_copy(state, digits + at, sizeof digits - at);
+    char room[TYPE_TEXT_MAX];
+    int64_t scale = INTEGER(1);
+    unsigned most = DECIMAL_DIGITS_MAX;
+    size_t length = decimal_to_text(
+        INTEGER(0), scale < 0 || scale > most ? most : (unsigned)scale, room);
+    return function_text_copy(state, room, length);
 }

@@ -1,130 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dates and times as texts: "2024-02-29", "2024-02-29 13:05:00.25". The
- * calendar is the machine's, cl/date.cl.
+ * Dates and times as texts. Their text forms are those of base/type.h, the
+ * parts of a date those of the machine, cl/date.cl.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/text.h"
+#include "base/type.h"
 #include "cl/date.cl"
 #include "program/function_inner.h"
 
-#define MICROSECONDS_DAY 86400000000LL
-
 #define TEXT(i) (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
-
-/* -------------------------------------------------------------- reading -- */
-
-struct reading {
-    const char *at, *end;
-};
-
-/* Reads exactly `digits` digits. */
-static bool read_digits(struct reading *reading, int digits, int *value)
-{
-    *value = 0;
-    for (; digits > 0; digits--, reading->at++) {
-        if (reading->at == reading->end || *reading->at < '0' ||
-            *reading->at > '9')
-            return false;
-        *value = *value * 10 + (*reading->at - '0');
-    }
-    return true;
-}
-
-static bool read_sign(struct reading *reading, char sign)
-{
-    bool is_it = reading->at < reading->end && *reading->at == sign;
-    reading->at += is_it;
-    return is_it;
-}
-
-static bool read_date(struct reading *reading, int64_t *days)
-{
-    struct date date;
-    int year;
-    if (!read_digits(reading, 4, &year) || !read_sign(reading, '-') ||
-        !read_digits(reading, 2, &date.month) || !read_sign(reading, '-') ||
-        !read_digits(reading, 2, &date.day))
-        return false;
-    date.year = year;
-    if (year < 1 || date.month < 1 || date.month > 12 || date.day < 1 ||
-        date.day > date_month_days(year, date.month))
-        return false;
-    *days = date_days(date);
-    return true;
-}
-
-/* Digits of a second; those past the sixth do not count. */
-static int64_t read_fraction(struct reading *reading)
-{
-    int64_t value = 0, unit = 100000;
-    while (reading->at < reading->end && *reading->at >= '0' &&
-           *reading->at <= '9') {
-        value += (*reading->at++ - '0') * unit;
-        unit /= 10;
-    }
-    return value;
-}
-
-/* HH:MM, with seconds and a fraction or without. */
-static bool read_time(struct reading *reading, int64_t *microseconds)
-{
-    int hour, minute, second = 0;
-    int64_t fraction = 0;
-    if (!read_digits(reading, 2, &hour) || !read_sign(reading, ':') ||
-        !read_digits(reading, 2, &minute))
-        return false;
-    if (read_sign(reading, ':')) {
-        if (!read_digits(reading, 2, &second))
-            return false;
-        if (read_sign(reading, '.'))
-            fraction = read_fraction(reading);
-    }
-    *microseconds =
-        ((hour * 60LL + minute) * 60 + second) * 1000000 + fraction;
-    return hour < 24 && minute < 60 && second < 60;
-}
-
-/* The date or timestamp of a text; blanks around it do not count. */
-static bool read_timestamp(struct vdbq_text text, int64_t *days,
-                           int64_t *microseconds)
-{
-    struct reading reading = { text.bytes, text.bytes + text.length };
-    *microseconds = 0;
-    while (reading.at < reading.end && *reading.at == ' ')
-        reading.at++;
-    while (reading.at < reading.end && reading.end[-1] == ' ')
-        reading.end--;
-    if (!read_date(&reading, days))
-        return false;
-    if (reading.at == reading.end)
-        return true;
-    if (!read_sign(&reading, ' ') && !read_sign(&reading, 'T'))
-        return false;
-    if (!read_time(&reading, microseconds))
-        return false;
-    read_sign(&reading, 'Z');
-    return reading.at == reading.end;
-}
 
 /* ---------------------------------------------------------------- casts -- */
 
 FUNCTION_BODY(date)
 {
-    int64_t time;
-    state->value->null = !read_timestamp(TEXT(0), &state->value->integer,
-                                         &time);
+    int32_t day = 0;
+    state->value->null = !date_from_text(TEXT(0).bytes, TEXT(0).length, &day);
+    state->value->integer = day;
     return VDBQ_OK;
 }
 
 FUNCTION_BODY(timestamp)
 {
-    int64_t days = 0, time = 0;
-    state->value->null = !read_timestamp(TEXT(0), &days, &time);
-    state->value->integer = days * MICROSECONDS_DAY + time;
+    state->value->null = !timestamp_from_text(TEXT(0).bytes, TEXT(0).length,
+                                              &state->value->integer);
     return VDBQ_OK;
 }
 
@@ -164,12 +64,8 @@ struct moment {
 
 static struct moment moment_of(int64_t microseconds)
 {
-    int64_t days = microseconds / MICROSECONDS_DAY;
-    int64_t time = microseconds % MICROSECONDS_DAY;
-    if (time < 0) {
-        time += MICROSECONDS_DAY;
-        days--;
-    }
+    int64_t days = timestamp_date(microseconds);
+    int64_t time = microseconds - days * DAY_MICROSECONDS;
     int64_t seconds = time / 1000000;
     return (struct moment){ .days = (i32)days,
                             .date = date_of((i32)days),
@@ -180,11 +76,10 @@ static struct moment moment_of(int64_t microseconds)
                             .fraction = (int)(time % 1000000) };
 }
 
-static void print_date(struct text *text, struct date date)
+static void print_date(struct text *text, i32 day)
 {
-    text_print(text, "%s%04lld-%02d-%02d", date.year < 0 ? "-" : "",
-               (long long)(date.year < 0 ? -date.year : date.year),
-               (int)date.month, (int)date.day);
+    char room[TYPE_TEXT_MAX];
+    text_add(text, room, date_to_text(day, room));
 }
 
 static void print_time(struct text *text, const struct moment *moment)
@@ -208,27 +103,16 @@ static enum vdbq_status printed(struct function_call_state *state,
 
 FUNCTION_BODY(from_date)
 {
-    struct text text = { 0 };
-    print_date(&text, date_of((i32)INTEGER(0)));
-    return printed(state, &text);
+    char room[TYPE_TEXT_MAX];
+    return function_text_copy(state, room,
+                              date_to_text((int32_t)INTEGER(0), room));
 }
 
 FUNCTION_BODY(from_timestamp)
 {
-    struct text text = { 0 };
-    struct moment moment = moment_of(INTEGER(0));
-    print_date(&text, moment.date);
-    text_add(&text, " ", 1);
-    print_time(&text, &moment);
-    if (moment.fraction != 0) {
-        char digits[8];
-        int length = snprintf(digits, sizeof digits, ".%06d",
-                              moment.fraction % 1000000);
-        while (digits[length - 1] == '0')
-            length--;
-        text_add(&text, digits, (size_t)length);
-    }
-    return printed(state, &text);
+    char room[TYPE_TEXT_MAX];
+    return function_text_copy(state, room,
+                              timestamp_to_text(INTEGER(0), room));
 }
 
 /* ------------------------------------------------------------- strftime -- */
@@ -266,7 +150,7 @@ static bool print_day(struct text *text, char letter, const struct moment *at)
     case 'B': text_print(text, "%s", months[at->date.month - 1]); break;
     case 'd': text_print(text, "%02d", (int)at->date.day); break;
     case 'e': text_print(text, "%2d", (int)at->date.day); break;
-    case 'F': print_date(text, at->date); break;
+    case 'F': print_date(text, at->days); break;
     case 'g': text_print(text, "%02d", iso_year(at->days) % 100); break;
     case 'G': text_print(text, "%04d", iso_year(at->days)); break;
     case 'j': text_print(text, "%03d",

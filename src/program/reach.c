@@ -255,6 +255,8 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
         feed = &reach->ranges[reach->pack->code[pc].b];
         if (in->op == OP_COLUMN_NULL)
             return interval_truth((struct verdict){ feed->null, feed->not_null });
+        if (in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD)
+            return interval_any(TYPE_I32); /* the feed's are codes */
         return feed->value;
     case FORM_CONSTANT:
         return constant(in);

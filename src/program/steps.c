@@ -4,15 +4,12 @@
  */
 #include "program/steps.h"
 
+#include "base/type.h"
+
 int step_machine_type(enum vdbq_type type)
 {
-    static const uint8_t types[] = {
-        [VDBQ_INTEGER] = TYPE_I32, [VDBQ_BIGINT] = TYPE_I64,
-        [VDBQ_FLOAT] = TYPE_F32,   [VDBQ_DOUBLE] = TYPE_F64,
-        [VDBQ_TEXT] = TYPE_I32,
-    };
-    size_t number = (size_t)type;
-    return number < sizeof types ? types[number] : TYPE_NONE;
+    int machine = type_machine(type);
+    return machine == TYPE_WORD ? TYPE_I32 : machine;
 }
 
 void steps_init(struct steps *steps)

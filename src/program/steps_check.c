@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/type.h"
 #include "program/steps.h"
 
 /* The step at hand. */
@@ -100,13 +101,6 @@ static enum vdbq_status check_same(const struct checking *check,
 
 /* ------------------------------------------------------------ programs -- */
 
-/* A column's type as a table has it. */
-static bool is_stored(int table_type, enum vdbq_type type)
-{
-    return table_type == step_machine_type(type) ||
-           (type == VDBQ_TEXT && table_type == (int)VDBQ_TEXT);
-}
-
 /* Whether the program's table is made of columns [first, first + count). */
 static enum vdbq_status check_table(const struct checking *check,
                                     const struct program *program,
@@ -117,7 +111,8 @@ static enum vdbq_status check_table(const struct checking *check,
         table->key_type != TYPE_I64)
         return refuse(check, "its program's table is not its input");
     for (unsigned i = 0; i < from->column_count; i++)
-        if (!is_stored(table->column_types[first + i], from->columns[i].type))
+        if (table->column_types[first + i] !=
+            type_machine(from->columns[i].type))
             return refuse(check, "its program's table has another type for "
                           "column %u", first + i);
     return VDBQ_OK;

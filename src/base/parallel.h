@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work on several cores at once, and code that is compiled for several
+ * generations of them.
+ */
+#ifndef VDBQ_BASE_PARALLEL_H
+#define VDBQ_BASE_PARALLEL_H
+
+#include <stdint.h>
+
+enum { PARALLEL_THREADS_MAX = 64 };
+
+/* Calls work(context, i) for each i below `count`, in a thread each, of which
+ * the caller's is one; returns when all have ended. Where a thread cannot be
+ * had, the caller does its work, too. */
+void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
+                  void *context);
+
+/* How many threads, `threads` at most, work on so many rows pays. */
+unsigned parallel_threads(unsigned threads, uint64_t rows);
+
+/* In front of a function: it is compiled several times and the machine that
+ * it runs on chooses. The bits of results must not depend on it. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)         \
+    && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                  \
+    && !defined(__SANITIZE_THREAD__)
+#define PARALLEL_CLONES                                                       \
+    __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
+#else
+#define PARALLEL_CLONES
+#endif
+
+#endif

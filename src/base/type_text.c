@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates, timestamps, decimals and booleans as text, and what UTF-8 is. The
+ * forms are in type.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/type.h"
+
+/* Text that is being read. */
+struct reading {
+    const char *at, *end;
+};
+
+static bool is_blank(char letter)
+{
+    return letter == ' ' || (letter >= '\t' && letter <= '\r');
+}
+
+/* The text without blanks around it. */
+static struct reading reading_of(const char *bytes, size_t length)
+{
+    struct reading from = { bytes, bytes + length };
+
+    while (from.at < from.end && is_blank(*from.at))
+        from.at++;
+    while (from.at < from.end && is_blank(from.end[-1]))
+        from.end--;
+    return from;
+}
+
+static bool take(struct reading *from, char letter)
+{
+    if (from->at == from->end || *from->at != letter)
+        return false;
+    from->at++;
+    return true;
+}
+
+static bool at_digit(const struct reading *from)
+{
+    return from->at < from->end && *from->at >= '0' && *from->at <= '9';
+}
+
+/* A number of one to `most` digits. */
+static bool take_number(struct reading *from, int most, int *value)
+{
+    int count = 0;
+
+    for (*value = 0; count < most && at_digit(from); count++)
+        *value = *value * 10 + (*from->at++ - '0');
+    return count > 0;
+}
+
+/* -------------------------------------------------------------- dates -- */
+
+static bool take_date(struct reading *from, int32_t *days)
+{
+    struct type_day day;
+
+    return take_number(from, 4, &day.year) && take(from, '-')
+        && take_number(from, 2, &day.month) && take(from, '-')
+        && take_number(from, 2, &day.day) && date_join(day, days);
+}
+
+/* Behind a point: any number of digits, those past the sixth cut off. */
+static bool take_fraction(struct reading *from, int *microseconds)
+{
+    int unit = 100000;
+
+    *microseconds = 0;
+    if (!at_digit(from))
+        return false;
+    for (; at_digit(from); unit /= 10)
+        *microseconds += (*from->at++ - '0') * unit;
+    return true;
+}
+
+static bool take_time(struct reading *from, int64_t *microseconds)
+{
+    int hour, minute, second = 0, fraction = 0;
+
+    if (!take_number(from, 2, &hour) || !take(from, ':')
+        || !take_number(from, 2, &minute))
+        return false;
+    if (take(from, ':')) {
+        if (!take_number(from, 2, &second))
+            return false;
+        if (take(from, '.') && !take_fraction(from, &fraction))
+            return false;
+    }
+    *microseconds =
+        ((hour * INT64_C(60) + minute) * 60 + second) * 1000000 + fraction;
+    return hour < 24 && minute < 60 && second < 60;
+}
+
+bool timestamp_from_text(const char *bytes, size_t length,
+                         int64_t *microseconds)
+{
+    struct reading from = reading_of(bytes, length);
+    int64_t time = 0;
+    int32_t days;
+
+    if (!take_date(&from, &days))
+        return false;
+    if (from.at < from.end) {
+        if (!take(&from, ' ') && !take(&from, 'T') && !take(&from, 't'))
+            return false;
+        if (!take_time(&from, &time))
+            return false;
+        if (!take(&from, 'Z'))
+            take(&from, 'z');
+    }
+    *microseconds = days * DAY_MICROSECONDS + time;
+    return from.at == from.end;
+}
+
+bool date_from_text(const char *bytes, size_t length, int32_t *days)
+{
+    int64_t microseconds;
+
+    if (!timestamp_from_text(bytes, length, &microseconds))
+        return false;
+    *days = timestamp_date(microseconds);
+    return true;
+}
+
+size_t date_to_text(int32_t days, char *room)
+{
+    struct type_day day = date_split(days);
+
+    return (size_t)snprintf(room, TYPE_TEXT_MAX, "%04d-%02d-%02d", day.year,
+                            day.month, day.day);
+}
+
+size_t timestamp_to_text(int64_t microseconds, char *room)
+{
+    int32_t days = timestamp_date(microseconds);
+    int64_t time = microseconds - days * DAY_MICROSECONDS;
+    int second = (int)(time / 1000000), fraction = (int)(time % 1000000);
+    size_t length = date_to_text(days, room);
+
+    length += (size_t)sprintf(room + length, " %02d:%02d:%02d", second / 3600,
+                              second / 60 % 60, second % 60);
+    if (fraction != 0) {
+        length += (size_t)sprintf(room + length, ".%06d", fraction);
+        while (room[length - 1] == '0')
+            room[--length] = '\0';
+    }
+    return length;
+}
+
+/* ----------------------------------------------------------- decimals -- */
+
+int64_t decimal_power(unsigned exponent)
+{
+    int64_t power = 1;
+
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+/* Whether the digits are no more than `precision`. */
+static bool digits_fit(int64_t digits, unsigned precision)
+{
+    int64_t limit = decimal_power(precision);
+
+    return digits > -limit && digits < limit;
+}
+
+/* [+-] digits [. digits]; up to `scale` digits behind the point are taken
+ * in, the next one rounds. False: none, too many, or something behind. */
+static bool take_decimal(struct reading *from, unsigned scale,
+                         int64_t *digits)
+{
+    const int64_t limit = decimal_power(DECIMAL_DIGITS_MAX);
+    bool any = at_digit(from), up = false;
+    unsigned behind = 0;
+    int64_t sum = 0;
+
+    for (; at_digit(from) && sum < limit; from->at++)
+        sum = sum * 10 + (*from->at - '0');
+    if (take(from, '.'))
+        for (any |= at_digit(from); at_digit(from) && sum < limit;
+             from->at++) {
+            if (behind < scale) {
+                sum = sum * 10 + (*from->at - '0');
+                behind++;
+            } else if (behind++ == scale) {
+                up = *from->at >= '5';
+            }
+        }
+    for (; behind < scale && sum < limit; behind++)
+        sum *= 10;
+    *digits = sum + up;
+    return any && sum < limit && from->at == from->end;
+}
+
+bool decimal_from_text(const char *bytes, size_t length, unsigned precision,
+                       unsigned scale, int64_t *digits)
+{
+    struct reading from = reading_of(bytes, length);
+    bool negative = take(&from, '-');
+    struct reading again = from;
+    double real;
+
+    if (!negative)
+        take(&from, '+');
+    if (!take_decimal(&from, scale, digits)) {
+        /* An exponent: as a double, of which 15 digits can be counted on. */
+        if (memchr(again.at, 'e', (size_t)(again.end - again.at)) == NULL
+            && memchr(again.at, 'E', (size_t)(again.end - again.at)) == NULL)
+            return false;
+        if (!text_to_double(again.at, (size_t)(again.end - again.at), &real)
+            || !decimal_from_double(real, precision, scale, digits))
+            return false;
+    }
+    if (negative)
+        *digits = -*digits;
+    return digits_fit(*digits, precision);
+}
+
+size_t decimal_to_text(int64_t digits, unsigned scale, char *room)
+{
+    uint64_t size = digits < 0 ? 0 - (uint64_t)digits : (uint64_t)digits;
+    uint64_t unit = (uint64_t)decimal_power(scale);
+    const char *sign = digits < 0 ? "-" : "";
+
+    if (scale == 0)
+        return (size_t)sprintf(room, "%s%llu", sign,
+                               (unsigned long long)size);
+    return (size_t)sprintf(room, "%s%llu.%0*llu", sign,
+                           (unsigned long long)(size / unit), (int)scale,
+                           (unsigned long long)(size % unit));
+}
+
+bool decimal_rescale(int64_t digits, unsigned from, unsigned to,
+                     unsigned precision, int64_t *rescaled)
+{
+    int64_t unit, rest;
+
+    if (to >= from) {
+        unit = decimal_power(to - from);
+        if (digits > INT64_MAX / unit || digits < INT64_MIN / unit)
+            return false;
+        *rescaled = digits * unit;
+    } else {
+        unit = decimal_power(from - to);
+        rest = digits % unit;
+        *rescaled = digits / unit + (rest >= unit - unit / 2)
+                  - (rest <= unit / 2 - unit);
+    }
+    return digits_fit(*rescaled, precision);
+}
+
+bool decimal_from_double(double value, unsigned precision, unsigned scale,
+                         int64_t *digits)
+{
+    double scaled = round(value * (double)decimal_power(scale));
+
+    if (!(fabs(scaled) < 1e18))
+        return false;
+    *digits = (int64_t)scaled;
+    return digits_fit(*digits, precision);
+}
+
+double decimal_to_double(int64_t digits, unsigned scale)
+{
+    return (double)digits / (double)decimal_power(scale);
+}
+
+/* ----------------------------------------------------------- booleans -- */
+
+bool boolean_from_text(const char *bytes, size_t length, int32_t *value)
+{
+    static const char *const names[] = { "false", "true", "f",  "t",
+                                         "no",    "yes",  "n",  "y",
+                                         "off",   "on",   "0",  "1" };
+    struct reading from = reading_of(bytes, length);
+    char name[8] = "";
+
+    if ((size_t)(from.end - from.at) >= sizeof name)
+        return false;
+    memcpy(name, from.at, (size_t)(from.end - from.at));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name_equal(names[i], name)) {
+            *value = (int32_t)(i % 2);
+            return true;
+        }
+    return false;
+}
+
+/* -------------------------------------------------------------- UTF-8 -- */
+
+/* Bytes of the code at `at`, of which `left` are there; 0: it is none. */
+static size_t code_length(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t count = at[0] < 0x80   ? 1
+                 : at[0] < 0xc0   ? 0
+                 : at[0] < 0xe0   ? 2
+                 : at[0] < 0xf0   ? 3
+                 : at[0] < 0xf8   ? 4
+                                  : 0;
+    uint32_t code = count == 1 ? at[0] : at[0] & (0x7fu >> count);
+
+    if (count == 0 || count > left)
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    if (code < least[count] || code > 0x10ffff
+        || (code >= 0xd800 && code < 0xe000))
+        return 0;
+    return count;
+}
+
+bool text_is_utf8(const char *bytes, size_t length)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+
+    while (length > 0) {
+        size_t count = code_length(at, length);
+        if (count == 0)
+            return false;
+        at += count;
+        length -= count;
+    }
+    return true;
+}

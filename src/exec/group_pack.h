@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packed keys of rows (group_table.h): making and hashing them.
+ */
+#ifndef VDBQ_EXEC_GROUP_PACK_H
+#define VDBQ_EXEC_GROUP_PACK_H
+
+#include <stdint.h>
+
+#include "api/vdbq.h"
+
+/* A unit of packed keys, which are words of 64 bits, too. */
+typedef uint32_t pack_unit __attribute__((may_alias));
+
+/* Where a key goes. */
+struct pack_place {
+    int type;       /* TYPE_...                        */
+    unsigned units; /* of a row's packed keys          */
+    unsigned unit;  /* where its value begins          */
+    unsigned null;  /* the unit that has its NULL bit  */
+    unsigned bit;
+};
+
+/* Packs a column of rows [start, start + count) into zeroed units. */
+void pack_column(const struct vdbq_vector *column, uint64_t start,
+                 unsigned count, const struct pack_place *place,
+                 pack_unit *units);
+
+/* Widens a range by the values of rows whose only key takes 32 bits; NULLs
+ * are left out. */
+void pack_range(const uint64_t *packed, unsigned count, int64_t *low,
+                int64_t *high);
+
+/* Mixes two words into one. */
+static inline uint64_t pack_mix(uint64_t a, uint64_t b)
+{
+    uint64_t mixed = (a ^ (b >> 32 | b << 32)) * UINT64_C(0x9e3779b97f4a7c15);
+    mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
+    return mixed ^ mixed >> 32;
+}
+
+static inline uint64_t pack_hash(const uint64_t *packed, unsigned words)
+{
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < words; i++)
+        hash = pack_mix(packed[i], hash + i);
+    return hash;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table of groups: finds the number of the group that a row is of, by the
+ * row's keys, and numbers new groups as they come. Each group has a record:
+ * its keys, packed, then what the table's owner keeps there, zeroed at first.
+ *
+ * Keys are packed into units of 32 bits: 4 or 8 bytes a key, then a bit for
+ * each that is NULL. Floats are packed so that equal ones have equal bits:
+ * -0.0 becomes 0.0 and every NaN the same one.
+ *
+ * Where all keys are integers of a small range, a map from their values to
+ * groups finds them; elsewhere hashing does, in open addressing.
+ */
+#ifndef VDBQ_EXEC_GROUP_TABLE_H
+#define VDBQ_EXEC_GROUP_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "api/vdbq.h"
+#include "base/error.h"
+
+enum { GROUP_BLOCK = 1024 }; /* rows that are looked up at a time */
+
+struct group_key {
+    int type;       /* TYPE_...                                   */
+    unsigned unit;  /* of the packed keys, where its value begins */
+    bool seen;      /* some value that is not NULL                */
+    bool falls;     /* the map's range went down the last time    */
+    int64_t least, greatest; /* ... of all that were seen         */
+    int64_t low, high; /* the map's values, which may be more     */
+    uint64_t stride;   /* of its values in the map                 */
+};
+struct group_slot {
+    uint32_t tag;    /* upper bits of the hash         */
+    uint32_t number; /* of the group + 1; 0: none      */
+};
+
+struct group_table {
+    struct group_key *keys;
+    unsigned key_count;
+    unsigned words;  /* of 64 bits, that packed keys take  */
+    unsigned nulls;  /* the unit where bits for NULL begin */
+    size_t width;    /* of a record in bytes               */
+    uint8_t *records;
+    uint32_t count, room;
+    uint64_t rows;   /* that were looked up                */
+    bool hashed;
+    uint32_t *map;   /* by keys' values: number + 1, or 0  */
+    uint64_t map_size;
+    struct group_slot *slots;
+    uint64_t slot_mask; /* one less than there are         */
+    uint64_t *packed;   /* keys of a block of rows         */
+};
+
+/* Makes an empty table for keys of those types; records have `extra` bytes
+ * (a multiple of 8) behind the keys. group_table_finish() is due whatever it
+ * returns, and accepts a zeroed struct. */
+enum vdbq_status group_table_init(struct group_table *table, const int *types,
+                                  unsigned keys, size_t extra,
+                                  struct error *error);
+void group_table_finish(struct group_table *table);
+
+/* Finds or makes the groups of rows [start, start + count) of the keys'
+ * columns, GROUP_BLOCK rows at most. `coming`: how many rows will follow at
+ * least. Fails with LIMIT where there are too many groups. */
+enum vdbq_status group_table_find(struct group_table *table,
+                                  const struct vdbq_vector *columns,
+                                  uint64_t start, unsigned count,
+                                  uint64_t coming, uint32_t *numbers,
+                                  struct error *error);
+/* The same of another table's groups [start, start + count). */
+enum vdbq_status group_table_join(struct group_table *table,
+                                  const struct group_table *other,
+                                  uint32_t start, unsigned count,
+                                  uint32_t *numbers, struct error *error);
+
+/* Makes the only group of a table without keys. */
+enum vdbq_status group_table_one(struct group_table *table,
+                                 struct error *error);
+
+/* A group's record; what the owner keeps there. They move when groups are
+ * made. */
+static inline uint8_t *group_record(const struct group_table *table,
+                                    uint32_t number)
+{
+    return table->records + number * table->width;
+}
+static inline uint8_t *group_extra(const struct group_table *table,
+                                   uint32_t number)
+{
+    return group_record(table, number) + 8 * table->words;
+}
+
+/* Writes a key of groups as rows [first, end) of a column: of these numbers,
+ * or where `numbers` is not NULL, of those that are there. Whether any is
+ * NULL. */
+bool group_table_key(const struct group_table *table, unsigned key,
+                     const uint32_t *numbers, uint32_t first, uint32_t end,
+                     void *values, uint8_t *nulls);
+
+#endif

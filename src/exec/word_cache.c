@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A few entries; the least recently used one leaves. An entry is known by the
+ * tablets that it is of: one tablet is named for ever by its generation and
+ * its offset, and a table's tablets never change their order.
+ */
+#include "exec/word_cache.h"
+
+#include <string.h>
+
+#include "data/tablet.h"
+#include "exec/feed.h"
+
+enum { ENTRIES = 32 };
+
+struct entry {
+    uint32_t table;
+    size_t tablet_count;
+    uint64_t generation, offset; /* of the last tablet */
+    uint64_t first;              /* offset of the first */
+    unsigned feed_count;
+    unsigned *columns;           /* of the feeds */
+    struct word_base *base;      /* NULL: a free entry */
+    uint64_t used;
+};
+
+struct word_cache {
+    struct entry entries[ENTRIES];
+    uint64_t clock;
+};
+
+struct word_cache *word_cache_create(void)
+{
+    return memory_zeroed(1, sizeof(struct word_cache));
+}
+
+static void entry_finish(struct entry *entry)
+{
+    memory_release(entry->columns);
+    word_base_release(entry->base);
+    *entry = (struct entry){ 0 };
+}
+
+void word_cache_destroy(struct word_cache *cache)
+{
+    for (int i = 0; cache != NULL && i < ENTRIES; i++)
+        entry_finish(&cache->entries[i]);
+    memory_release(cache);
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+/* The newest generation of a table's tablets. */
+static uint64_t generation_of(const struct table *table)
+{
+    uint64_t newest = 0;
+    for (size_t i = 0; i < table->tablet_count; i++)
+        if (table->tablets[i].generation > newest)
+            newest = table->tablets[i].generation;
+    return newest;
+}
+
+static struct entry key_of(const struct word_cache_params *params)
+{
+    const struct table *table = params->table;
+    struct entry key = { .table = table->id,
+                         .tablet_count = table->tablet_count,
+                         .generation = generation_of(table),
+                         .feed_count = params->pack->feed_count };
+    if (table->tablet_count > 0) {
+        key.first = table->tablets[0].offset;
+        key.offset = table->tablets[table->tablet_count - 1].offset;
+    }
+    return key;
+}
+
+static unsigned column_of(const struct word_cache_params *params,
+                          unsigned feed)
+{
+    return feed_table_column(params->table, params->pack->feeds[feed].column);
+}
+
+static bool is_same(const struct entry *entry, const struct entry *key,
+                    const struct word_cache_params *params)
+{
+    if (entry->base == NULL || entry->table != key->table ||
+        entry->tablet_count != key->tablet_count ||
+        entry->generation != key->generation || entry->first != key->first ||
+        entry->offset != key->offset || entry->feed_count != key->feed_count)
+        return false;
+    for (unsigned i = 0; i < key->feed_count; i++)
+        if (entry->columns[i] != column_of(params, i))
+            return false;
+    return true;
+}
+
+/* The place for a new entry: a free one, or the least recently used. */
+static struct entry *oldest(struct word_cache *cache)
+{
+    struct entry *place = &cache->entries[0];
+    for (int i = 1; i < ENTRIES; i++)
+        if (cache->entries[i].used < place->used)
+            place = &cache->entries[i];
+    return place;
+}
+
+/* Keeps the words, if there is memory for it. */
+static void keep(const struct word_cache_params *params, struct entry key,
+                 struct word_base *base)
+{
+    struct entry *place = oldest(params->cache);
+    key.columns = memory_zeroed(key.feed_count + (size_t)1,
+                                sizeof *key.columns);
+    if (key.columns == NULL)
+        return;
+    for (unsigned i = 0; i < key.feed_count; i++)
+        key.columns[i] = column_of(params, i);
+    key.base = word_base_hold(base);
+    key.used = ++params->cache->clock;
+    entry_finish(place);
+    *place = key;
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+static bool is_text(const struct word_cache_params *params, unsigned feed)
+{
+    unsigned column = column_of(params, feed);
+    return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
+}
+
+/* Reads the dictionaries of one tablet. */
+static enum vdbq_status read_tablet(const struct word_cache_params *params,
+                                    size_t tablet, struct words **dictionaries,
+                                    struct error *error)
+{
+    struct pool_slot *slot;
+    enum vdbq_status status = pool_pin(params->pool, params->table,
+                                       &params->table->tablets[tablet], &slot,
+                                       error);
+    if (status != VDBQ_OK)
+        return status;
+    status = device_memory_take(slot->memory, params->times, error);
+    for (unsigned i = 0;
+         i < params->pack->feed_count && status == VDBQ_OK; i++) {
+        if (!is_text(params, i))
+            continue;
+        dictionaries[i] = words_of_tablet(device_memory_host(slot->memory),
+                                          column_of(params, i));
+        if (dictionaries[i] == NULL)
+            status = error_no_memory(error);
+    }
+    pool_release(params->pool, slot);
+    return status;
+}
+
+/* Reads those of all tablets, and joins them. */
+static enum vdbq_status read_base(const struct word_cache_params *params,
+                                  struct word_base **base, struct error *error)
+{
+    unsigned feeds = params->pack->feed_count;
+    size_t tablets = params->table->tablet_count, count = tablets * feeds;
+    struct words **dictionaries =
+        memory_zeroed(count + 1, sizeof *dictionaries);
+    enum vdbq_status status =
+        dictionaries == NULL ? error_no_memory(error) : VDBQ_OK;
+    bool any = false;
+    for (unsigned i = 0; i < feeds; i++)
+        any |= is_text(params, i);
+    for (size_t i = 0; any && i < tablets && status == VDBQ_OK; i++)
+        status = read_tablet(params, i, dictionaries + i * feeds, error);
+    if (status == VDBQ_OK) {
+        *base = word_base_make(dictionaries, tablets, feeds);
+        if (*base == NULL)
+            status = error_no_memory(error);
+    }
+    for (size_t i = 0; dictionaries != NULL && i < count; i++)
+        words_release(dictionaries[i]);
+    memory_release(dictionaries);
+    return status;
+}
+
+enum vdbq_status word_cache_base(const struct word_cache_params *params,
+                                 struct word_base **base, struct error *error)
+{
+    struct word_cache *cache = params->cache;
+    struct entry key = key_of(params);
+    for (int i = 0; cache != NULL && i < ENTRIES; i++)
+        if (is_same(&cache->entries[i], &key, params)) {
+            cache->entries[i].used = ++cache->clock;
+            *base = word_base_hold(cache->entries[i].base);
+            return VDBQ_OK;
+        }
+    enum vdbq_status status = read_base(params, base, error);
+    if (status == VDBQ_OK && cache != NULL)
+        keep(params, key, *base);
+    return status;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions on the host: calls as Lookup writes them, for a word, and what
+ * they give. Where SQLite has the function, the answers are SQLite's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "program/function.h"
+
+/* What a call gives, as text. */
+struct expectation {
+    const char *call;
+    const char *word;
+    const char *value; /* "NULL", "fails", a text or a number */
+};
+
+static const struct expectation expectations[] = {
+    { "lower(?)", "AbÄ-Z[@", "abÄ-z[@" },
+    { "upper(?)", "abä{z`", "ABä{Z`" },
+    { "length(?)", "", "0" },
+    { "length(?)", "aäß€😀", "5" },
+    { "octet_length(?)", "aäß€😀", "12" },
+    { "substr(?, 2)", "aäß€", "äß€" },
+    { "substr(?, 2, 2)", "aäß€", "äß" },
+    { "substr(?, 0)", "hello", "hello" },
+    { "substr(?, 0, 2)", "hello", "h" },
+    { "substr(?, -3)", "hello", "llo" },
+    { "substr(?, -3, 2)", "hello", "ll" },
+    { "substr(?, -7, 4)", "hello", "he" },
+    { "substr(?, 3, -2)", "hello", "he" },
+    { "substr(?, 1, -2)", "hello", "" },
+    { "substr(?, 9)", "hello", "" },
+    { "substr(?, 2, 0)", "hello", "" },
+    { "substring('hello', 2, 3)", "", "fails" },
+    { "trim(?)", "  a b ", "a b" },
+    { "trim(?, 'xä')", "xäaäxä", "a" },
+    { "ltrim(?)", "  a ", "a " },
+    { "rtrim(?)", "  a ", "  a" },
+    { "rtrim(?, 'äb')", "abäb", "a" },
+    { "trim(?)", "   ", "" },
+    { "replace(?, 'aa', 'b')", "aaaaa", "bba" },
+    { "replace(?, '', 'b')", "abc", "abc" },
+    { "replace(?, 'x', '')", "xaxbx", "ab" },
+    { "replace('a-b', '-', ?)", "+++", "a+++b" },
+    { "instr(?, 'ß')", "aäß€", "3" },
+    { "instr(?, 'x')", "abc", "0" },
+    { "instr(?, '')", "abc", "1" },
+    { "concat('<', ?, '>')", "a", "<a>" },
+    { "concat_ws(', ', 'a', ?, 'c')", "b", "a, b, c" },
+    { "reverse(?)", "aäß€", "€ßäa" },
+    { "repeat(?, 3)", "ab", "ababab" },
+    { "repeat(?, -1)", "ab", "" },
+    { "repeat(?, 1000000000)", "ab", "fails" },
+    { "lpad(?, 5, 'äb')", "xy", "äbäxy" },
+    { "lpad(?, 1)", "xy", "x" },
+    { "rpad(?, 4)", "xy", "xy  " },
+    { "rpad(?, 4, '')", "xy", "xy" },
+    { "left(?, 2)", "äöü", "äö" },
+    { "left(?, -1)", "äöü", "äö" },
+    { "right(?, 2)", "äöü", "öü" },
+    { "right(?, -1)", "äöü", "öü" },
+    { "right(?, 9)", "äöü", "äöü" },
+    { "starts_with(?, 'ab')", "abc", "1" },
+    { "starts_with(?, 'abcd')", "abc", "0" },
+    { "ends_with(?, 'bc')", "abc", "1" },
+    { "contains(?, 'b')", "abc", "1" },
+    { "contains(?, 'x')", "abc", "0" },
+    { "split_part(?, ',', 2)", "a,b,c", "b" },
+    { "split_part(?, ',', -1)", "a,b,c", "c" },
+    { "split_part(?, ',', 4)", "a,b,c", "" },
+    { "hex(?)", "aÄ\n", "61C3840A" },
+    { "unicode(?)", "€uro", "8364" },
+    { "unicode(?)", "", "NULL" },
+    { "like(?, 'a%')", "ABC", "1" },
+    { "like(?, '%b%')", "abc", "1" },
+    { "like(?, '_b_')", "abc", "1" },
+    { "like(?, '_')", "ä", "1" },
+    { "like(?, '__')", "ä", "0" },
+    { "like(?, 'Ä')", "ä", "0" },
+    { "like(?, '')", "", "1" },
+    { "like(?, '%')", "", "1" },
+    { "like(?, '')", "a", "0" },
+    { "like(?, '%a%b%c')", "xxaxxbxbxc", "1" },
+    { "like(?, 'a\\%b', '\\')", "a%b", "1" },
+    { "like(?, 'a\\%b', '\\')", "axb", "0" },
+    { "like(?, '%\\_', '\\')", "ab_", "1" },
+    { "like(?, 'it''s %')", "It's so", "1" },
+    { "like(?, 'a%%%b')", "ab", "1" },
+    { "like('abc', ?)", "a%", "1" },
+    { "glob(?, 'a*')", "abc", "1" },
+    { "glob(?, 'A*')", "abc", "0" },
+    { "glob(?, '?b[a-c]')", "abc", "1" },
+    { "glob(?, '?b[^a-c]')", "abc", "0" },
+    { "glob(?, '*[]]')", "a]", "1" },
+    { "glob(?, '[a')", "a", "0" },
+    { "date(?)", "2024-02-29", "19782" },
+    { "date(?)", "2023-02-29", "NULL" },
+    { "date(?)", "1969-12-31", "-1" },
+    { "date(?)", "2024-02-29 13:05:00", "19782" },
+    { "timestamp(?)", "1970-01-02 00:00:01.5", "86401500000" },
+    { "timestamp(?)", "noon", "NULL" },
+    { "to_date(?)", "0001-01-01", "-719162" },
+    { "to_date(?)", "today", "fails" },
+    { "to_timestamp(?)", "1969-12-31T23:59:59Z", "-1000000" },
+    { "to_integer(?)", " -12abc", "-12" },
+    { "to_integer(?)", "abc", "0" },
+    { "to_integer(?)", "2147483648", "fails" },
+    { "to_smallint(?)", "32767.9", "32767" },
+    { "to_bigint(?)", "-9223372036854775808", "-9223372036854775808" },
+    { "to_bigint(?)", "99999999999999999999", "9223372036854775807" },
+    { "to_bigint(?)", "1e3", "1" },
+    { "to_double(?)", "1.5e2x", "150" },
+    { "to_double(?)", ".", "0" },
+    { "to_double(?)", ".5", "0.5" },
+    { "to_decimal(?, 5, 2)", "123.455", "12346" },
+    { "to_decimal(?, 5, 2)", "-123.454", "-12345" },
+    { "to_decimal(?, 5, 2)", "1000", "fails" },
+    { "to_decimal(?, 5, 2)", "1.5e1", "1500" },
+    { "to_decimal(?, 5, 2)", "999.995", "fails" },
+    { "to_decimal(?, 5, 2)", "0.00499", "0" },
+    { "to_decimal(?, 18, 0)", "999999999999999999", "999999999999999999" },
+    { "to_boolean(?)", "TRUE", "1" },
+    { "to_boolean(?)", "off", "0" },
+    { "to_boolean(?)", "maybe", "fails" },
+};
+
+/* Calls made directly: arguments that are no texts. */
+struct direct {
+    const char *name;
+    struct function_value arguments[2];
+    const char *value;
+};
+
+static const struct direct directs[] = {
+    { "from_integer", { { .integer = INT64_MIN } }, "-9223372036854775808" },
+    { "from_double", { { .real = 2 } }, "2.0" },
+    { "from_double", { { .real = 0.1 } }, "0.1" },
+    { "from_double", { { .real = 1e300 } }, "1.0e+300" },
+    { "from_float", { { .real = 0.1f } }, "0.1" },
+    { "from_decimal", { { .integer = -1250 }, { .integer = 2 } }, "-12.50" },
+    { "from_decimal", { { .integer = 5 }, { .integer = 2 } }, "0.05" },
+    { "from_decimal", { { .integer = 7 }, { .integer = 0 } }, "7" },
+    { "from_boolean", { { .integer = 1 } }, "true" },
+    { "from_date", { { .integer = 19782 } }, "2024-02-29" },
+    { "from_date", { { .integer = -719162 } }, "0001-01-01" },
+    { "from_timestamp", { { .integer = -1 } }, "1969-12-31 23:59:59.999999" },
+    { "from_timestamp", { { .integer = 0 } }, "1970-01-01 00:00:00" },
+    { "strftime", { { .text = { "%Y-%m-%d %H:%M:%S %j %w %W %%", 29 } },
+                    { .integer = 1709211900000000 } },
+      "2024-02-29 13:05:00 060 4 09 %" },
+    { "strftime", { { .text = { "%A %b %e %I %p %V %G", 20 } },
+                    { .integer = 0 } },
+      "Thursday Jan  1 12 AM 01 1970" },
+    { "strftime", { { .text = { "%", 1 } }, { .integer = 0 } }, "NULL" },
+    { "char", { { .integer = 8364 }, { .integer = 0x110000 } }, "€\xef\xbf\xbd" },
+};
+
+static void print(const struct function *function, enum vdbq_status status,
+                  const struct function_value *value, char *room, size_t size)
+{
+    if (status != VDBQ_OK)
+        snprintf(room, size, "fails");
+    else if (value->null)
+        snprintf(room, size, "NULL");
+    else if (function->result == VDBQ_TEXT)
+        snprintf(room, size, "%.*s", (int)value->text.length,
+                 value->text.bytes);
+    else if (function->result == VDBQ_DOUBLE || function->result == VDBQ_FLOAT)
+        snprintf(room, size, "%.17g", value->real);
+    else
+        snprintf(room, size, "%lld", (long long)value->integer);
+}
+
+static void expect(const struct expectation *expected)
+{
+    struct arena arena = { 0 };
+    struct error error = { 0 };
+    struct function_lookup lookup;
+    struct function_value value = { 0 };
+    char got[256] = "fails";
+
+    if (function_lookup_read(expected->call, &arena, &lookup, &error)
+        == VDBQ_OK) {
+        lookup.arguments[lookup.open].text =
+            (struct vdbq_text){ expected->word, strlen(expected->word) };
+        enum vdbq_status status =
+            function_call(lookup.function, lookup.arguments, lookup.count,
+                          &arena, &value, &error);
+        assert_true(status == VDBQ_OK || lookup.function->fails);
+        assert_true(!value.null || lookup.function->nulls || status != VDBQ_OK);
+        print(lookup.function, status, &value, got, sizeof got);
+    }
+    if (strcmp(got, expected->value) != 0)
+        fail_msg("%s of \"%s\" gives \"%s\", not \"%s\"", expected->call,
+                 expected->word, got, expected->value);
+    arena_finish(&arena);
+}
+
+static void calls_give_what_they_should(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof expectations / sizeof *expectations; i++)
+        expect(&expectations[i]);
+}
+
+static void values_become_texts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof directs / sizeof *directs; i++) {
+        const struct function *function = function_find(directs[i].name);
+        struct arena arena = { 0 };
+        struct error error = { 0 };
+        struct function_value value;
+        char got[256];
+        assert_non_null(function);
+        unsigned count = function->arguments_max > 2 ? 2
+                                                     : function->arguments_max;
+        enum vdbq_status status =
+            function_call(function, directs[i].arguments, count, &arena,
+                          &value, &error);
+        print(function, status, &value, got, sizeof got);
+        assert_string_equal(got, directs[i].value);
+        arena_finish(&arena);
+    }
+}
+
+static void malformed_calls_are_refused(void **state)
+{
+    static const char *const calls[] = {
+        "", "lower", "lower(", "lower(?", "lower()", "lower(?) ", "lower(?, ?)",
+        "nothing(?)", "lower('a')", "substr(?, 'a')", "substr(?, 2, 3, 4)",
+        "substr(?, ?)", "like(?, 'a)", "like(?, 2)", "substr('a', ?)",
+    };
+    struct arena arena = { 0 };
+    struct error error = { 0 };
+    struct function_lookup lookup;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        assert_int_equal(function_lookup_read(calls[i], &arena, &lookup,
+                                              &error), VDBQ_PROGRAM);
+    arena_finish(&arena);
+}
+
+static void names_are_found_without_case(void **state)
+{
+    (void)state;
+    assert_ptr_equal(function_find("LOWER"), function_find("lower"));
+    assert_null(function_find("low"));
+    for (const struct function *at = functions(); at->name != NULL; at++) {
+        assert_ptr_equal(function_find(at->name), at);
+        assert_true(at->arguments_min <= at->arguments_max);
+        assert_true(at->arguments_max <= FUNCTION_ARGUMENTS_MAX);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_give_what_they_should),
+        cmocka_unit_test(values_become_texts),
+        cmocka_unit_test(malformed_calls_are_refused),
+        cmocka_unit_test(names_are_found_without_case),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

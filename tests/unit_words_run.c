@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words of a run: programs over chunks of codes with dictionaries of their
+ * own give the texts, and the values of calls, that they should; and where a
+ * run adds no word to those of one dictionary, there are no ranks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cl/tablet.h"
+#include "device/device.h"
+#include "exec/word_table.h"
+
+enum { CHUNKS = 2, ROWS = 3 };
+
+/* What the chunks hold, and the codes in each one's dictionary. */
+static const char *const texts[CHUNKS][ROWS] = {
+    { "Anna", "bob", "anna" }, { "Carl", "bob", "Zoé" }
+};
+
+static const char program_text[] =
+    "Table 0 0 0 0 \"t\"\n"
+    "ResultColumn 1 0 0 0 \"word\"\n"
+    "ResultColumn 1 0 0 0 \"lower\"\n"
+    "ResultColumn 2 0 0 0 \"length\"\n"
+    "ResultColumn 1 0 0 0 \"is bob\"\n"
+    "ResultColumn 1 0 0 0 \"like\"\n"
+    "ResultColumn 1 0 0 0 \"parameter\"\n"
+    "Parallel 0 0 18\n"
+    "Column.WORD 0 0 0\n"
+    "Lookup.WORD 1 0 0 0 \"lower(?)\"\n"
+    "Lookup.I64 2 1 0 0 \"length(?)\"\n"
+    "Text 6 0 0 0 \"bob\"\n"
+    "IsEq.I32 3 1 6\n"
+    "Lookup.I32 4 0 0 0 \"like(?, 'a%')\"\n"
+    "Parameter.WORD 7 0\n"
+    "IsLt.I32 5 0 7\n"
+    "Result 0 6\n"
+    "Converge\n"
+    "Finish\n";
+
+static const int types[] = { TYPE_WORD };
+
+static void make_program(struct program *program, const char *text)
+{
+    struct error error = { 0 };
+    program_init(program);
+    assert_int_equal(program_read(text, program, &error), VDBQ_OK);
+    struct program_table *table = vector_at(&program->tables, 0);
+    table->column_count = 1;
+    table->column_types = types;
+    table->key_type = TYPE_I64;
+    if (program_check(program, &error) != VDBQ_OK)
+        fail_msg("%s", error.message);
+}
+
+static struct vdbq_text text_of(const char *bytes)
+{
+    return (struct vdbq_text){ bytes, strlen(bytes) };
+}
+
+/* The base of all chunks, and each one's codes. */
+static struct word_base *make_base(size_t chunks, int32_t codes[][ROWS])
+{
+    struct words *dictionaries[CHUNKS];
+    for (size_t c = 0; c < chunks; c++) {
+        struct vdbq_text all[ROWS];
+        for (int i = 0; i < ROWS; i++)
+            all[i] = text_of(texts[c][i]);
+        dictionaries[c] = words_make(all, ROWS, (uint32_t *)codes[c]);
+        assert_non_null(dictionaries[c]);
+    }
+    struct word_base *base = word_base_make(dictionaries, chunks, 1);
+    assert_non_null(base);
+    for (size_t c = 0; c < chunks; c++)
+        words_release(dictionaries[c]);
+    return base;
+}
+
+static void make_table(struct word_table *table, const struct program *program,
+                       struct word_base *base, const char *parameter)
+{
+    struct error error = { 0 };
+    struct parameter value = { .type = VDBQ_TEXT, .text = text_of(parameter) };
+    enum vdbq_status status = word_table_init(
+        table,
+        &(struct word_table_params){ .program = program,
+                                     .base = base,
+                                     .parameters = &value,
+                                     .parameter_count = 1 },
+        &error);
+    if (status != VDBQ_OK)
+        fail_msg("%s", error.message);
+}
+
+static void expect_row(const struct word_table *table,
+                       const struct vdbq_batch *batch, uint64_t row,
+                       const char *text)
+{
+    char lower[16];
+    size_t length = strlen(text), characters = 0;
+    const int32_t *narrow[6];
+    for (int i = 0; i < 6; i++)
+        narrow[i] = batch->column[i].values;
+    for (size_t i = 0; i <= length; i++) {
+        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32)
+                                                    : text[i];
+        characters += text[i] != '\0' && (text[i] & 0xc0) != 0x80;
+    }
+    struct vdbq_text word = words_text(table->words, (uint32_t)narrow[0][row]);
+    struct vdbq_text small = words_text(table->words, (uint32_t)narrow[1][row]);
+    assert_int_equal(word.length, length);
+    assert_memory_equal(word.bytes, text, length);
+    assert_int_equal(small.length, length);
+    assert_memory_equal(small.bytes, lower, length);
+    assert_int_equal(((const int64_t *)batch->column[2].values)[row],
+                     characters);
+    assert_int_equal(narrow[3][row], strcmp(lower, "bob") == 0);
+    assert_int_equal(narrow[4][row], lower[0] == 'a');
+    assert_int_equal(narrow[5][row], strcmp(text, "Bert") < 0);
+}
+
+static void run_chunk(struct runner *runner, const struct word_table *table,
+                      size_t chunk, int32_t *codes)
+{
+    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    struct error error = { 0 };
+    struct vdbq_batch batch;
+    struct runner_input input = { .feeds = &feed,
+                                  .ranks = word_table_ranks(table, chunk),
+                                  .host = (u8 *)codes,
+                                  .rows = ROWS };
+    assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(batch.rows, ROWS);
+    for (int i = 0; i < ROWS; i++)
+        expect_row(table, &batch, (uint64_t)i, texts[chunk][i]);
+    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(batch.rows, 0);
+}
+
+/* Chunks run by turns, so that ranks change, and stay. */
+static void calls_follow_the_words(void **state)
+{
+    static const size_t order[] = { 0, 1, 1, 0 };
+    int32_t codes[CHUNKS][ROWS];
+    struct word_base *base = make_base(CHUNKS, codes);
+    struct program program;
+    struct word_table table;
+    struct device *device;
+    struct runner *runner;
+    struct error error = { 0 };
+    (void)state;
+    make_program(&program, program_text);
+    make_table(&table, &program, base, "Bert");
+    word_base_release(base);
+    struct device_params params = { .choice = "host" };
+    assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
+    assert_int_equal(runner_open(&(struct runner_params){
+                                     .device = device,
+                                     .program = &program,
+                                     .mode = MODE_SERIAL,
+                                     .values = &table.values },
+                                 &runner, &error), VDBQ_OK);
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        run_chunk(runner, &table, order[i], codes[order[i]]);
+    runner_close(runner);
+    device_close(device);
+    word_table_finish(&table);
+    program_finish(&program);
+}
+
+static const char plain_text[] =
+    "Table 0 0 0 0 \"t\"\n"
+    "ResultColumn 1 0 0 0 \"word\"\n"
+    "Parallel 0 0 8\n"
+    "Column.WORD 0 0 0\n"
+    "Parameter.WORD 1 0\n"
+    "Neq.I32 0 1 6 0\n"
+    "Result 0 1\n"
+    "Converge\n"
+    "Finish\n";
+
+static void one_dictionary_needs_no_ranks(void **state)
+{
+    int32_t codes[CHUNKS][ROWS];
+    struct word_base *base = make_base(1, codes);
+    struct program program;
+    struct word_table table;
+    (void)state;
+    make_program(&program, plain_text);
+    assert_true(word_table_needed(&program));
+    make_table(&table, &program, base, "bob");
+    assert_ptr_equal(table.words, base->words);
+    assert_null(word_table_ranks(&table, 0));
+    assert_int_equal(table.values.slots[0], codes[0][1]);
+    word_table_finish(&table);
+    make_table(&table, &program, base, "Bea");
+    assert_int_equal(table.words->count, ROWS + 1);
+    assert_non_null(word_table_ranks(&table, 0));
+    word_table_finish(&table);
+    word_base_release(base);
+    program_finish(&program);
+}
+
+static void malformed_calls_are_refused(void **state)
+{
+    int32_t codes[CHUNKS][ROWS];
+    struct word_base *base = make_base(1, codes);
+    struct program program;
+    struct word_table table;
+    struct error error = { 0 };
+    (void)state;
+    make_program(&program, "Table 0 0 0 0 \"t\"\n"
+                           "ResultColumn 1 0 0 0 \"word\"\n"
+                           "Parallel 0 0 7\n"
+                           "Column.WORD 1 0 0\n"
+                           "Lookup.WORD 0 1 0 0 \"nothing(?)\"\n"
+                           "Result 0 1\n"
+                           "Converge\n"
+                           "Finish\n");
+    assert_int_equal(word_table_init(&table,
+                                     &(struct word_table_params){
+                                         .program = &program, .base = base },
+                                     &error), VDBQ_PROGRAM);
+    word_table_finish(&table);
+    word_base_release(base);
+    program_finish(&program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_follow_the_words),
+        cmocka_unit_test(one_dictionary_needs_no_ranks),
+        cmocka_unit_test(malformed_calls_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
