@@ -217,7 +217,8 @@ class Queries:
         found = []
         for _ in range(self.rng.choice((1, 1, 2, 3))):
             key = self.rng.choice(scope.columns)
-            if self.rng.random() < 0.3:
+            # sqlite3 takes (0 AND x) for the 0th column.
+            if key.type != 'B' and self.rng.random() < 0.3:
                 made = self.expressions.make(key.type, 1, Scope(scope.columns))
                 key = made if made.uses_columns() else key
             found.append(key)
