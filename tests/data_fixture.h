@@ -284,10 +284,10 @@ static inline struct database_params on_disk(uint32_t tablet_rows)
 static inline enum vdbq_status make_table(struct transaction *transaction,
                                           const char *name, bool key)
 {
-    const struct column columns[] = { { "id", VDBQ_INTEGER },
-                                      { "big", VDBQ_BIGINT },
-                                      { "f", VDBQ_FLOAT },
-                                      { "d", VDBQ_DOUBLE } };
+    const struct column columns[] = { { .name = "id", .type = VDBQ_INTEGER },
+                                      { .name = "big", .type = VDBQ_BIGINT },
+                                      { .name = "f", .type = VDBQ_FLOAT },
+                                      { .name = "d", .type = VDBQ_DOUBLE } };
 
     return transaction_create_table(transaction, name, columns, 4,
                                     key ? 0 : NO_KEY, ERROR);

@@ -43,10 +43,18 @@ struct test_table {
     struct test_column columns[COLUMNS];
 };
 
-#define INT(name, ...) { { name, VDBQ_INTEGER }, (const double[]){ __VA_ARGS__ }, NULL }
-#define BIG(name, ...) { { name, VDBQ_BIGINT }, NULL, (const int64_t[]){ __VA_ARGS__ } }
-#define FLT(name, ...) { { name, VDBQ_FLOAT }, (const double[]){ __VA_ARGS__ }, NULL }
-#define DBL(name, ...) { { name, VDBQ_DOUBLE }, (const double[]){ __VA_ARGS__ }, NULL }
+#define INT(label, ...) \
+    { .column = { .name = label, .type = VDBQ_INTEGER }, \
+      .values = (const double[]){ __VA_ARGS__ } }
+#define BIG(label, ...) \
+    { .column = { .name = label, .type = VDBQ_BIGINT }, \
+      .integers = (const int64_t[]){ __VA_ARGS__ } }
+#define FLT(label, ...) \
+    { .column = { .name = label, .type = VDBQ_FLOAT }, \
+      .values = (const double[]){ __VA_ARGS__ } }
+#define DBL(label, ...) \
+    { .column = { .name = label, .type = VDBQ_DOUBLE }, \
+      .values = (const double[]){ __VA_ARGS__ } }
 
 static const struct test_table test_tables[TABLES] = {
     { "test", 0, 0, 5,

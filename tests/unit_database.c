@@ -137,11 +137,11 @@ static void tables_are_kept(void **state)
 
 static void table_sql_quotes_what_needs_it(void **state)
 {
-    struct column columns[] = { { "id", VDBQ_INTEGER },
-                                { "two words", VDBQ_BIGINT },
-                                { "select", VDBQ_FLOAT },
-                                { "q\"q", VDBQ_DOUBLE },
-                                { "_9\xc3\xa4", VDBQ_DOUBLE } };
+    struct column columns[] = { { .name = "id", .type = VDBQ_INTEGER },
+                                { .name = "two words", .type = VDBQ_BIGINT },
+                                { .name = "select", .type = VDBQ_FLOAT },
+                                { .name = "q\"q", .type = VDBQ_DOUBLE },
+                                { .name = "_9\xc3\xa4", .type = VDBQ_DOUBLE } };
     struct table table = { .name = "T_1", .columns = columns,
                            .column_count = 5, .key = 0 };
     struct text text = { 0 };
@@ -158,7 +158,8 @@ static void names_are_without_case(void **state)
 {
     struct database *database = start(0);
     struct transaction *transaction;
-    const struct column twice[] = { { "a", VDBQ_FLOAT }, { "A", VDBQ_FLOAT } };
+    const struct column twice[] = { { .name = "a", .type = VDBQ_FLOAT },
+                                    { .name = "A", .type = VDBQ_FLOAT } };
 
     (void)state;
     create(database, "Table_One", true);
@@ -185,7 +186,7 @@ static void limits_of_tables_hold(void **state)
     (void)state;
     for (unsigned i = 0; i <= COLUMNS_MAX; i++) {
         snprintf(names[i], sizeof names[i], "c%u", i);
-        columns[i] = (struct column){ names[i], VDBQ_FLOAT };
+        columns[i] = (struct column){ .name = names[i], .type = VDBQ_FLOAT };
     }
     memset(name, 'n', NAME_BYTES_MAX + 1);
     assert_int_equal(transaction_create_table(transaction, "wide", columns,
@@ -195,7 +196,7 @@ static void limits_of_tables_hold(void **state)
                                               NO_KEY, ERROR), VDBQ_LIMIT);
     assert_int_equal(make_table(transaction, name, false), VDBQ_LIMIT);
     assert_int_equal(make_table(transaction, "", false), VDBQ_LIMIT);
-    columns[3].type = VDBQ_TEXT;
+    columns[3].type = VDBQ_TYPE_NONE;
     assert_int_equal(transaction_create_table(transaction, "text", columns, 4,
                                               NO_KEY, ERROR), VDBQ_TYPE);
     columns[3].type = VDBQ_FLOAT;
@@ -416,7 +417,7 @@ static void vectors_must_fit(void **state)
 
 static void make_keyed(struct database *database, enum vdbq_type type)
 {
-    const struct column column = { "k", type };
+    const struct column column = { .name = "k", .type = type };
     struct transaction *transaction = begin(database);
     const struct table *old =
         catalogue_table(transaction_catalogue(transaction), "k");

@@ -72,9 +72,9 @@ static void append(struct transaction *transaction, uint32_t table,
 /* Makes a file of small tablets: how a full one is cut is the writer's. */
 static int make_file(void **state)
 {
-    static const struct column columns[] = { { "id", VDBQ_INTEGER },
-                                             { "x", VDBQ_BIGINT },
-                                             { "y", VDBQ_DOUBLE } };
+    static const struct column columns[] = { { .name = "id", .type = VDBQ_INTEGER },
+                                             { .name = "x", .type = VDBQ_BIGINT },
+                                             { .name = "y", .type = VDBQ_DOUBLE } };
     struct database_params params = { .path = path,
                                       .flags = VDBQ_OPEN_CREATE,
                                       .files = &os_files,

@@ -17,10 +17,10 @@
 
 enum { COLUMNS = 4 };
 
-static struct column columns[COLUMNS] = { { "i", VDBQ_INTEGER },
-                                          { "b", VDBQ_BIGINT },
-                                          { "f", VDBQ_FLOAT },
-                                          { "d", VDBQ_DOUBLE } };
+static struct column columns[COLUMNS] = { { .name = "i", .type = VDBQ_INTEGER },
+                                          { .name = "b", .type = VDBQ_BIGINT },
+                                          { .name = "f", .type = VDBQ_FLOAT },
+                                          { .name = "d", .type = VDBQ_DOUBLE } };
 static const struct table table = { .id = 1, .name = "t", .column_count = 4,
                                     .columns = columns, .key = NO_KEY };
 

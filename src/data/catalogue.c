@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/type.h"
 #include "data/catalogue_inner.h"
 
 static bool copy_table(struct arena *arena, const struct table *from,
@@ -61,6 +62,16 @@ unsigned table_column(const struct table *table, const char *name)
            && !name_equal(table->columns[i].name, name))
         i++;
     return i;
+}
+
+bool column_valid(const struct column *column)
+{
+    if (column->type == VDBQ_DECIMAL)
+        return column->precision >= 1
+            && column->precision <= DECIMAL_DIGITS_MAX
+            && column->scale <= column->precision;
+    return type_machine(column->type) != 0 && column->precision == 0
+        && column->scale == 0;
 }
 
 struct column_facts table_facts(const struct table *table, unsigned column)
@@ -183,10 +194,15 @@ static bool copy_columns(struct arena *arena, const struct table *from,
     if (to->columns == NULL)
         return false;
     for (unsigned i = 0; i < from->column_count; i++) {
-        const char *name = from->columns[i].name;
-        to->columns[i].type = from->columns[i].type;
-        to->columns[i].name = arena_copy(arena, name, strlen(name));
-        if (to->columns[i].name == NULL)
+        const struct column *column = &from->columns[i];
+        const char *sql = column->default_sql;
+        to->columns[i] = *column;
+        to->columns[i].name =
+            arena_copy(arena, column->name, strlen(column->name));
+        if (sql != NULL)
+            to->columns[i].default_sql = arena_copy(arena, sql, strlen(sql));
+        if (to->columns[i].name == NULL
+            || (sql != NULL && to->columns[i].default_sql == NULL))
             return false;
     }
     return true;

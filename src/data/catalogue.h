@@ -19,7 +19,8 @@
 enum {
     COLUMNS_MAX = 4096,   /* of one table       */
     TABLES_MAX = 65536,   /* of one database    */
-    NAME_BYTES_MAX = 1024 /* of table or column */
+    NAME_BYTES_MAX = 1024, /* of table or column */
+    DEFAULT_BYTES_MAX = 1 << 20 /* of a column's DEFAULT */
 };
 
 /* What is known of the values of one column, in one tablet or in all. */
@@ -46,11 +47,11 @@ struct tablet_ref {
 struct column {
     const char *name;
     enum vdbq_type type;
-    unsigned precision; /* of VDBQ_DECIMAL                               */
-    unsigned scale;
+    unsigned precision;      /* VDBQ_DECIMAL: digits in all, 1 to 18     */
+    unsigned scale;          /* VDBQ_DECIMAL: digits behind the point    */
     bool not_null;
     bool unique;
-    const char *default_sql; /* an expression; NULL: there is none       */
+    const char *default_sql; /* an expression; NULL: there is no DEFAULT */
 };
 
 struct table {
@@ -97,6 +98,9 @@ const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
+
+/* Whether there can be such a column: its type, precision and scale. */
+bool column_valid(const struct column *column);
 
 /* Facts of a column over all tablets of a table. */
 struct column_facts table_facts(const struct table *table, unsigned column);

@@ -4,7 +4,8 @@
  * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
  *
  *   the catalogue    size  field
- *                       8  magic "VDBQCATA"
+ *                       8  magic: "VDBQCAT2", or "VDBQCATA" where no column
+ *                          needs what is marked with *
  *                       8  generation, the same as in the head
  *                       4  id that the next table gets
  *                       4  tables; that many follow
@@ -13,8 +14,15 @@
  *                       4  columns, at least 1
  *                       8  tablets
  *                       .  name
- *                       .  columns: type (4), name
+ *                       .  columns
  *                       .  tablets
+ *   a column            4  type; those from TEXT on are *
+ *                       .  name
+ *                     * 1  precision, of DECIMAL; else 0
+ *                     * 1  scale, of DECIMAL; else 0
+ *                     * 1  flags: 1 NOT NULL, 2 UNIQUE
+ *                     * 1  0
+ *                     * .  DEFAULT: length (4; 0: there is none) and bytes
  *   a tablet            8  offset in the file
  *                       8  size
  *                       8  checksum
@@ -37,8 +45,11 @@
 /* Bytes that the smallest of each takes. */
 enum { TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24 };
 
-static const char catalogue_magic[8] = { 'V', 'D', 'B', 'Q',
-                                         'C', 'A', 'T', 'A' };
+enum { MAGIC_BYTES = 8 };
+static const char catalogue_magic[] = "VDBQCATA";
+static const char catalogue_magic_2[] = "VDBQCAT2";
+
+enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
 
 /* ------------------------------------------------------------- encode -- */
 
@@ -75,29 +86,59 @@ static void put_tablet(struct text *text, const struct table *table,
     }
 }
 
-static void put_table(struct text *text, const struct table *table)
+/* Whether the first form of the catalogue can say what a column is. */
+static bool column_plain(const struct column *column)
+{
+    return column->type < VDBQ_TEXT && !column->not_null && !column->unique
+        && column->default_sql == NULL;
+}
+
+static bool catalogue_plain(const struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
+            if (!column_plain(&catalogue->tables[i].columns[k]))
+                return false;
+    return true;
+}
+
+static void put_column(struct text *text, const struct column *column,
+                       bool plain)
+{
+    unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
+                   | (column->unique ? FLAG_UNIQUE : 0);
+
+    put_32(text, (uint32_t)column->type);
+    put_name(text, column->name);
+    if (plain)
+        return;
+    put_32(text, column->precision | column->scale << 8 | flags << 16);
+    put_name(text, column->default_sql != NULL ? column->default_sql : "");
+}
+
+static void put_table(struct text *text, const struct table *table, bool plain)
 {
     put_32(text, table->id);
     put_32(text, table->key);
     put_32(text, table->column_count);
     put_64(text, table->tablet_count);
     put_name(text, table->name);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        put_32(text, (uint32_t)table->columns[i].type);
-        put_name(text, table->columns[i].name);
-    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        put_column(text, &table->columns[i], plain);
     for (size_t i = 0; i < table->tablet_count; i++)
         put_tablet(text, table, &table->tablets[i]);
 }
 
 void catalogue_encode(const struct catalogue *catalogue, struct text *text)
 {
-    text_add(text, catalogue_magic, sizeof catalogue_magic);
+    bool plain = catalogue_plain(catalogue);
+
+    text_add(text, plain ? catalogue_magic : catalogue_magic_2, MAGIC_BYTES);
     put_64(text, catalogue->generation);
     put_32(text, catalogue->next_table_id);
     put_32(text, (uint32_t)catalogue->table_count);
     for (size_t i = 0; i < catalogue->table_count; i++)
-        put_table(text, &catalogue->tables[i]);
+        put_table(text, &catalogue->tables[i], plain);
 }
 
 /* ------------------------------------------------------------- decode -- */
@@ -110,6 +151,7 @@ struct decoder {
     const char *path;
     struct catalogue *catalogue;
     struct error *error;
+    bool plain; /* it is of the first form */
     bool failed;
 };
 
@@ -231,11 +273,12 @@ static const char *get_name(struct decoder *decoder)
 static void get_catalogue(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
-    char magic[sizeof catalogue_magic];
+    char magic[MAGIC_BYTES];
     size_t count;
 
     get(decoder, magic, sizeof magic);
-    if (memcmp(magic, catalogue_magic, sizeof magic) != 0)
+    decoder->plain = memcmp(magic, catalogue_magic, sizeof magic) == 0;
+    if (!decoder->plain && memcmp(magic, catalogue_magic_2, sizeof magic) != 0)
         fail(decoder, "its magic", NULL);
     catalogue->generation = get_64(decoder);
     if (catalogue->generation != decoder->bounds->generation)
@@ -279,6 +322,37 @@ static void get_table(struct decoder *decoder, struct table *table)
     get_tablets(decoder, table);
 }
 
+/* The text of a DEFAULT; NULL: there is none. */
+static const char *get_default(struct decoder *decoder)
+{
+    size_t length = bound(decoder, get_32(decoder), 1, "a default's length");
+    char *sql;
+
+    if (decoder->failed || length == 0)
+        return NULL;
+    if (length > DEFAULT_BYTES_MAX || memchr(decoder->at, 0, length) != NULL)
+        fail(decoder, "a default", NULL);
+    sql = take(decoder, length + 1, 1);
+    if (sql != NULL)
+        get(decoder, sql, length);
+    return sql;
+}
+
+/* What the second form says of a column. */
+static void get_column_more(struct decoder *decoder, const struct table *table,
+                            struct column *column)
+{
+    uint32_t more = get_32(decoder);
+
+    column->precision = more & 255;
+    column->scale = more >> 8 & 255;
+    column->not_null = (more >> 16 & FLAG_NOT_NULL) != 0;
+    column->unique = (more >> 16 & FLAG_UNIQUE) != 0;
+    if (more >> 16 > FLAGS)
+        fail(decoder, "a column's flags", table->name);
+    column->default_sql = get_default(decoder);
+}
+
 static void get_columns(struct decoder *decoder, struct table *table)
 {
     unsigned count = (unsigned)bound(decoder, table->column_count,
@@ -286,9 +360,13 @@ static void get_columns(struct decoder *decoder, struct table *table)
 
     table->columns = take(decoder, count, sizeof *table->columns);
     for (unsigned i = 0; i < count && !decoder->failed; i++) {
-        table->columns[i].type = (enum vdbq_type)get_32(decoder);
-        table->columns[i].name = get_name(decoder);
-        if (type_width(table->columns[i].type) == 0)
+        struct column *column = &table->columns[i];
+        column->type = (enum vdbq_type)get_32(decoder);
+        column->name = get_name(decoder);
+        if (!decoder->plain)
+            get_column_more(decoder, table, column);
+        if (!column_valid(column)
+            || (decoder->plain && column->type >= VDBQ_TEXT))
             fail(decoder, "a column's type", table->name);
     }
 }

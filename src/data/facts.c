@@ -7,6 +7,8 @@
  */
 #include "data/facts.h"
 
+#include "base/type.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -39,7 +41,8 @@ bool facts_count(enum vdbq_type type, const void *values,
                  const uint8_t *null_bits, uint32_t rows,
                  struct column_facts *facts)
 {
-    bool wide = type_width(type) == 8, real = type_is_real(type);
+    bool wide = type_width(type_machine(type)) == 8;
+    bool real = type_is_real(type);
     struct range range = wide ? range_of_64(values, null_bits, rows, real)
                               : range_of_32(values, null_bits, rows, real);
 
@@ -76,6 +79,12 @@ int64_t facts_maximum_bits(enum vdbq_type type,
     return type_is_real(type) ? bits_of(facts->maximum_real) : facts->maximum;
 }
 
+struct column_facts facts_of_text(const struct column_facts *codes)
+{
+    return (struct column_facts){ .null_count = codes->null_count,
+                                  .empty = codes->empty };
+}
+
 bool facts_equal(enum vdbq_type type, const struct column_facts *a,
                  const struct column_facts *b)
 {
@@ -89,12 +98,15 @@ static bool facts_fit(enum vdbq_type type, const struct column_facts *facts)
 {
     double low = facts->minimum_real, high = facts->maximum_real;
 
-    switch (type) {
-    case VDBQ_INTEGER:
-        return facts->minimum >= INT32_MIN && facts->maximum <= INT32_MAX
+    if (type_is_integer(type)) {
+        int64_t least, greatest;
+        type_limits(type, &least, &greatest);
+        return facts->minimum >= least && facts->maximum <= greatest
             && facts->minimum <= facts->maximum;
-    case VDBQ_BIGINT:
-        return facts->minimum <= facts->maximum;
+    }
+    switch (type) {
+    case VDBQ_TEXT:
+        return facts->minimum == 0 && facts->maximum == 0;
     case VDBQ_DOUBLE:
         return low <= high;
     case VDBQ_FLOAT:

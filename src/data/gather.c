@@ -8,8 +8,11 @@
  */
 #include "data/gather.h"
 
+#include "base/type.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
+
+enum { TEXT_BYTES_FULL = 256 << 20 }; /* of texts: a tablet is full */
 
 static enum vdbq_status check_keys(struct gather *gather,
                                    struct database *database,
@@ -25,7 +28,6 @@ static enum vdbq_status write_tablet(struct gather *gather,
                                      const struct table *table,
                                      const struct rows *rows,
                                      struct error *error);
-static void clear(struct rows *rows);
 
 bool gather_init(struct gather *gather, const struct table *table)
 {
@@ -61,11 +63,32 @@ static bool watch_keys(struct gather *gather, const struct table *table,
     if (table->key == NO_KEY)
         return true;
     values = vectors[table->key].values;
-    values += first * type_width((int)vectors[table->key].type);
+    values += first * type_bytes(vectors[table->key].type);
     return key_watch_add(
         &gather->keys, (struct key_values){ values, count },
         (struct key_values){ rows->columns[table->key].values, rows->count },
         gather->written.count);
+}
+
+/* How many of the next `count` rows, one at least, have texts of no more than
+ * TEXT_BYTES_FULL together. */
+static uint32_t rows_within(const struct table *table,
+                            const struct vdbq_vector *vectors, uint64_t first,
+                            uint32_t count)
+{
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct vdbq_text *texts = vectors[i].values;
+        const uint8_t *nulls = vectors[i].nulls;
+        uint64_t bytes = 0;
+        uint32_t within = 0;
+        if (vectors[i].type != VDBQ_TEXT)
+            continue;
+        for (; within < count && bytes < TEXT_BYTES_FULL; within++)
+            if (nulls == NULL || nulls[first + within] == 0)
+                bytes += texts[first + within].length;
+        count = within;
+    }
+    return count;
 }
 
 enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
@@ -78,14 +101,16 @@ enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
     for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
         uint32_t room = writer->database->tablet_rows - gather->rows.count;
         uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
+        count = rows_within(table, vectors, at, count);
         if (!watch_keys(gather, table, vectors, at, count)
             || !rows_add(&gather->rows, vectors, at, count))
             return error_no_memory(error);
         at += count;
-        if (gather->rows.count == writer->database->tablet_rows) {
+        if (gather->rows.count == writer->database->tablet_rows
+            || gather->rows.text_bytes >= TEXT_BYTES_FULL) {
             status = write_tablet(gather, writer, table, &gather->rows,
                                   error);
-            clear(&gather->rows);
+            rows_clear(&gather->rows);
         }
     }
     return status;
@@ -108,7 +133,7 @@ enum vdbq_status gather_flush(struct gather *gather, struct writer *writer,
         status = take_in(rows, database, table, gather->kept, error);
     if (status == VDBQ_OK)
         status = write_tablet(gather, writer, table, rows, error);
-    clear(rows);
+    rows_clear(rows);
     return status;
 }
 
@@ -120,7 +145,7 @@ static enum vdbq_status check_keys(struct gather *gather,
     struct key_watch *keys = &gather->keys;
     enum vdbq_status status = VDBQ_OK;
 
-    if (!keys->loose)
+    if (!keys->loose || key_count(keys) == 0)
         return VDBQ_OK;
     status = key_sort(keys, table, error);
     if (status == VDBQ_OK)
@@ -136,12 +161,13 @@ static enum vdbq_status check_keys(struct gather *gather,
 static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
                            uint32_t rows)
 {
-    uint64_t sum = rows;
+    uint64_t sum = rows, bytes = 0;
     size_t count = 0;
 
     while (count < table->tablet_count) {
         uint32_t last = table->tablets[table->tablet_count - 1 - count].rows;
-        if (last > sum || last + sum > tablet_rows)
+        bytes += table->tablets[table->tablet_count - 1 - count].size_bytes;
+        if (last > sum || last + sum > tablet_rows || bytes > TEXT_BYTES_FULL)
             break;
         sum += last;
         count++;
@@ -230,6 +256,55 @@ static enum vdbq_status write_block(struct gather *gather,
                             error);
 }
 
+/* What a tablet is made of, as rows give it. */
+struct encoded {
+    struct vdbq_vector *vectors;
+    struct tablet_column *columns;
+    struct words **words; /* of text columns                              */
+    uint32_t **numbers;   /* of text columns: which of the words row i is */
+};
+
+/* False: no memory. Whatever it returns, encoded_finish() is due. */
+static bool encode(const struct rows *rows, struct encoded *encoded)
+{
+    size_t count = rows->column_count;
+
+    encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
+    encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
+    encoded->words = memory_zeroed(count, sizeof *encoded->words);
+    encoded->numbers = memory_zeroed(count, sizeof *encoded->numbers);
+    if (encoded->vectors == NULL || encoded->columns == NULL
+        || encoded->words == NULL || encoded->numbers == NULL)
+        return false;
+    rows_vectors(rows, encoded->vectors);
+    for (size_t i = 0; i < count; i++) {
+        struct vdbq_vector *vector = &encoded->vectors[i];
+        if (vector->type != VDBQ_TEXT)
+            continue;
+        encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
+        if (encoded->numbers[i] == NULL)
+            return false;
+        encoded->words[i] =
+            words_make(vector->values, rows->count, encoded->numbers[i]);
+        if (encoded->words[i] == NULL)
+            return false;
+        vector->values = encoded->numbers[i];
+    }
+    return true;
+}
+
+static void encoded_finish(struct encoded *encoded, size_t count)
+{
+    for (size_t i = 0; encoded->words != NULL && i < count; i++)
+        words_release(encoded->words[i]);
+    for (size_t i = 0; encoded->numbers != NULL && i < count; i++)
+        memory_release(encoded->numbers[i]);
+    memory_release(encoded->numbers);
+    memory_release(encoded->words);
+    memory_release(encoded->columns);
+    memory_release(encoded->vectors);
+}
+
 /* Builds a tablet of all of `rows` and writes it. */
 static enum vdbq_status write_tablet(struct gather *gather,
                                      struct writer *writer,
@@ -238,42 +313,31 @@ static enum vdbq_status write_tablet(struct gather *gather,
                                      struct error *error)
 {
     size_t count = table->column_count;
-    struct vdbq_vector *vectors = memory_zeroed(count, sizeof *vectors);
-    struct tablet_column *columns = memory_zeroed(count, sizeof *columns);
-    struct tablet_source source = { .table = table, .rows = rows->count,
-                                    .vectors = vectors,
-                                    .choice = writer->database->encoding };
+    struct encoded encoded = { 0 };
     struct tablet_ref tablet = { .rows = rows->count };
     struct block block = { 0 };
     enum vdbq_status status = VDBQ_OK;
 
     tablet.facts = arena_alloc(&gather->arena, count * sizeof *tablet.facts);
-    if (vectors == NULL || columns == NULL || tablet.facts == NULL) {
+    if (tablet.facts == NULL || !encode(rows, &encoded)) {
         status = error_no_memory(error);
         goto release_all;
     }
-    rows_vectors(rows, vectors);
-    block = block_create(tablet_describe(&source, columns, tablet.facts));
+    const struct tablet_source source = {
+        .table = table, .rows = rows->count, .vectors = encoded.vectors,
+        .words = encoded.words, .choice = writer->database->encoding
+    };
+    block =
+        block_create(tablet_describe(&source, encoded.columns, tablet.facts));
     if (block.bytes == NULL) {
         status = error_no_memory(error);
         goto release_all;
     }
-    tablet_build(&source, columns, block.bytes);
+    tablet_build(&source, encoded.columns, block.bytes);
     status = write_block(gather, writer, &block, &tablet, error);
 
 release_all:
     block_destroy(&block);
-    memory_release(columns);
-    memory_release(vectors);
+    encoded_finish(&encoded, count);
     return status;
-}
-
-/* Forgets the rows but keeps their room. */
-static void clear(struct rows *rows)
-{
-    rows->count = 0;
-    for (unsigned i = 0; i < rows->column_count; i++) {
-        memory_release(rows->columns[i].nulls);
-        rows->columns[i].nulls = NULL;
-    }
 }

@@ -9,8 +9,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/type.h"
 #include "data/block.h"
 #include "data/facts.h"
+#include "data/key_text.h"
 #include "data/tablet_inner.h"
 
 enum { CODES_AT_ONCE = 1024 };
@@ -48,7 +50,9 @@ struct key_watch key_watch_init(const struct table *table)
     struct key_watch watch = { .codes = VECTOR(uint64_t) };
     struct column_facts facts = table_facts(table, table->key);
 
+    watch.texts = VECTOR(struct vdbq_text);
     watch.type = table->columns[table->key].type;
+    watch.loose = watch.type == VDBQ_TEXT;
     watch.any = !facts.empty;
     watch.last = type_is_real(watch.type) ? code_of_real(facts.maximum_real)
                                           : code_of_integer(facts.maximum);
@@ -58,6 +62,14 @@ struct key_watch key_watch_init(const struct table *table)
 void key_watch_finish(struct key_watch *watch)
 {
     vector_finish(&watch->codes);
+    vector_finish(&watch->texts);
+    words_release(watch->words);
+    arena_finish(&watch->arena);
+}
+
+size_t key_count(const struct key_watch *watch)
+{
+    return watch->type == VDBQ_TEXT ? watch->texts.count : watch->codes.count;
 }
 
 enum vdbq_status key_check_nulls(const struct table *table, uint64_t rows,
@@ -109,6 +121,8 @@ static bool in_order(struct key_watch *watch, struct key_values keys)
 bool key_watch_add(struct key_watch *watch, struct key_values more,
                    struct key_values waiting, size_t tablets)
 {
+    if (watch->type == VDBQ_TEXT)
+        return key_text_add(watch, more);
     if (!watch->loose && in_order(watch, more))
         return true;
     if (!watch->loose) {
@@ -139,6 +153,8 @@ enum vdbq_status key_sort(struct key_watch *watch, const struct table *table,
 {
     uint64_t *codes = watch->codes.items;
 
+    if (watch->type == VDBQ_TEXT)
+        return key_text_sort(watch, table, error);
     if (!sort_codes(codes, watch->codes.count))
         return error_no_memory(error);
     for (size_t i = 1; i < watch->codes.count; i++)
@@ -171,6 +187,8 @@ enum vdbq_status key_compare(const struct key_watch *watch,
 {
     enum vdbq_status status = VDBQ_OK;
 
+    if (watch->type == VDBQ_TEXT)
+        return key_text_compare(watch, database, table, tablets, count, error);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
         const struct column_facts *facts = &tablets[i].facts[table->key];
         bool real = type_is_real(watch->type);
@@ -268,16 +286,16 @@ static void encode(enum vdbq_type type, const void *values, uint64_t first,
     const float *floats = values;
     const double *doubles = values;
 
-    switch (type) {
-    case VDBQ_INTEGER:
+    switch (type_machine(type)) {
+    case TYPE_I32:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_integer(narrow[first + i]);
         break;
-    case VDBQ_BIGINT:
+    case TYPE_I64:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_integer(wide[first + i]);
         break;
-    case VDBQ_FLOAT:
+    case TYPE_F32:
         for (uint64_t i = 0; i < count; i++)
             codes[i] = code_of_real((double)floats[first + i]);
         break;
@@ -331,24 +349,23 @@ static enum vdbq_status twice(const struct table *table, uint64_t code,
                               struct error *error)
 {
     const uint64_t sign = UINT64_C(1) << 63;
-    enum vdbq_type type = table->columns[table->key].type;
-    uint64_t bits = code & sign ? code ^ sign : ~code;
-    char text[32];
+    const struct column *column = &table->columns[table->key];
+    bool real = type_is_real(column->type);
+    uint64_t bits = code & sign || !real ? code ^ sign : ~code;
+    int32_t narrow = (int32_t)bits;
+    char text[TYPE_TEXT_MAX];
     double value;
+    float single;
 
     memcpy(&value, &bits, sizeof value);
-    if (type == VDBQ_FLOAT)
-        text_from_float((float)value, text);
-    else if (type == VDBQ_DOUBLE)
-        text_from_double(value, text);
+    single = (float)value;
+    if (column->type == VDBQ_FLOAT)
+        type_print(column->type, 0, &single, text);
+    else if (type_bytes(column->type) == sizeof narrow)
+        type_print(column->type, 0, &narrow, text);
     else
-        *text = '\0';
-    if (type_is_real(type))
-        return error_set(error, VDBQ_CONSTRAINT,
-                         "table %s: the primary key %s is there twice: %s",
-                         table->name, table->columns[table->key].name, text);
+        type_print(column->type, column->scale, &bits, text);
     return error_set(error, VDBQ_CONSTRAINT,
-                     "table %s: the primary key %s is there twice: %lld",
-                     table->name, table->columns[table->key].name,
-                     (long long)(code ^ sign));
+                     "table %s: the primary key %s is there twice: %s",
+                     table->name, column->name, text);
 }

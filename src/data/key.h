@@ -6,7 +6,8 @@
  * Keys that come in growing order, above all that are there, cost one
  * comparison each. The first that does not ends that: from the tablet it
  * goes into on, codes are kept until the commit, sorted, and compared with
- * the tablets whose range they touch.
+ * the tablets whose range they touch. Keys that are texts have no codes: all
+ * of a transaction are kept, and compared with the words of every tablet.
  */
 #ifndef VDBQ_DATA_KEY_H
 #define VDBQ_DATA_KEY_H
@@ -22,11 +23,17 @@ struct key_watch {
     size_t tablets_before; /* tablets that this transaction had written
                               when that was; those are in order        */
     struct vector codes;   /* uint64_t: of all keys from there on     */
+    struct vector texts;   /* struct vdbq_text: keys that are, instead */
+    struct arena arena;    /* their bytes                             */
+    struct words *words;   /* of them, once they are sorted           */
 };
 
 /* A watch for a table with a primary key, whose keys so far are known. */
 struct key_watch key_watch_init(const struct table *table);
 void key_watch_finish(struct key_watch *watch); /* accepts a zeroed one */
+
+/* How many keys are kept for the commit. */
+size_t key_count(const struct key_watch *watch);
 
 /* Keys in memory: `count` values of the key's type. */
 struct key_values {

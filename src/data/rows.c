@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/type.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
 
@@ -19,6 +20,7 @@ static bool add_nulls(struct rows *rows, unsigned column,
                       const struct vdbq_vector *vector, uint64_t first,
                       uint32_t count);
 static bool mark_null(struct rows *rows, unsigned column, uint32_t row);
+static bool own_texts(struct rows *rows, unsigned column, uint32_t count);
 
 bool rows_init(struct rows *rows, const struct table *table)
 {
@@ -38,7 +40,19 @@ void rows_finish(struct rows *rows)
         memory_release(rows->columns[i].nulls);
     }
     memory_release(rows->columns);
+    arena_finish(&rows->texts);
     *rows = (struct rows){ 0 };
+}
+
+void rows_clear(struct rows *rows)
+{
+    rows->count = 0;
+    rows->text_bytes = 0;
+    arena_finish(&rows->texts);
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        memory_release(rows->columns[i].nulls);
+        rows->columns[i].nulls = NULL;
+    }
 }
 
 bool rows_reserve(struct rows *rows, uint32_t count)
@@ -52,7 +66,7 @@ bool rows_reserve(struct rows *rows, uint32_t count)
     capacity = capacity > UINT32_MAX ? UINT32_MAX : capacity;
     for (unsigned i = 0; i < rows->column_count; i++) {
         struct rows_column *column = &rows->columns[i];
-        size_t width = type_width(column->type);
+        size_t width = type_bytes(column->type);
         void *values = memory_resize(column->values, capacity * width);
         if (values == NULL)
             return false;
@@ -76,15 +90,63 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
     if (!rows_reserve(rows, rows->count + count))
         return false;
     for (unsigned i = 0; i < rows->column_count; i++) {
-        size_t width = type_width(rows->columns[i].type);
+        size_t width = type_bytes(rows->columns[i].type);
         const char *from = vectors[i].values;
         char *to = rows->columns[i].values;
         memcpy(to + rows->count * width, from + first * width, count * width);
-        if (!add_nulls(rows, i, &vectors[i], first, count))
+        if (!add_nulls(rows, i, &vectors[i], first, count)
+            || (vectors[i].type == VDBQ_TEXT && !own_texts(rows, i, count)))
             return false;
     }
     rows->count += count;
     return true;
+}
+
+/* Copies the bytes of texts that were added behind the last row. */
+static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
+{
+    const struct rows_column *place = &rows->columns[column];
+    struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (place->nulls != NULL && place->nulls[rows->count + i] != 0) {
+            texts[i] = (struct vdbq_text){ 0 };
+            continue;
+        }
+        texts[i].bytes =
+            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
+        if (texts[i].bytes == NULL)
+            return false;
+        rows->text_bytes += texts[i].length;
+    }
+    return true;
+}
+
+/* Adds a tablet's texts. */
+static bool add_tablet_texts(struct rows *rows, const void *block,
+                             unsigned column, uint32_t count)
+{
+    struct vdbq_text *texts =
+        (struct vdbq_text *)rows->columns[column].values + rows->count;
+    struct words *words = words_of_tablet(block, column);
+    int32_t *codes = memory_zeroed(count, sizeof *codes);
+    bool room = words != NULL && codes != NULL;
+
+    if (room)
+        tablet_values(block, column, codes);
+    for (uint32_t i = 0; room && i < count; i++) {
+        texts[i] = (struct vdbq_text){ 0 };
+        if (tablet_null(block, column, i))
+            continue;
+        texts[i] = words_text(words, (uint32_t)codes[i]);
+        texts[i].bytes =
+            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
+        rows->text_bytes += texts[i].length;
+        room = texts[i].bytes != NULL;
+    }
+    memory_release(codes);
+    words_release(words);
+    return room;
 }
 
 bool rows_add_tablet(struct rows *rows, const void *block)
@@ -95,10 +157,13 @@ bool rows_add_tablet(struct rows *rows, const void *block)
     if (!rows_reserve(rows, rows->count + count))
         return false;
     for (unsigned i = 0; i < rows->column_count; i++) {
-        size_t width = type_width(rows->columns[i].type);
+        size_t width = type_bytes(rows->columns[i].type);
         bool nulls = tablet_column(block, i)->null_count > 0;
         char *values = rows->columns[i].values;
-        tablet_values(block, i, values + rows->count * width);
+        if (rows->columns[i].type != VDBQ_TEXT)
+            tablet_values(block, i, values + rows->count * width);
+        else if (!add_tablet_texts(rows, block, i, count))
+            return false;
         for (uint32_t k = 0; nulls && k < count; k++)
             if (tablet_null(block, i, k) && !mark_null(rows, i, rows->count + k))
                 return false;

@@ -9,7 +9,8 @@
 
 struct rows_column {
     enum vdbq_type type;
-    void *values;   /* those that are NULL may hold anything     */
+    void *values;   /* those that are NULL may hold anything; texts that
+                       are have no bytes (NULL), the others are in `texts` */
     uint8_t *nulls; /* one byte a row; NULL until there is a NULL */
 };
 
@@ -18,11 +19,16 @@ struct rows {
     uint32_t count;
     uint32_t capacity;
     struct rows_column *columns;
+    struct arena texts;  /* the bytes of texts     */
+    uint64_t text_bytes; /* how many there are     */
 };
 
 /* False: no memory. */
 bool rows_init(struct rows *rows, const struct table *table);
 void rows_finish(struct rows *rows); /* accepts a zeroed one */
+
+/* Forgets the rows but keeps their room. */
+void rows_clear(struct rows *rows);
 
 /* Makes room for `count` rows in all. False: no memory. */
 bool rows_reserve(struct rows *rows, uint32_t count);

@@ -9,17 +9,22 @@
 #include "data/catalogue.h"
 
 static void print_name(const char *name, struct text *text);
-static const char *type_name(enum vdbq_type type);
+static void print_type(const struct column *column, struct text *text);
 
 void table_sql(const struct table *table, struct text *text)
 {
     text_print(text, "CREATE TABLE ");
     print_name(table->name, text);
     for (unsigned i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
         text_print(text, i == 0 ? " (" : ", ");
-        print_name(table->columns[i].name, text);
-        text_print(text, " %s%s", type_name(table->columns[i].type),
-                   i == table->key ? " PRIMARY KEY" : "");
+        print_name(column->name, text);
+        print_type(column, text);
+        text_print(text, "%s%s%s", i == table->key ? " PRIMARY KEY" : "",
+                   column->not_null ? " NOT NULL" : "",
+                   column->unique ? " UNIQUE" : "");
+        if (column->default_sql != NULL)
+            text_print(text, " DEFAULT %s", column->default_sql);
     }
     text_print(text, ")");
 }
@@ -77,13 +82,9 @@ static void print_name(const char *name, struct text *text)
     text_add(text, "\"", 1);
 }
 
-static const char *type_name(enum vdbq_type type)
+static void print_type(const struct column *column, struct text *text)
 {
-    switch (type) {
-    case VDBQ_INTEGER: return "INTEGER";
-    case VDBQ_BIGINT: return "BIGINT";
-    case VDBQ_FLOAT: return "FLOAT";
-    case VDBQ_DOUBLE: return "DOUBLE";
-    default: return "NONE";
-    }
+    text_print(text, " %s", vdbq_type_name(column->type));
+    if (column->type == VDBQ_DECIMAL)
+        text_print(text, "(%u,%u)", column->precision, column->scale);
 }

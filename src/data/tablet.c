@@ -15,17 +15,23 @@
 
 static void build_column(const struct vdbq_vector *vector, uint32_t rows,
                          const struct tablet_column *column, uint8_t *block);
+static void build_words(const struct words *words, struct tablet *head);
 
 /* The least format that knows the columns' encodings. */
 static uint32_t format_of(const struct tablet_column *columns, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (columns[i].encoding > ENCODING_SEQUENCE)
+    uint32_t format = TABLET_FORMAT_FIRST;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (columns[i].type == TYPE_WORD)
             return TABLET_FORMAT;
-    return TABLET_FORMAT_FIRST;
+        if (columns[i].encoding > ENCODING_SEQUENCE)
+            format = TABLET_FORMAT_ENCODED;
+    }
+    return format;
 }
 
-/* Where the last area ends. */
+/* Where the last area of values ends. */
 static uint64_t size_of(const struct tablet_column *columns, unsigned count,
                         uint32_t rows)
 {
@@ -53,9 +59,13 @@ void tablet_build(const struct tablet_source *source,
     };
     memcpy(head + 1, columns, count * sizeof *columns);
     for (unsigned i = 0; i < count; i++) {
+        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         assert(source->vectors[i].type == source->table->columns[i].type);
-        build_column(&source->vectors[i], source->rows, &columns[i], block);
+        build_column(&vector, source->rows, &columns[i], block);
     }
+    for (unsigned i = 0; i < count; i++)
+        if (columns[i].type == TYPE_WORD)
+            build_words(source->words[i], block);
 }
 
 const struct tablet_column *tablet_column(const void *block, unsigned column)
@@ -114,8 +124,9 @@ void tablet_values(const void *block, unsigned column, void *values)
         memcpy(values, area, head->rows * from->width);
         break;
     case ENCODING_PACKED:
-        packed_read(area, (uint32_t)head->rows, (enum vdbq_type)from->type,
-                    from->base, from->bits, values);
+        packed_read(area, (uint32_t)head->rows,
+                    stored_type((enum vdbq_type)from->type), from->base,
+                    from->bits, values);
         break;
     default:
         count_up(from, head->rows, from->encoding == ENCODING_SEQUENCE,
@@ -130,10 +141,12 @@ void tablet_facts(const void *block, unsigned column,
     const struct tablet *head = block;
     const struct tablet_column *from = tablet_column(block, column);
 
-    facts_from_bits((enum vdbq_type)from->type, (uint32_t)head->rows,
-                    from->null_count,
+    facts_from_bits(stored_type((enum vdbq_type)from->type),
+                    (uint32_t)head->rows, from->null_count,
                     (const int64_t[2]){ from->minimum, from->maximum },
                     facts);
+    if (from->type == TYPE_WORD)
+        *facts = facts_of_text(facts);
 }
 
 /* -------------------------------------------------------------- build -- */
@@ -155,4 +168,24 @@ static void build_column(const struct vdbq_vector *vector, uint32_t rows,
         memset(bits, 0, tablet_nulls_size(rows));
         vector_null_bits(vector, 0, rows, bits);
     }
+}
+
+/* Writes words behind all that is there. */
+static void build_words(const struct words *words, struct tablet *head)
+{
+    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
+    size_t ends = words->count * sizeof(uint32_t);
+    uint8_t *to = (uint8_t *)head + head->size;
+    uint64_t size = TABLET_WORDS_SIZE(words->count, bytes);
+    size_t used = sizeof(struct tablet_words) + ends + bytes;
+
+    *(struct tablet_words *)to =
+        (struct tablet_words){ .count = words->count, .bytes = bytes };
+    memcpy(to + sizeof(struct tablet_words), words->ends, ends);
+    memcpy(to + sizeof(struct tablet_words) + ends, words->bytes, bytes);
+    memset(to + used, 0, size - used);
+    if (head->variable == 0)
+        head->variable = head->size;
+    head->variable_size += size;
+    head->size += size;
 }

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/type.h"
 #include "data/facts.h"
 #include "data/packed.h"
 #include "data/tablet_inner.h"
@@ -21,6 +22,15 @@ struct check {
 };
 
 static enum vdbq_status check_head(const struct check *check);
+static bool area_fits(const struct check *check, uint64_t offset,
+                      uint64_t size);
+static const char *values_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *words_fault(const struct check *check,
+                               const struct tablet_column *column);
+static const char *limits_fault(const struct tablet_column *column,
+                                enum vdbq_type type);
 static enum vdbq_status check_column(const struct check *check, unsigned i);
 static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
@@ -59,6 +69,14 @@ static enum vdbq_status bad_head(const struct check *check, const char *field,
                      (unsigned long long)expected);
 }
 
+static bool has_text(const struct table *table)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i].type == VDBQ_TEXT)
+            return true;
+    return false;
+}
+
 static enum vdbq_status check_head(const struct check *check)
 {
     const struct tablet *head = (const struct tablet *)check->block;
@@ -80,8 +98,14 @@ static enum vdbq_status check_head(const struct check *check)
         return bad_head(check, "size", head->size, check->size);
     if (head->key != check->table->key)
         return bad_head(check, "key", head->key, check->table->key);
-    if (head->variable != 0 || head->variable_size != 0)
+    if (has_text(check->table) != (head->format == TABLET_FORMAT))
+        return bad_head(check, "format", head->format, TABLET_FORMAT_ENCODED);
+    if (head->format < TABLET_FORMAT
+        && (head->variable != 0 || head->variable_size != 0))
         return bad_head(check, "variable-size area", head->variable, 0);
+    if (head->format == TABLET_FORMAT
+        && !area_fits(check, head->variable, head->variable_size))
+        return bad_head(check, "variable-size area", head->variable, least);
     if (head->reserved1 != 0 || head->reserved2 != 0)
         return bad_head(check, "reserved field", 1, 0);
     return VDBQ_OK;
@@ -110,9 +134,11 @@ static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
                                 enum vdbq_type type)
 {
-    if (column->type != (uint32_t)type)
+    const char *fault;
+
+    if (column->type != (uint32_t)type_machine(type))
         return "the type is not the table's";
-    if (column->width != type_width(type))
+    if (column->width != type_width(type_machine(type)))
         return "the width is not the type's";
     if (column->reserved1[0] != 0 || column->reserved1[1] != 0
         || (type != VDBQ_TEXT && column->words != 0))
@@ -122,6 +148,32 @@ static const char *column_fault(const struct check *check,
     if (format_of(check) == TABLET_FORMAT_FIRST
         && column->encoding > ENCODING_SEQUENCE)
         return "the encoding is newer than the format";
+    fault = values_fault(check, column, stored_type(type));
+    if (fault != NULL)
+        return fault;
+    if (type == VDBQ_TEXT)
+        return words_fault(check, column);
+    return limits_fault(column, type);
+}
+
+/* Not every value that the machine has is one of the type; 0 is. */
+static const char *limits_fault(const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    int64_t least, greatest;
+
+    if (!type_is_integer(type))
+        return NULL;
+    type_limits(type, &least, &greatest);
+    if (column->minimum < least || column->maximum > greatest)
+        return "the minimum or maximum is outside its type";
+    return NULL;
+}
+
+static const char *values_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
     switch (column->encoding) {
     case ENCODING_PLAIN:
         return plain_fault(check, column, type);
@@ -287,4 +339,71 @@ static const char *sequence_fault(const struct check *check,
         || column->maximum != column->base + ((int64_t)check->rows - 1))
         return "the minimum or maximum is wrong";
     return NULL;
+}
+
+/* -------------------------------------------------------------- words -- */
+
+/* Where the words of a column are; NULL: not inside the area for them. */
+static const struct tablet_words *find_words(const struct check *check,
+                                             const struct tablet_column *column)
+{
+    const struct tablet *head = (const struct tablet *)check->block;
+    uint64_t at = (uint64_t)column->words * TABLET_ALIGN;
+    const struct tablet_words *words;
+
+    if (at > head->variable_size
+        || head->variable_size - at < sizeof(struct tablet_words))
+        return NULL;
+    words = (const struct tablet_words *)(check->block + head->variable + at);
+    return TABLET_WORDS_SIZE(words->count, words->bytes)
+                   <= head->variable_size - at
+               ? words
+               : NULL;
+}
+
+/* Ends inside the bytes; words in order, each of them UTF-8. */
+static const char *order_fault(const struct tablet_words *words)
+{
+    const uint32_t *ends = (const uint32_t *)(words + 1);
+    const char *bytes = (const char *)(ends + words->count);
+    uint32_t start = 0, before = 0;
+
+    for (uint32_t i = 0; i < words->count; i++) {
+        uint32_t length = ends[i] - start;
+        if (ends[i] < start || ends[i] > words->bytes)
+            return "a word does not lie inside";
+        if (!text_is_utf8(bytes + start, length))
+            return "a word is not UTF-8";
+        if (i > 0) {
+            uint32_t last = start - before;
+            uint32_t common = last < length ? last : length;
+            int order = memcmp(bytes + before, bytes + start, common);
+            if (order > 0 || (order == 0 && last >= length))
+                return "the words are not in order";
+        }
+        before = start;
+        start = ends[i];
+    }
+    return start == words->bytes ? NULL : "bytes behind the words are left";
+}
+
+static const char *words_fault(const struct check *check,
+                               const struct tablet_column *column)
+{
+    const struct tablet_words *words = find_words(check, column);
+    uint64_t used;
+    const uint8_t *end;
+
+    if (words == NULL)
+        return "the words do not lie inside";
+    if (column->null_count < check->rows
+        && (column->minimum < 0 || column->maximum >= words->count))
+        return "a code has no word";
+    used = sizeof *words + (uint64_t)words->count * sizeof(uint32_t)
+         + words->bytes;
+    end = (const uint8_t *)words;
+    for (uint64_t i = used; i < TABLET_ALIGNED(used); i++)
+        if (end[i] != 0)
+            return "what follows the words is not 0";
+    return order_fault(words);
 }

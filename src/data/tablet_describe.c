@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/type.h"
 #include "data/facts.h"
 #include "data/packed.h"
 #include "data/tablet_inner.h"
@@ -16,17 +17,21 @@
 _Static_assert((int)TYPE_I32 == (int)VDBQ_INTEGER
                    && (int)TYPE_I64 == (int)VDBQ_BIGINT
                    && (int)TYPE_F32 == (int)VDBQ_FLOAT
-                   && (int)TYPE_F64 == (int)VDBQ_DOUBLE,
-               "types of columns and registers have the same numbers");
+                   && (int)TYPE_F64 == (int)VDBQ_DOUBLE
+                   && (int)TYPE_WORD == (int)VDBQ_TEXT,
+               "type_machine() gives the machine's numbers");
 
 /* Rows whose facts are counted at once where there are NULLs. */
 enum { CHUNK_ROWS = 1024 };
 
 static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
                          struct column_facts *facts);
-static void choose(const struct tablet_source *source, unsigned i,
+static void choose(const struct tablet_source *source,
+                   const struct vdbq_vector *vector,
                    const struct column_facts *facts,
                    struct tablet_column *column);
+static uint64_t place_words(const struct tablet_source *source,
+                            struct tablet_column *columns);
 
 uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
 {
@@ -43,6 +48,21 @@ uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
 uint64_t tablet_nulls_size(uint32_t rows)
 {
     return TABLET_ALIGNED(((uint64_t)rows + 7) / 8);
+}
+
+struct vdbq_vector stored_vector(const struct vdbq_vector *vector)
+{
+    struct vdbq_vector stored = *vector;
+
+    stored.type = stored_type(vector->type);
+    return stored;
+}
+
+enum vdbq_type stored_type(enum vdbq_type type)
+{
+    int machine = type_machine(type);
+
+    return machine == TYPE_WORD ? VDBQ_INTEGER : (enum vdbq_type)machine;
 }
 
 /* Gives the column its areas, from `at` on; returns where they end. */
@@ -68,10 +88,12 @@ uint64_t tablet_describe(const struct tablet_source *source,
     uint64_t at = sizeof(struct tablet) + count * sizeof *columns;
 
     for (unsigned i = 0; i < count; i++) {
+        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         enum vdbq_type type = source->table->columns[i].type;
-        vector_facts(&source->vectors[i], source->rows, &facts[i]);
+        vector_facts(&vector, source->rows, &facts[i]);
         columns[i] = (struct tablet_column){
-            .type = (uint32_t)type, .width = type_width((int)type),
+            .type = (uint32_t)type_machine(type),
+            .width = type_width(type_machine(type)),
             .null_count = facts[i].null_count
         };
         if (!facts[i].empty) {
@@ -79,8 +101,33 @@ uint64_t tablet_describe(const struct tablet_source *source,
             columns[i].maximum = facts_maximum_bits(type, &facts[i]);
         }
         if (source->choice != CHOOSE_PLAIN)
-            choose(source, i, &facts[i], &columns[i]);
+            choose(source, &vector, &facts[i], &columns[i]);
+        if (type == VDBQ_TEXT)
+            facts[i] = facts_of_text(&facts[i]);
         at = place(&columns[i], source->rows, at);
+    }
+    return at + place_words(source, columns);
+}
+
+/* What the area of words that they need is long. */
+static uint64_t words_size(const struct words *words)
+{
+    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
+
+    return TABLET_WORDS_SIZE(words->count, bytes);
+}
+
+/* Gives text columns their words; returns the bytes of all of them. */
+static uint64_t place_words(const struct tablet_source *source,
+                            struct tablet_column *columns)
+{
+    uint64_t at = 0;
+
+    for (unsigned i = 0; i < source->table->column_count; i++) {
+        if (columns[i].type != TYPE_WORD)
+            continue;
+        columns[i].words = (uint32_t)(at / TABLET_ALIGN);
+        at += words_size(source->words[i]);
     }
     return at;
 }
@@ -199,11 +246,11 @@ static bool packs(const struct tablet_source *source, unsigned bits,
         || PACKED_SIZE(source->rows, bits) * 5 <= plain * 4;
 }
 
-static void choose(const struct tablet_source *source, unsigned i,
+static void choose(const struct tablet_source *source,
+                   const struct vdbq_vector *vector,
                    const struct column_facts *facts,
                    struct tablet_column *column)
 {
-    const struct vdbq_vector *vector = &source->vectors[i];
     unsigned bits;
 
     if (column->minimum == column->maximum) { /* both 0 if all are NULL */

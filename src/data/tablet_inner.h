@@ -13,6 +13,11 @@ uint64_t tablet_nulls_size(uint32_t rows);
 /* The base of a constant column of which that is the minimum. */
 int64_t tablet_constant(enum vdbq_type type, int64_t minimum);
 
+/* The type whose values a column of that type stores: INTEGER for TEXT, whose
+ * codes they are; and a vector as one of that type. */
+enum vdbq_type stored_type(enum vdbq_type type);
+struct vdbq_vector stored_vector(const struct vdbq_vector *vector);
+
 /* Whether value i of a vector is NULL, said or as a NaN. */
 bool vector_null(const struct vdbq_vector *vector, uint32_t i);
 /* Copies values; those that are NULL as 0 where `nullable`. */
@@ -26,7 +31,8 @@ void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
 bool tablet_null(const void *block, unsigned column, uint32_t row);
 /* The bits of a column's NULLs, or NULL where there are no bits. */
 const uint8_t *tablet_nulls(const void *block, unsigned column);
-/* Writes the tablet's values as a plain array, whatever their encoding. */
+/* Writes the tablet's values as a plain array, whatever their encoding; those
+ * of a text column are codes. */
 void tablet_values(const void *block, unsigned column, void *values);
 
 /* The facts that a checked tablet keeps of a column. */

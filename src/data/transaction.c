@@ -10,6 +10,7 @@
 #include "data/catalogue_inner.h"
 #include "data/facts.h"
 #include "data/gather.h"
+#include "data/values.h"
 
 struct transaction {
     struct writer writer;
@@ -261,7 +262,7 @@ static enum vdbq_status check_columns(const struct table *table,
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++) {
         names[i] = table->columns[i].name;
         status = check_name(names[i], "column", error);
-        if (status == VDBQ_OK && type_width(table->columns[i].type) == 0)
+        if (status == VDBQ_OK && !column_valid(&table->columns[i]))
             status = error_set(error, VDBQ_TYPE,
                                "column %s cannot be stored: its type has no "
                                "place in a table", names[i]);
@@ -331,14 +332,10 @@ static enum vdbq_status check_vectors(const struct table *table,
                                       const struct vdbq_vector *vectors,
                                       struct error *error)
 {
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (vectors[i].type != table->columns[i].type)
-            return error_set(error, VDBQ_TYPE,
-                             "table %s, column %s: the values to be added are "
-                             "not of its type", table->name,
-                             table->columns[i].name);
-    if (table->key == NO_KEY)
-        return VDBQ_OK;
+    enum vdbq_status status = values_check(table, rows, vectors, error);
+
+    if (status != VDBQ_OK || table->key == NO_KEY)
+        return status;
     return key_check_nulls(table, rows, vectors, error);
 }
 
