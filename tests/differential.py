@@ -44,6 +44,7 @@ def arguments():
     parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
     parser.add_argument('--reduce', type=float, default=15, help='seconds for each difference')
     parser.add_argument('--differences', type=int, default=10, help='end after so many kinds')
+    parser.add_argument('--columns', default=''.join(COLUMNS), help='their letters (%(default)s)')
     parser.add_argument('--only', help='one check: ' + ', '.join(CHECKS))
     parser.add_argument('--print', action='store_true', help='the queries, as they run')
     return parser.parse_args()
@@ -60,7 +61,7 @@ class Run:
         self.options, self.vdbq, self.peer = options, vdbq, peer
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
-        self.tables = random_tables(self.rng)
+        self.tables = random_tables(self.rng, options.columns)
         self.size = self.rng.choice(TABLET_ROWS)
         self.views = []
         self.counts = collections.Counter()

@@ -126,10 +126,12 @@ def scalar(text):
         return text[1:-1].replace(b"''", b"'").decode('utf-8', errors='replace')
     if text in (b'NULL', b'TRUE', b'FALSE', b'true', b'false'):
         return {b'N': None, b'T': 1, b't': 1, b'F': 0, b'f': 0}[text[:1]]
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text.decode('utf-8', errors='replace')
 
 
 def rows_of(answer):

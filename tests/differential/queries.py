@@ -93,7 +93,12 @@ class Queries:
         if pairs and self.rng.random() < 0.85:
             terms.append(Node('{0} = {1}', *self.rng.choice(pairs), type='B'))
         if not terms or (self.rng.random() < 0.35 and word != 'FULL JOIN'):
-            terms.append(self.expressions.make('B', 2, scope))
+            made = self.expressions.make('B', 2, scope)
+            # sqlite3 3.40: a constant ON is taken for a WHERE of all joins.
+            if all(part.uses_columns() for part in conjuncts(made)):
+                terms.append(made)
+        if not terms:
+            terms.append(Node('{0} IS NOT NULL', self.rng.choice(left_columns), type='B'))
         return Node(f'{{0}} {word} {{1}} ON {{2}}', left, right, listed(terms, ' AND '), type='S')
 
     def natural(self, node, columns, rows, first, rows_max):
@@ -386,6 +391,13 @@ class Queries:
                 return made
         own = [c for c in scope.columns if c.template == column.template]
         return own[0] if own else Node('NULL', type=column.type)
+
+
+def conjuncts(node):
+    """The terms of an AND."""
+    if node.template == '({0} AND {1})':
+        return [term for part in node.parts for term in conjuncts(part)]
+    return [node]
 
 
 def coarsest(grains):

@@ -93,9 +93,9 @@ def random_value(rng, name):
     return rng.choice((0, rng.randrange(-bound + 1, bound), rng.randrange(-3, 4)))
 
 
-def random_table(rng, name):
-    others = [c for c in COLUMNS if c != 'p']
-    columns = ['p'] * (rng.random() < 0.7) + rng.sample(others, rng.randrange(1, 8))
+def random_table(rng, name, allowed):
+    others = [c for c in allowed if c != 'p']
+    columns = ['p'] * (rng.random() < 0.7) + rng.sample(others, min(len(others), rng.randrange(1, 8)))
     count = rng.choice((0, 1, 2, 3, 5, 8, 8, 12, 20, 63, 64, 65, 70))
     null_share = {c: rng.choice((0, 0, 0.1, 0.3, 1 if rng.random() < 0.2 else 0.2))
                   for c in columns}
@@ -109,5 +109,5 @@ def random_table(rng, name):
     return Table(name, columns, rows)
 
 
-def random_tables(rng):
-    return [random_table(rng, f't{i}') for i in range(rng.randrange(1, 6))]
+def random_tables(rng, allowed=tuple(COLUMNS)):
+    return [random_table(rng, f't{i}', allowed) for i in range(rng.randrange(1, 6))]
