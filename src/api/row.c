@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/query.h"
+#include "base/type.h"
 
 unsigned vdbq_query_columns(const vdbq_query *query)
 {
@@ -36,9 +37,9 @@ enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
 
 unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 {
-    (void)query;
-    (void)column;
-    return 0;
+    if (column >= vdbq_query_columns(query) || query_explains(query))
+        return 0;
+    return steps_last(&query->plan.steps)->columns[column].scale;
 }
 
 /* -------------------------------------------------------------- values -- */
@@ -68,37 +69,68 @@ static int64_t whole(double value)
     return (int64_t)value;
 }
 
+/* The place of the row's value in a vector. */
+static const void *value_at(const vdbq_query *query,
+                            const struct vdbq_vector *vector)
+{
+    return (const char *)vector->values +
+           query->row * type_bytes(vector->type);
+}
+
+/* A value that the machine holds in an integer: 4 or 8 bytes. */
+static int64_t integer_at(const vdbq_query *query,
+                          const struct vdbq_vector *vector)
+{
+    const void *value = value_at(query, vector);
+    return type_bytes(vector->type) == sizeof(int32_t)
+               ? *(const int32_t *)value
+               : *(const int64_t *)value;
+}
+
 int64_t vdbq_query_int64(const vdbq_query *query, unsigned column)
 {
     const struct vdbq_vector *vector = vector_of(query, column);
+    const struct vdbq_text *text;
+    int64_t value;
     if (vector == NULL)
         return 0;
     switch (vector->type) {
-    case VDBQ_INTEGER:
-        return ((const int32_t *)vector->values)[query->row];
-    case VDBQ_BIGINT:
-        return ((const int64_t *)vector->values)[query->row];
-    default:
+    case VDBQ_FLOAT:
+    case VDBQ_DOUBLE:
         return whole(vdbq_query_double(query, column));
+    case VDBQ_TEXT:
+        text = value_at(query, vector);
+        return text_to_int64(text->bytes, text->length, &value)
+                   ? value
+                   : whole(vdbq_query_double(query, column));
+    case VDBQ_DECIMAL:
+        return integer_at(query, vector) /
+               decimal_power(vdbq_query_column_scale(query, column));
+    default:
+        return integer_at(query, vector);
     }
 }
 
 double vdbq_query_double(const vdbq_query *query, unsigned column)
 {
     const struct vdbq_vector *vector = vector_of(query, column);
+    const struct vdbq_text *text;
+    double value;
     if (vector == NULL)
         return 0;
     switch (vector->type) {
-    case VDBQ_INTEGER:
-        return ((const int32_t *)vector->values)[query->row];
-    case VDBQ_BIGINT:
-        return (double)((const int64_t *)vector->values)[query->row];
     case VDBQ_FLOAT:
-        return ((const float *)vector->values)[query->row];
+        return *(const float *)value_at(query, vector);
     case VDBQ_DOUBLE:
-        return ((const double *)vector->values)[query->row];
+        return *(const double *)value_at(query, vector);
+    case VDBQ_TEXT:
+        text = value_at(query, vector);
+        return text_to_double(text->bytes, text->length, &value) ? value : 0;
+    case VDBQ_DECIMAL:
+        return decimal_to_double(integer_at(query, vector),
+                                 vdbq_query_column_scale(query, column));
     default:
-        return 0;
+        return (double)integer_at(query, vector);
     }
 }
 
@@ -106,20 +138,15 @@ double vdbq_query_double(const vdbq_query *query, unsigned column)
 static void add_value(const vdbq_query *query, unsigned column,
                       const struct vdbq_vector *vector, struct text *cell)
 {
-    char number[64];
-    if (vector->type == VDBQ_TEXT) {
-        const struct vdbq_text *text =
-            &((const struct vdbq_text *)vector->values)[query->row];
+    const struct vdbq_text *text = value_at(query, vector);
+    char room[TYPE_TEXT_MAX];
+    if (vector->type == VDBQ_TEXT)
         text_add(cell, text->bytes, text->length);
-    } else if (vector->type == VDBQ_FLOAT) {
-        float value = ((const float *)vector->values)[query->row];
-        text_add(cell, number, text_from_float(value, number));
-    } else if (vector->type == VDBQ_DOUBLE) {
-        double value = vdbq_query_double(query, column);
-        text_add(cell, number, text_from_double(value, number));
-    } else {
-        text_print(cell, "%lld", (long long)vdbq_query_int64(query, column));
-    }
+    else
+        text_add(cell, room,
+                 type_print(vector->type,
+                            vdbq_query_column_scale(query, column), text,
+                            room));
 }
 
 const char *vdbq_query_text(vdbq_query *query, unsigned column)

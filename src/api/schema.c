@@ -54,17 +54,37 @@ unsigned vdbq_table_columns(vdbq *db, unsigned table)
     return found ? found->column_count : 0;
 }
 
-const char *vdbq_table_column_name(vdbq *db, unsigned table, unsigned column)
+/* A column of such a table; NULL: there is none. */
+static const struct column *column_at(const vdbq *db, unsigned table,
+                                      unsigned column)
 {
     const struct table *found = table_at(db, table);
-    return found && column < found->column_count ? found->columns[column].name
-                                                 : "";
+    return found && column < found->column_count ? &found->columns[column]
+                                                 : NULL;
+}
+
+const char *vdbq_table_column_name(vdbq *db, unsigned table, unsigned column)
+{
+    const struct column *found = column_at(db, table, column);
+    return found ? found->name : "";
 }
 
 enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table,
                                       unsigned column)
 {
-    const struct table *found = table_at(db, table);
-    return found && column < found->column_count ? found->columns[column].type
-                                                 : VDBQ_TYPE_NONE;
+    const struct column *found = column_at(db, table, column);
+    return found ? found->type : VDBQ_TYPE_NONE;
+}
+
+unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
+                                     unsigned column)
+{
+    const struct column *found = column_at(db, table, column);
+    return found ? found->precision : 0;
+}
+
+unsigned vdbq_table_column_scale(vdbq *db, unsigned table, unsigned column)
+{
+    const struct column *found = column_at(db, table, column);
+    return found ? found->scale : 0;
 }

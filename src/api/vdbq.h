@@ -275,7 +275,8 @@ VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
  * Rows and batches of one run must not be mixed (MISUSE). */
 VDBQ_API enum vdbq_status vdbq_query_row(vdbq_query *query);
 
-/* A value of the row at hand, converted as CAST would; 0 for NULL. */
+/* A value of the row at hand, converted as CAST would; 0 for NULL, and for
+ * text that is no number. A date counts days, a timestamp microseconds. */
 VDBQ_API bool vdbq_query_is_null(const vdbq_query *query, unsigned column);
 VDBQ_API int64_t vdbq_query_int64(const vdbq_query *query, unsigned column);
 VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
@@ -347,6 +348,11 @@ VDBQ_API const char *vdbq_table_column_name(vdbq *db, unsigned table,
                                             unsigned column);
 VDBQ_API enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table,
                                                unsigned column);
+/* Of a DECIMAL column: its digits in all, and those behind the point. */
+VDBQ_API unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
+                                              unsigned column);
+VDBQ_API unsigned vdbq_table_column_scale(vdbq *db, unsigned table,
+                                          unsigned column);
 
 /* ------------------------------------------------------------ devices -- */
 

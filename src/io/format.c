@@ -99,12 +99,15 @@ static bool take_columns(struct format_result *result, const vdbq_query *query)
     unsigned columns = vdbq_query_columns(query);
     result->names = calloc(columns + 1, sizeof *result->names);
     result->types = calloc(columns + 1, sizeof *result->types);
+    result->scales = calloc(columns + 1, sizeof *result->scales);
     result->prefix_ends = calloc(columns + 1, sizeof *result->prefix_ends);
-    if (!result->names || !result->types || !result->prefix_ends)
+    if (!result->names || !result->types || !result->scales
+        || !result->prefix_ends)
         return false;
     for (unsigned i = 0; i < columns; i++) {
         result->names[i] = strdup(vdbq_query_column_name(query, i));
         result->types[i] = vdbq_query_column_type(query, i);
+        result->scales[i] = vdbq_query_column_scale(query, i);
         if (!result->names[i])
             return false;
         result->columns++;
@@ -118,6 +121,7 @@ static void finish(struct format_result *result)
         free(result->names[i]);
     free(result->names);
     free(result->types);
+    free(result->scales);
     free(result->prefix_ends);
     free(result->cell_ends);
     out_close(&result->prefixes);
@@ -174,6 +178,7 @@ static char *write_number(const struct format *format,
     double real;
     switch (vector->type) {
     case VDBQ_INTEGER:
+    case VDBQ_SMALLINT:
         return number_from_int(((const int32_t *)vector->values)[row], at);
     case VDBQ_BIGINT:
         return number_from_int(((const int64_t *)vector->values)[row], at);
@@ -190,15 +195,53 @@ static char *write_number(const struct format *format,
     }
 }
 
-void format_value(struct format_result *result, struct out *out,
-                  const struct vdbq_vector *vector, uint64_t row)
+bool format_left(enum vdbq_type type)
 {
+    return type == VDBQ_TEXT || type == VDBQ_BOOLEAN || type == VDBQ_DATE
+        || type == VDBQ_TIMESTAMP;
+}
+
+/* A value whose text form the library knows; false: it is another one. */
+static bool write_other(const struct format *format, struct out *out,
+                        const struct vdbq_vector *vector, unsigned scale,
+                        uint64_t row)
+{
+    const int32_t *narrow = vector->values;
+    const int64_t *wide = vector->values;
+    enum vdbq_type type = vector->type;
+    char room[VDBQ_VALUE_BYTES];
+    size_t length;
+    switch (type) {
+    case VDBQ_BOOLEAN:
+    case VDBQ_DATE:
+        length = vdbq_value_print(type, 0, narrow + row, room);
+        break;
+    case VDBQ_DECIMAL:
+    case VDBQ_TIMESTAMP:
+        length = vdbq_value_print(type, scale, wide + row, room);
+        break;
+    default:
+        return false;
+    }
+    if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
+        format->text(out, room, length);
+    else
+        out_bytes(out, room, length);
+    return true;
+}
+
+void format_value(struct format_result *result, struct out *out,
+                  const struct vdbq_batch *batch, unsigned column,
+                  uint64_t row)
+{
+    const struct vdbq_vector *vector = &batch->column[column];
     if (vector->nulls && vector->nulls[row]) {
         out_text(out, result->null_text);
     } else if (vector->type == VDBQ_TEXT) {
         const struct vdbq_text *text = vector->values;
         result->format->text(out, text[row].bytes, text[row].length);
-    } else {
+    } else if (!write_other(result->format, out, vector,
+                            result->scales[column], row)) {
         char *at = out_room(out, NUMBER_ROOM);
         out_used(out, write_number(result->format, vector, row, at));
     }
@@ -215,7 +258,7 @@ static void stream_row(struct format_result *result,
             out_char(out, result->prefixes.bytes[start]);
         else
             out_bytes(out, result->prefixes.bytes + start, end - start);
-        format_value(result, out, &batch->column[i], row);
+        format_value(result, out, batch, i, row);
         start = end;
     }
     out_text(out, result->format->end_row);
@@ -289,7 +332,7 @@ static void markdown_begin(struct format_result *result)
     header_row(result);
     for (unsigned i = 0; i < result->columns; i++)
         out_text(result->out,
-                 result->types[i] == VDBQ_TEXT ? "|---" : "|--:");
+                 format_left(result->types[i]) ? "|---" : "|--:");
     out_text(result->out, "|\n");
 }
 

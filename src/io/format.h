@@ -36,6 +36,7 @@ struct format_result {
     unsigned columns;
     char **names;            /* copies, one a column                       */
     enum vdbq_type *types;   /* one a column                               */
+    unsigned *scales;        /* likewise, of DECIMAL                       */
     struct out cells;        /* box: texts of the rows that will be shown  */
     size_t *cell_ends;       /* box: in `cells`, one a cell                */
     size_t cells_capacity;   /* box: room in cell_ends                     */
@@ -76,9 +77,13 @@ void format_batch(struct format_result *result,
  * has run out on the way. */
 bool format_end(struct format_result *result);
 
-/* Writes one value; how the formats share it. */
+/* Writes one value of a column; how the formats share it. Dates and times are
+ * texts to them, decimals numbers, booleans true and false. */
 void format_value(struct format_result *result, struct out *out,
-                  const struct vdbq_vector *vector, uint64_t row);
+                  const struct vdbq_batch *batch, unsigned column,
+                  uint64_t row);
+/* Whether a column's values stand at the left. */
+bool format_left(enum vdbq_type type);
 
 /* The box, in format_box.c. */
 void format_box_begin(struct format_result *result);

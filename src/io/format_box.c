@@ -51,7 +51,7 @@ static void keep_row(struct format_result *result,
     }
     for (unsigned i = 0; i < result->columns; i++) {
         size_t start = result->cells.length;
-        format_value(result, &result->cells, &batch->column[i], row);
+        format_value(result, &result->cells, batch, i, row);
         blank_controls(&result->cells, start);
         result->cell_ends[cell + i] = result->cells.length;
     }
@@ -135,12 +135,12 @@ static void draw_header(struct format_result *result, const size_t *widths)
     struct out *out = result->out;
     for (unsigned i = 0; i < result->columns; i++)
         draw_cell(out, result->names[i], strlen(result->names[i]), widths[i],
-                  result->types[i] != VDBQ_TEXT);
+                  !format_left(result->types[i]));
     out_text(out, "│\n");
     for (unsigned i = 0; i < result->columns; i++) {
         const char *type = vdbq_type_name(result->types[i]);
         draw_cell(out, type, strlen(type), widths[i],
-                  result->types[i] != VDBQ_TEXT);
+                  !format_left(result->types[i]));
     }
     out_text(out, "│\n");
     draw_rule(result, widths, (struct rule){ "├", "┼", "┤" });
@@ -154,7 +154,7 @@ static void draw_rows(struct format_result *result, const size_t *widths)
             size_t length;
             const char *text = cell_text(result, cell++, &length);
             draw_cell(result->out, text, length, widths[i],
-                      result->types[i] != VDBQ_TEXT);
+                      !format_left(result->types[i]));
         }
         out_text(result->out, "│\n");
     }

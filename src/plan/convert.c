@@ -352,7 +352,7 @@ static struct expression *of_text(struct binder *binder,
 {
     static const char *const names[] = {
         [VDBQ_INTEGER] = "to_integer", [VDBQ_BIGINT] = "to_bigint",
-        [VDBQ_SMALLINT] = "to_smallint", [VDBQ_FLOAT] = "to_float",
+        [VDBQ_SMALLINT] = "to_smallint", [VDBQ_FLOAT] = "to_double",
         [VDBQ_DOUBLE] = "to_double", [VDBQ_BOOLEAN] = "to_boolean",
         [VDBQ_DATE] = "to_date", [VDBQ_TIMESTAMP] = "to_timestamp"
     };

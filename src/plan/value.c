@@ -182,12 +182,39 @@ static int text(struct generator *generator, const struct expression *e)
     return emit_value(generator, &in);
 }
 
-/* The opcode of a family for values of a type of SQL. */
-static enum opcode op_for(int type, enum opcode i32, enum opcode word)
+/* Opcodes that fill a register for values of a type of SQL. */
+struct op_family {
+    enum opcode i32, i64, f32, f64, word;
+};
+static const struct op_family columns = { OP_COLUMN_I32, OP_COLUMN_I64,
+                                          OP_COLUMN_F32, OP_COLUMN_F64,
+                                          OP_COLUMN_WORD };
+static const struct op_family keys = { OP_ROWID_I32, OP_ROWID_I64,
+                                       OP_ROWID_F32, OP_ROWID_F64,
+                                       OP_ROWID_WORD };
+static const struct op_family parameters = {
+    OP_PARAMETER_I32, OP_PARAMETER_I64, OP_PARAMETER_F32, OP_PARAMETER_F64,
+    OP_PARAMETER_WORD
+};
+/* No function gives a FLOAT. */
+static const struct op_family lookups = { OP_LOOKUP_I32, OP_LOOKUP_I64,
+                                          OP_LOOKUP_F64, OP_LOOKUP_F64,
+                                          OP_LOOKUP_WORD };
+
+static enum opcode op_of(const struct op_family *family, int type)
 {
-    return type == VDBQ_TEXT
-               ? word
-               : emit_typed(i32, type_machine((enum vdbq_type)type));
+    switch (type_machine((enum vdbq_type)type)) {
+    case TYPE_I32:
+        return family->i32;
+    case TYPE_I64:
+        return family->i64;
+    case TYPE_F32:
+        return family->f32;
+    case TYPE_F64:
+        return family->f64;
+    default:
+        return family->word;
+    }
 }
 
 static struct value column(struct generator *generator,
@@ -195,8 +222,7 @@ static struct value column(struct generator *generator,
 {
     int number = generator->columns[e->column];
     struct instruction in = {
-        .op = number < 0 ? op_for(e->type, OP_ROWID_I32, OP_ROWID_WORD)
-                         : op_for(e->type, OP_COLUMN_I32, OP_COLUMN_WORD),
+        .op = op_of(number < 0 ? &keys : &columns, e->type),
         .b = number < 0 ? 0 : number,
         .comment = comment_of(generator, e),
         .at = e->at
@@ -224,7 +250,7 @@ static struct value parameter(struct generator *generator,
                               const struct expression *e)
 {
     struct instruction in = {
-        .op = op_for(e->type, OP_PARAMETER_I32, OP_PARAMETER_WORD),
+        .op = op_of(&parameters, e->type),
         .b = e->parameter,
         .comment = comment_of(generator, e),
         .at = e->at
@@ -327,7 +353,7 @@ static struct value lookup(struct generator *generator,
 {
     struct value word = value_of(generator, e->left, TYPE_I32), value;
     struct instruction in = {
-        .op = op_for((int)e->function->result, OP_LOOKUP_I32, OP_LOOKUP_WORD),
+        .op = op_of(&lookups, (int)e->function->result),
         .b = word.r,
         .at = e->at
     };
