@@ -301,10 +301,11 @@ class Queries:
     # --------------------------------------------------------- subqueries --
 
     def visible(self, scope):
-        """The columns around a subquery that it may use."""
+        """The columns around a subquery that it may use: those with a
+        qualifier, since another may be the subquery's own column."""
         if self.rng.random() < 0.4:
             return []
-        return [c for c in [*scope.columns, *scope.outer] if c.column]
+        return [c for c in [*scope.columns, *scope.outer] if c.column and '.' in c.template]
 
     def scalar(self, kind, scope):
         """A subquery that gives one value: an aggregate, or one row of an order."""
