@@ -192,7 +192,8 @@ class Expressions:
     def divide(self, kind, depth, scope):
         a, b = self.two(kind, depth, scope)
         if kind == 'I':
-            return self.number({'': '({0} / {1})', 'duckdb': '({0} // {1})'}, kind, a.bound, 0, a, b)
+            return self.number({'': '({0} / {1})', 'duckdb': '({0} // {1})'}, kind, a.bound, 0,
+                               a, b)
         return self.number({'': '({0} / {1})', 'duckdb': '({0} / nullif({1}, 0))'}, kind,
                            a.bound * 2**20, None, a, b) if b.grain is not None else None
 
