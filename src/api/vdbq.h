@@ -189,6 +189,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
+ *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
  * when it is first needed, or by vdbq_device_open().
