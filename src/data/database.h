@@ -27,10 +27,15 @@ enum vdbq_status database_open(const struct database_params *params,
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
 const char *database_path(const struct database *database);
+/* Whether the file may be read on several threads at a time. */
+bool database_reads_anywhere(const struct database *database);
 
 /* How tablets that are written from now on are encoded. */
 void database_encode(struct database *database,
                      enum encoding_choice encoding);
+/* How many rows a full tablet has that is written from now on; 0:
+ * TABLET_ROWS_MAX. Never between two rows of one statement. */
+void database_fill(struct database *database, uint32_t tablet_rows);
 
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
