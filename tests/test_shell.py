@@ -622,13 +622,15 @@ def case_import_value_faults(folder):
         write(folder, 'a.csv', f'a,b\n1,\n2,{value}\n')
         types = '"INTEGER,' + kind.strip('"') + '"'
         result = run(folder, '-c', f'.import --types {types} a.csv t')
-        expect(result, 1, '', rf"^error: a\.csv:3:3: value '{re.escape(value)}' in column b {message}")
+        expect(result, 1, '',
+               rf"^error: a\.csv:3:3: value '{re.escape(value)}' in column b {message}")
     expect(run(folder, '-c', '.import --types "INTEGER,DECIMAL(4" a.csv t'), 1, '', 'error: ')
 
 
 def case_import_round_trip_of_all_types(folder):
-    texts = ["''", "'plain'", "' blank '", "'comma, \"quoted\" \"\"'", "'line\nend'", "'Größe 𝄞 漢字'",
-             "'null'", "'nan'", "'1'", "'2024-01-01'", "'\\N'", 'null', "'\r'", "'it''s'"]
+    texts = ["''", "'plain'", "' blank '", "'comma, \"quoted\" \"\"'", "'line\nend'",
+             "'Größe 𝄞 漢字'", "'null'", "'nan'", "'1'", "'2024-01-01'", "'\\N'", 'null',
+             "'\r'", "'it''s'"]
     numbers = ['null', '0', '1', '-1', '32767', '-32768']
     dates = ['null', "date '0001-01-01'", "date '9999-12-31'", "date '1969-12-31'"]
     times = ['null', "timestamp '0001-01-01'", "timestamp '9999-12-31 23:59:59.999999'",
