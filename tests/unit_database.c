@@ -391,9 +391,10 @@ static void vectors_must_fit(void **state)
     struct database *database = start(0);
     struct transaction *transaction;
     const int64_t wrong = 1;
-    const struct vdbq_vector vectors[4] = {
+    const struct vdbq_vector vectors[5] = {
         { VDBQ_BIGINT, &wrong, NULL }, { VDBQ_BIGINT, &wrong, NULL },
-        { VDBQ_FLOAT, &wrong, NULL }, { VDBQ_DOUBLE, &wrong, NULL }
+        { VDBQ_FLOAT, &wrong, NULL }, { VDBQ_DOUBLE, &wrong, NULL },
+        { VDBQ_TEXT, &wrong, NULL }
     };
     uint32_t id;
 
