@@ -224,6 +224,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
         *error = query->db->error;
     if (status != VDBQ_OK)
         return status;
+    if (table != NULL || query->device == NULL)
+        query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
                sizeof query->device_text);
     stream_list(runner_mode_name(place->mode), query->mode_text,
@@ -235,6 +237,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 static void clear_stats(vdbq_query *query)
 {
     stream_stats_init(&query->stats);
+    query->device = NULL;
     query->device_text[0] = query->mode_text[0] = '\0';
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;

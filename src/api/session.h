@@ -46,6 +46,7 @@ struct vdbq {
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
     uint64_t host_rows_max;     /* 0: not looked up yet           */
+    unsigned host_cores;        /* likewise                       */
     struct vdbq_query *queries; /* those that are open            */
     struct vdbq_append *append; /* the one that is open, or NULL  */
     atomic_bool cancelled;
@@ -81,7 +82,7 @@ enum vdbq_status station_choose(vdbq *db, uint64_t rows,
 void stations_close(vdbq *db);
 
 /* Threads of the host that a query may use. */
-unsigned host_threads(const vdbq *db);
+unsigned host_threads(vdbq *db);
 
 /* Where a scan over `rows` rows is to run, and how: rows of a table, or where
  * that is NULL, of no table. */

@@ -27,6 +27,8 @@ enum vdbq_status database_open(const struct database_params *params,
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
 const char *database_path(const struct database *database);
+/* Whether the file may be read on several threads at a time. */
+bool database_reads_anywhere(const struct database *database);
 
 /* How tablets that are written from now on are encoded. */
 void database_encode(struct database *database,
