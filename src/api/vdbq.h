@@ -136,7 +136,8 @@ enum { VDBQ_VALUE_BYTES = 40 };
 VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
                                  const void *value, char *room);
 /* The other way round. Digits behind the scale are rounded. False where the
- * text is no value of that type; `precision` is of DECIMAL, too. */
+ * text is no value of that type; `precision` is of DECIMAL, too. A TEXT is the
+ * bytes themselves, not copied: false where they are not UTF-8. */
 VDBQ_API bool vdbq_value_parse(enum vdbq_type type, unsigned precision,
                                unsigned scale, const char *bytes,
                                size_t length, void *value);

@@ -11,6 +11,7 @@
 #include "data/database_inner.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
+#include "data/unique.h"
 
 enum { CREATE_WAIT_MAX = 5000 }; /* pauses, while another one creates it */
 
@@ -38,6 +39,7 @@ enum vdbq_status database_open(const struct database_params *params,
     if (opened == NULL)
         return error_no_memory(error);
     opened->snapshots = VECTOR(struct catalogue *);
+    opened->unique_sets = VECTOR(struct unique_set);
     database_fill(opened, params->tablet_rows);
     status = file_open(params, &opened->file, error);
     if (status == VDBQ_OK)
@@ -59,6 +61,7 @@ void database_close(struct database *database)
     assert(database->snapshots.count == 0 && database->transaction == NULL);
     catalogue_release(database->current);
     vector_finish(&database->snapshots);
+    unique_sets_finish(database);
     file_close(&database->file);
     memory_release(database);
 }
@@ -232,6 +235,13 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
 enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error)
 {
+    return snapshot_take(database, NULL, snapshot, error);
+}
+
+enum vdbq_status snapshot_take(struct database *database,
+                               struct catalogue *catalogue,
+                               struct snapshot *snapshot, struct error *error)
+{
     bool first = database->snapshots.count == 0;
     enum vdbq_status status = VDBQ_OK;
 
@@ -240,9 +250,12 @@ enum vdbq_status snapshot_open(struct database *database,
         status = file_lock_reader(&database->file, error);
     if (status != VDBQ_OK)
         return status;
-    status = database_refresh(database, error);
+    if (catalogue == NULL) {
+        status = database_refresh(database, error);
+        catalogue = database->current;
+    }
     if (status == VDBQ_OK
-        && !vector_append(&database->snapshots, &database->current, 1))
+        && !vector_append(&database->snapshots, &catalogue, 1))
         status = error_no_memory(error);
     if (status != VDBQ_OK) {
         if (first)
@@ -250,7 +263,7 @@ enum vdbq_status snapshot_open(struct database *database,
         return status;
     }
     snapshot->database = database;
-    snapshot->catalogue = catalogue_hold(database->current);
+    snapshot->catalogue = catalogue_hold(catalogue);
     return VDBQ_OK;
 }
 

@@ -17,11 +17,18 @@ struct database {
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */
     struct transaction *transaction; /* that is writing, or NULL          */
+    struct vector unique_sets;       /* struct unique_set: unique.c       */
+    uint64_t unique_calls;
 };
 
 /* Makes the newest commit, perhaps of another connection, current. */
 enum vdbq_status database_refresh(struct database *database,
                                   struct error *error);
+/* As snapshot_open(), of this catalogue; NULL: of the newest commit. */
+enum vdbq_status snapshot_take(struct database *database,
+                               struct catalogue *catalogue,
+                               struct snapshot *snapshot,
+                               struct error *error);
 
 /* What tablet_load() checks: that a checksum is a tablet's, that its bytes in
  * the file have it, and that the catalogue says the same of a column as the
