@@ -431,6 +431,12 @@ static inline enum vdbq_status print_database(struct database *database,
     if (status != VDBQ_OK)
         return status;
     status = print_snapshot(&snapshot, text);
+    for (size_t i = 0; i < snapshot.catalogue->view_count; i++)
+        text_print(text, "%s\n", snapshot.catalogue->views[i].sql);
+    for (size_t i = 0; i < snapshot.catalogue->index_count; i++)
+        text_print(text, "index %s of %u\n",
+                   snapshot.catalogue->indexes[i].name,
+                   (unsigned)snapshot.catalogue->indexes[i].table_id);
     snapshot_close(&snapshot);
     return status;
 }
