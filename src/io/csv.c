@@ -23,7 +23,7 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     const char *at = reader->at, *end = reader->end;
     const char delimiter = reader->delimiter;
     field->bytes = at;
-    field->doubled = false;
+    field->quoted = field->doubled = false;
     if (at < end && *at == '"')
         return quoted_field(reader, field);
     while (at < end && *at != delimiter && *at != '\n')
@@ -52,6 +52,7 @@ static enum csv_next quoted_field(struct csv_reader *reader,
                                   struct csv_field *field)
 {
     field->bytes++;
+    field->quoted = true;
     field->length = 0;
     const char *end = reader->end;
     const char *quote = closing_quote(field->bytes, end, &field->doubled);

@@ -20,6 +20,7 @@ struct csv_reader {
 struct csv_field {
     const char *bytes; /* inside the quotes, as they stand in the text */
     size_t length;
+    bool quoted;       /* it stands in quotes                          */
     bool doubled;      /* quotes inside are written twice              */
 };
 

@@ -142,12 +142,6 @@ static enum vdbq_status fail_value(struct import *import,
     bool whole = column->type == VDBQ_INTEGER || column->type == VDBQ_BIGINT;
     char value[VALUE_SHOWN + 8];
     show_value(&fault->field, value);
-    if (fault->kind == FAULT_TEXT)
-        return import_fail(import, VDBQ_TYPE,
-            "correct the value, empty the field for a NULL, or leave the "
-            "column out of the file",
-            "value '%s' in column %s is text, and text columns cannot be "
-            "stored by this version", value, column->name);
     if (fault->kind == FAULT_RANGE)
         return import_fail(import, VDBQ_RANGE,
             column->type == VDBQ_INTEGER ? "make the column BIGINT"
@@ -159,7 +153,8 @@ static enum vdbq_status fail_value(struct import *import,
         whole && number_kind(fault->field.bytes, fault->field.length)
                  == NUMBER_DOUBLE
             ? "make the column DOUBLE, or round the value"
-            : "correct the value, or empty the field for a NULL",
+            : "correct the value, empty the field for a NULL, or make the "
+              "column TEXT",
         "value '%s' in column %s is not %s %s", value, column->name,
         column->type == VDBQ_INTEGER ? "an" : "a", type);
 }

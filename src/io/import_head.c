@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The first record: how many columns there are, and whether it holds their
- * names. It does where any of its values is neither empty nor a number.
+ * names. It does where all of its values are text, or where one is text and
+ * the value below it is not.
  */
 #include "io/import_inner.h"
 
@@ -33,9 +34,9 @@ static bool add_column(struct import *import, const char *name)
     return column[import->columns++].name != NULL;
 }
 
-/* Reads the first record: a column for each of its fields. */
+/* Reads the first record: a column, with its kind, for each of its fields. */
 static enum vdbq_status read_first(struct import *import,
-                                   struct csv_reader *reader, bool *names)
+                                   struct csv_reader *reader)
 {
     struct csv_field field;
     enum csv_next next = CSV_MORE;
@@ -47,11 +48,41 @@ static enum vdbq_status read_first(struct import *import,
                 .kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY,
                 .place = field.bytes });
         csv_copy(&field, name, sizeof name);
-        *names |= number_kind(field.bytes, field.length) == NUMBER_TEXT;
         if (!add_column(import, name))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+        import->column[import->columns - 1].kind = import_kind(&field);
     }
     return VDBQ_OK;
+}
+
+/* Whether a column that starts with text goes on with something else. The
+ * reader is behind the first record. */
+static bool changes(const struct import *import, struct csv_reader reader)
+{
+    struct csv_field field;
+    enum csv_next next = csv_record(&reader) ? CSV_MORE : CSV_LAST;
+    for (unsigned i = 0; i < import->columns && next == CSV_MORE; i++) {
+        next = csv_next(&reader, &field);
+        if (next == CSV_STRAY || next == CSV_OPEN)
+            return false;
+        enum value_kind kind = import_kind(&field);
+        if (import->column[i].kind == VALUE_TEXT && kind != VALUE_TEXT
+            && kind != VALUE_NOTHING)
+            return true;
+    }
+    return false;
+}
+
+static bool has_names(const struct import *import,
+                      const struct csv_reader *reader)
+{
+    bool any = false, all = true;
+    for (unsigned i = 0; i < import->columns; i++) {
+        enum value_kind kind = import->column[i].kind;
+        any |= kind == VALUE_TEXT;
+        all &= kind == VALUE_TEXT || kind == VALUE_NOTHING;
+    }
+    return any && (all || changes(import, *reader));
 }
 
 static void trim(char *name)
@@ -91,21 +122,23 @@ static bool name_column(struct import *import, unsigned index)
 
 enum vdbq_status import_head(struct import *import)
 {
-    bool names = false;
     skip_byte_order_mark(import);
     struct csv_reader reader = { import->body, import->end,
                                  import->delimiter };
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
-    enum vdbq_status status = read_first(import, &reader, &names);
+    enum vdbq_status status = read_first(import, &reader);
     if (status != VDBQ_OK)
         return status;
-    import->header = import->params->header < 0 ? names
-                                                : import->params->header > 0;
+    import->header = import->params->header < 0
+                         ? has_names(import, &reader)
+                         : import->params->header > 0;
     if (import->header)
         import->body = reader.at;
-    for (unsigned i = 0; i < import->columns; i++)
+    for (unsigned i = 0; i < import->columns; i++) {
+        import->column[i].kind = VALUE_NOTHING;
         if (!name_column(import, i))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    }
     return VDBQ_OK;
 }

@@ -11,10 +11,22 @@
 #include "io/import.h"
 #include "io/number.h"
 
+/* What a value is. Of two different kinds both are numbers, and the wider one
+ * holds both; or a date and a time, which are times; or both are text. */
+enum value_kind {
+    VALUE_NOTHING, /* a NULL */
+    VALUE_BOOLEAN,
+    VALUE_INT32, VALUE_INT64, VALUE_DOUBLE,
+    VALUE_DATE, VALUE_TIMESTAMP,
+    VALUE_TEXT
+};
+
 struct import_column {
     char *name;              /* as the header has it, or c1, c2 ...        */
-    enum number_kind kind;   /* the widest in the file, once inferred      */
+    enum value_kind kind;    /* of all values in the file, once inferred   */
     enum vdbq_type type;     /* of the table's column                      */
+    unsigned precision;      /* likewise, of DECIMAL                       */
+    unsigned scale;
     unsigned target;         /* the table's column                         */
 };
 
@@ -40,8 +52,7 @@ struct import {
 struct import_fault {
     enum import_fault_kind {
         FAULT_NONE,
-        FAULT_TEXT,    /* a value that is no number at all       */
-        FAULT_TYPE,    /* a number, but not of the column's type */
+        FAULT_TYPE,    /* a value that is not of the column's type */
         FAULT_RANGE,   /* it does not fit the column's type      */
         FAULT_MORE,    /* more fields than columns               */
         FAULT_FEWER,   /* fewer fields than columns              */
@@ -69,6 +80,20 @@ void import_file_close(struct import *import);
 
 /* import_head.c: names and the number of columns, from the first record. */
 enum vdbq_status import_head(struct import *import);
+
+/* import_value.c: what a field is, and what two are together. */
+enum value_kind import_kind(const struct csv_field *field);
+enum value_kind import_kind_of_both(enum value_kind a, enum value_kind b);
+/* The type of a column of that kind. */
+enum vdbq_type import_kind_type(enum value_kind kind);
+/* Bytes of a value in a vector. */
+size_t import_type_size(enum vdbq_type type);
+/* Reads a field as a value of the column's type. A text may be put where
+ * `*room` points, which then moves on; it takes no more bytes than the field
+ * and its quotes. */
+enum number_status import_read(const struct import_column *column,
+                               const struct csv_field *field, char **room,
+                               void *value);
 
 /* import_scan.c: finds each column's kind in all of the file. */
 enum vdbq_status import_infer(struct import *import);

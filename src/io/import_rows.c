@@ -16,6 +16,9 @@ struct slot {
     struct csv_field *fields;
     uint64_t rows;
     uint64_t capacity;    /* rows that values have room for */
+    char *texts;          /* that the file has with quotes written twice */
+    size_t texts_size;
+    char *texts_end;      /* of those that are there      */
     struct import_fault fault;
 };
 
@@ -29,31 +32,6 @@ struct append {
     uint64_t spare;              /* rows that these two have room for    */
     enum vdbq_status status;
 };
-
-static size_t type_size(enum vdbq_type type)
-{
-    return type == VDBQ_INTEGER || type == VDBQ_FLOAT ? 4 : 8;
-}
-
-static enum number_status parse(enum vdbq_type type,
-                                const struct csv_field *field, void *values,
-                                uint64_t row)
-{
-    const char *bytes = field->bytes;
-    size_t length = field->length;
-    switch (type) {
-    case VDBQ_INTEGER:
-        return number_to_int32(bytes, length, (int32_t *)values + row);
-    case VDBQ_BIGINT:
-        return number_to_int64(bytes, length, (int64_t *)values + row);
-    case VDBQ_FLOAT:
-        return number_to_float(bytes, length, (float *)values + row);
-    case VDBQ_DOUBLE:
-        return number_to_double(bytes, length, (double *)values + row);
-    default:
-        return NUMBER_WRONG;
-    }
-}
 
 static void fault_value(struct slot *slot, unsigned column,
                         enum number_status status)
@@ -75,13 +53,15 @@ static void set_null(struct slot *slot, unsigned column, size_t size)
 static bool parse_record(const struct import *import, struct slot *slot)
 {
     for (unsigned i = 0; i < import->columns; i++) {
-        enum vdbq_type type = import->column[i].type;
+        const struct import_column *column = &import->column[i];
+        size_t size = import_type_size(column->type);
         enum number_status status =
-            parse(type, &slot->fields[i], slot->values[i], slot->rows);
+            import_read(column, &slot->fields[i], &slot->texts_end,
+                        (char *)slot->values[i] + slot->rows * size);
         if (status == NUMBER_OK) {
             slot->nulls[i][slot->rows] = 0;
         } else if (status == NUMBER_NULL) {
-            set_null(slot, i, type_size(type));
+            set_null(slot, i, size);
         } else {
             fault_value(slot, i, status);
             return false;
@@ -89,6 +69,18 @@ static bool parse_record(const struct import *import, struct slot *slot)
     }
     slot->rows++;
     return true;
+}
+
+/* Room for the chunk's texts, with a NUL behind the last. */
+static bool reserve_texts(struct slot *slot, size_t size)
+{
+    if (size >= slot->texts_size) {
+        free(slot->texts);
+        slot->texts = malloc(size + 1);
+        slot->texts_size = slot->texts ? size + 1 : 0;
+    }
+    slot->texts_end = slot->texts;
+    return slot->texts != NULL;
 }
 
 /* Room for `rows` rows; what was in it may go. */
@@ -101,7 +93,8 @@ static bool reserve(const struct import *import, struct slot *slot,
     for (unsigned i = 0; i < import->columns; i++) {
         free(slot->values[i]);
         free(slot->nulls[i]);
-        slot->values[i] = malloc(rows * type_size(import->column[i].type));
+        slot->values[i] = malloc(rows
+                                 * import_type_size(import->column[i].type));
         slot->nulls[i] = malloc(rows);
         if (!slot->values[i] || !slot->nulls[i])
             return false;
@@ -121,8 +114,9 @@ static void look(void *context, unsigned chunk, unsigned number)
     slot->rows = 0;
     slot->fault.kind = FAULT_NONE;
     memset(slot->has_nulls, 0, import->columns * sizeof *slot->has_nulls);
-    if (!reserve(import, slot, (uint64_t)(text->end - text->start)
-                               / import->columns + 1)) {
+    size_t size = (size_t)(text->end - text->start);
+    if (!reserve(import, slot, size / import->columns + 1)
+        || !reserve_texts(slot, size)) {
         slot->fault.kind = FAULT_MEMORY;
         return;
     }
@@ -140,7 +134,7 @@ static bool reserve_spare(struct append *append, uint64_t rows)
         return true;
     free(append->zeros);
     free(append->ones);
-    append->zeros = calloc(rows, sizeof(int64_t));
+    append->zeros = calloc(rows, sizeof(struct vdbq_text));
     append->ones = malloc(rows);
     append->spare = append->zeros && append->ones ? rows : 0;
     if (append->spare)
@@ -218,6 +212,7 @@ static void slot_close(const struct import *import, struct slot *slot)
             free(slot->nulls[i]);
     }
     free(slot->values);
+    free(slot->texts);
     free(slot->nulls);
     free(slot->has_nulls);
     free(slot->fields);

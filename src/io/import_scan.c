@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first look at all of the file: each column's kind is the widest of its
- * values'. Text ends the look, since it can't be stored.
+ * The first look at all of the file: each column's kind is the one that holds
+ * all of its values.
  */
 #include "io/import_inner.h"
 
@@ -9,7 +9,7 @@
 
 /* What was found in one chunk. */
 struct slot {
-    enum number_kind *kinds;  /* one a column */
+    enum value_kind *kinds;   /* one a column */
     struct csv_field *fields; /* of a record  */
     struct import_fault fault;
 };
@@ -55,21 +55,12 @@ bool import_record(const struct import *import, struct csv_reader *reader,
                       next == CSV_MORE ? count + 1 : count, fault);
 }
 
-static bool see_record(const struct import *import, struct slot *slot)
+static void see_record(const struct import *import, struct slot *slot)
 {
-    for (unsigned i = 0; i < import->columns; i++) {
-        const struct csv_field *field = &slot->fields[i];
-        enum number_kind kind = number_kind(field->bytes, field->length);
-        if (kind > slot->kinds[i])
-            slot->kinds[i] = kind;
-        if (kind == NUMBER_TEXT) {
-            slot->fault = (struct import_fault){
-                .kind = FAULT_TEXT, .place = field->bytes, .column = i,
-                .field = *field };
-            return false;
-        }
-    }
-    return true;
+    for (unsigned i = 0; i < import->columns; i++)
+        if (slot->kinds[i] != VALUE_TEXT)
+            slot->kinds[i] = import_kind_of_both(
+                slot->kinds[i], import_kind(&slot->fields[i]));
 }
 
 static void look(void *context, unsigned chunk, unsigned number)
@@ -82,11 +73,10 @@ static void look(void *context, unsigned chunk, unsigned number)
                                  import->delimiter };
     slot->fault.kind = FAULT_NONE;
     for (unsigned i = 0; i < import->columns; i++)
-        slot->kinds[i] = NUMBER_NOTHING;
+        slot->kinds[i] = VALUE_NOTHING;
     while (csv_record(&reader)
-           && import_record(import, &reader, slot->fields, &slot->fault)
-           && see_record(import, slot))
-        ;
+           && import_record(import, &reader, slot->fields, &slot->fault))
+        see_record(import, slot);
 }
 
 static bool keep_on(struct import *import, unsigned chunk)
@@ -108,8 +98,8 @@ static bool take(void *context, unsigned chunk, unsigned number)
     else if (!keep_on(import, chunk))
         scan->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
     for (unsigned i = 0; i < import->columns; i++)
-        if (slot->kinds[i] > import->column[i].kind)
-            import->column[i].kind = slot->kinds[i];
+        import->column[i].kind =
+            import_kind_of_both(import->column[i].kind, slot->kinds[i]);
     return scan->status == VDBQ_OK;
 }
 
