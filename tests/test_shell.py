@@ -387,7 +387,7 @@ def case_print_and_quit(folder):
 
 def case_timer(folder):
     result = run(folder, '-c', TABLE, '-c', '.timer on', '-c', 'select id from t')
-    expect(result, 0, 'id\n1\n2\n3\n', r'^timer: total \d+\.\d+ ms.* on .*\n$')
+    expect(result, 0, 'id\n1\n2\n3\n', r'^timer: total \d+\.\d+ ms.* on .*; peak \d+ MiB\n$')
     expect(run(folder, '-c', '.timer maybe'), 1, '', 'usage')
 
 
@@ -396,6 +396,20 @@ def case_options_of_the_database(folder):
                  '-c', '.execution', '-c', '.build interpreted', '-c', '.build')
     expect(result, 0, 'host\nserial\ninterpreted\n')
     expect(run(folder, '-c', '.execution sideways'), 1, '', '^error: ')
+    result = run(folder, '-encoding', 'plain', '-c', '.encoding', '-c', '.encoding packed',
+                 '-c', '.encoding', '-c', '.skip', '-c', '.skip off', '-c', '.skip')
+    expect(result, 0, 'plain\npacked\non\noff\n')
+    expect(run(folder, '-skip', 'off', '-c', '.skip'), 0, 'off\n')
+    expect(run(folder, '-c', '.skip maybe'), 1, '', '^error: .*skip')
+    expect(run(folder, '-c', '.encoding base64'), 1, '', '^error: .*encoding')
+
+
+def case_skipped_tablets(folder):
+    for skip, skipped in ('on', 1), ('off', 0):
+        result = run(folder, '-skip', skip, '-c', TABLE, '-c',
+                     'explain analyze select id from t where id > 99')
+        expect(result)
+        assert re.search(rf'; tablets +1, {skipped} of them skipped', result.out), result.out
 
 
 # ------------------------------------------------------ files and devices --

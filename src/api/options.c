@@ -174,10 +174,12 @@ static unsigned cores_wanted(const vdbq *db)
     return (unsigned)strtoul(db->options[OPTION_CORES], NULL, 10);
 }
 
-unsigned host_threads(const vdbq *db)
+unsigned host_threads(vdbq *db)
 {
-    unsigned wanted = cores_wanted(db), cores = os_cores();
-    return wanted > 0 && wanted < cores ? wanted : cores;
+    unsigned wanted = cores_wanted(db);
+    if (db->host_cores == 0)
+        db->host_cores = os_cores(); /* which reads files of the system */
+    return wanted > 0 && wanted < db->host_cores ? wanted : db->host_cores;
 }
 
 static uint64_t memory_wanted(const vdbq *db, enum option option)

@@ -86,6 +86,7 @@ void vdbq_close(vdbq *db)
         vdbq_query_close(db->queries);
     vdbq_append_close(db->append);
     snapshot_close(&db->schema);
+    transaction_abort(db->transaction);
     stations_close(db);
     if (db->database != NULL)
         database_close(db->database);
