@@ -759,6 +759,28 @@ static int lower_map(struct lowering *lowering, struct node *node,
     return done ? number : -1;
 }
 
+static int lower_values(struct lowering *lowering, struct node *node,
+                        const bool *needed, int *map)
+{
+    struct arena *arena = &lowering->steps->arena;
+    int number =
+        add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
+    bool done = number >= 0
+                && values_fill(arena, node, needed,
+                               &steps_at(lowering->steps, number)->values);
+
+    for (unsigned i = 0; i < node->column_count && done; i++) {
+        struct step_column column = step_column(&node->columns[i]);
+        if (!needed[i])
+            continue;
+        map[i] = (int)steps_at(lowering->steps, number)->column_count;
+        done = add_column(lowering, number, &column);
+    }
+    if (number >= 0 && !done)
+        error_no_memory(lowering->binder->error);
+    return done ? number : -1;
+}
+
 /* The number of the node's step, or -1: a failure. */
 static int lower_node(struct lowering *lowering, struct node *node,
                       const bool *needed, int *map)
@@ -783,6 +805,8 @@ static int lower_node(struct lowering *lowering, struct node *node,
         return lower_apply(lowering, node, needed, map);
     case NODE_WINDOW:
         return lower_window(lowering, node, needed, map);
+    case NODE_VALUES:
+        return lower_values(lowering, node, needed, map);
     case NODE_MAP:
         break;
     }

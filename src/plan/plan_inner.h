@@ -9,6 +9,7 @@
  *   bind_function.c  ... calls of functions, aggregates and windows, too
  *   type.c           each operator gets its type; conversions are put in
  *   convert.c        casts between the types of SQL
+ *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
  *   fold.c           what is constant is computed, by the machine itself
  *   select.c         a SELECT becomes nodes
@@ -240,6 +241,21 @@ void range_update(struct expression *expression);
 /* fold.c: replaces an expression of constants by its value. */
 enum vdbq_status fold(struct binder *binder, struct expression *expression);
 void fold_finish(struct binder *binder);
+
+/* values.c */
+/* Whether the parts of a VALUES are all constants, and the node of those. */
+bool values_are_constant(struct node *const *parts, size_t count);
+struct node *values_node(struct binder *binder, struct node *const *parts,
+                         size_t count);
+/* The items of a long list, which the operand is to be compared with, as rows
+ * of one column; NULL: it is to be compared with one after the other. */
+enum vdbq_status values_of_list(struct binder *binder,
+                                struct expression *operand,
+                                struct expression **items, size_t count,
+                                struct node **node);
+/* The needed columns of a NODE_VALUES, in the arena; false: no memory. */
+bool values_fill(struct arena *arena, const struct node *node,
+                 const bool *needed, struct step_values *values);
 
 /* lift.c */
 /* What of the expressions is a function of the host or a subquery gets a node
