@@ -40,6 +40,7 @@ struct fixture {
     atomic_bool cancelled;
     struct stream_stats stats;
     struct stream_params params;
+    enum run_mode mode;
     unsigned chosen; /* times that a scan asked for its place */
     struct error error;
 };
@@ -64,7 +65,7 @@ static inline enum vdbq_status choose_host(void *context,
     fixture->chosen++;
     *place = (struct stream_place){ .device = fixture->device,
                                     .pool = fixture->pool,
-                                    .mode = MODE_MAPPED };
+                                    .mode = fixture->mode };
     return VDBQ_OK;
 }
 

@@ -147,10 +147,11 @@ static bool put_text(struct arena *arena, struct vdbq_text *to,
     return to->bytes != NULL;
 }
 
-static bool put_value(struct arena *arena, void *values, size_t i,
-                      const struct expression *e)
+/* Integers of any width go into columns of any, as far as they fit. */
+static bool put_value(struct arena *arena, const struct vdbq_vector *vector,
+                      void *values, size_t i, const struct expression *e)
 {
-    switch (type_machine((enum vdbq_type)e->type)) {
+    switch (type_machine(vector->type)) {
     case TYPE_I32:
         ((int32_t *)values)[i] = (int32_t)e->integer;
         return true;
@@ -187,12 +188,12 @@ static bool put_column(struct arena *arena, const struct node *node,
     uint8_t *nulls = arena_alloc(arena, rows + 1);
     bool done = values != NULL && nulls != NULL;
 
-    for (size_t i = 0; i < rows && done; i++) {
-        nulls[i] = from[i]->null;
-        done = from[i]->null || put_value(arena, values, i, from[i]);
-    }
     *vector = (struct vdbq_vector){ .type = (enum vdbq_type)type,
                                     .values = values, .nulls = nulls };
+    for (size_t i = 0; i < rows && done; i++) {
+        nulls[i] = from[i]->null;
+        done = from[i]->null || put_value(arena, vector, values, i, from[i]);
+    }
     return done;
 }
 
