@@ -89,8 +89,8 @@ static inline void write_side(struct transaction *transaction,
                               const char *name, const struct side *side,
                               struct error *error)
 {
-    const struct column columns[] = { { "k", VDBQ_INTEGER },
-                                      { "v", VDBQ_BIGINT } };
+    const struct column columns[] = { { .name = "k", .type = VDBQ_INTEGER },
+                                      { .name = "v", .type = VDBQ_BIGINT } };
     const struct vdbq_vector vectors[] = {
         { VDBQ_INTEGER, side->k, side->k_null },
         { VDBQ_BIGINT, side->v, side->v_null },

@@ -341,6 +341,38 @@ static void test_explain_and_back(void **state)
     vdbq_close(db);
 }
 
+/* All that EXPLAIN ANALYZE says of a query. */
+static const char *analyze(vdbq *db)
+{
+    static char text[8192];
+    vdbq_query *query = prepare(db, "explain analyze select a from t");
+    text[0] = '\0';
+    while (vdbq_query_row(query) == VDBQ_ROW) {
+        strcat(text, vdbq_query_text(query, 0));
+        strcat(text, "\n");
+    }
+    vdbq_query_close(query);
+    return text;
+}
+
+/* What a run cost is compared with the limits once they were measured. */
+static void test_explain_analyze(void **state)
+{
+    (void)state;
+    struct vdbq_limits limits;
+    vdbq *db = open_memory();
+    assert_int_equal(vdbq_set(db, "encoding", "plain"), VDBQ_OK);
+    run(db, "create table t (a integer); insert into t values (1), (2)");
+    assert_non_null(strstr(analyze(db), "limits    not measured"));
+    assert_null(strstr(analyze(db), "of the limit measured"));
+    assert_non_null(strstr(analyze(db), "ms, nothing to build"));
+    assert_int_equal(vdbq_measure_limits(db, &limits), VDBQ_OK);
+    assert_true(limits.memory_read > 0 && limits.shares_memory);
+    assert_non_null(strstr(analyze(db), "limits    memory "));
+    assert_non_null(strstr(analyze(db), " % of the limit measured"));
+    vdbq_close(db);
+}
+
 static void count_line(void *context, const char *line)
 {
     assert_non_null(strstr(line, "ok"));
@@ -407,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_explain_and_back),
+        cmocka_unit_test(test_explain_analyze),
         cmocka_unit_test(test_selftest_of_host),
         cmocka_unit_test(test_stats),
         cmocka_unit_test(test_open_failure),
