@@ -313,6 +313,20 @@ struct node *node_extend(struct binder *binder, struct node *below,
                        below->column_count + count);
 }
 
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
+}
+
 /* --------------------------------------------------------------- joins -- */
 
 struct node *node_join(struct binder *binder, enum join_kind kind,

@@ -94,6 +94,10 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
 /* An expression that is column `column` of `node`. */
 struct expression *node_column(struct binder *binder, const struct node *node,
                                unsigned column, struct position at);
+/* The number of a column of `*node` that holds the expression: its own one,
+ * or one that is added. -1: a failure. */
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e);
 /* The type and range of an aggregate's value over a column (NULL: rows). */
 void aggregate_column(enum aggregate_function function,
                       const struct node_column *argument,
