@@ -371,6 +371,8 @@ static enum vdbq_status collect(struct flight *flight, struct error *error)
 
 enum vdbq_status flight_hurry(struct flight *flight, struct error *error)
 {
+    if (flight->result.params.sink != NULL)
+        return VDBQ_OK; /* it takes the rows in order */
     if (flight->state != FLIGHT_STARTED || !device_job_has_run(flight->job) ||
         counters(flight)[COUNTER_FAULT] != NO_FAULT)
         return VDBQ_OK;
@@ -397,6 +399,8 @@ enum vdbq_status flight_land(struct flight *flight, struct error *error)
     if (status != VDBQ_OK || flight->state != FLIGHT_LEAVING)
         return status;
     status = device_job_wait(flight->job, times, error);
+    if (status == VDBQ_OK && flight->result.params.sink != NULL)
+        status = result_sink(&flight->result, error);
     if (status == VDBQ_OK)
         status = result_land(&flight->result, times, error);
     if (status == VDBQ_OK)

@@ -93,7 +93,7 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
         status = device_memory_create(device,
                                       mapped ? MEMORY_PINNED : MEMORY_DEVICE,
                                       size, &result->ordered, error);
-    if (status == VDBQ_OK && !mapped)
+    if (status == VDBQ_OK && !mapped && result->params.sink == NULL)
         status = device_memory_create(device, MEMORY_PINNED, size,
                                       &result->copied, error);
     if (status == VDBQ_OK)
@@ -117,6 +117,10 @@ enum vdbq_status result_begin(struct result *result,
     result->segments.count = result->copies.count = result->next = 0;
     if (rows > result->rows_room || steps > result->steps_room ||
         shape.ordered != result->shape.ordered) {
+        if (result->params.sink != NULL)
+            status = result->params.sink->wait(result->params.sink, error);
+        if (status != VDBQ_OK)
+            return status;
         result_release(result);
         result->shape = shape;
         status = result_room(result, rows, steps, error);
@@ -194,10 +198,30 @@ enum vdbq_status result_arrange(struct result *result, uint64_t rows,
          i++)
         status = add_segment(result, descriptors[i].start,
                              descriptors[i].count, error);
-    for (size_t i = 0; !result->params.mapped && i < result->segments.count &&
+    bool stays = result->params.mapped || result->params.sink != NULL;
+    for (size_t i = 0; !stays && i < result->segments.count &&
                        status == VDBQ_OK;
          i++)
         status = copy_segment(result, vector_at(&result->segments, i), error);
+    return status;
+}
+
+enum vdbq_status result_sink(struct result *result, struct error *error)
+{
+    struct sink *sink = result->params.sink;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < result->segments.count && status == VDBQ_OK; i++) {
+        const struct segment *segment = vector_at(&result->segments, i);
+        status = sink->take(
+            sink,
+            &(struct sink_rows){ .memory = result->ordered ? result->ordered
+                                                           : result->written,
+                                 .outputs = result->outputs,
+                                 .start = segment->start,
+                                 .count = segment->count },
+            error);
+    }
+    result->segments.count = 0;
     return status;
 }
 
@@ -206,6 +230,8 @@ enum vdbq_status result_land(struct result *result,
 {
     struct device_memory *memory = result->copied;
     enum vdbq_status status = VDBQ_OK;
+    if (result->params.sink != NULL)
+        return VDBQ_OK;
     if (result->params.mapped) {
         memory = result->ordered ? result->ordered : result->written;
         status = device_memory_take(memory, times, error);

@@ -159,6 +159,12 @@ void runner_close(struct runner *runner)
     memory_release(runner);
 }
 
+void runner_sink(struct runner *runner, struct sink *sink)
+{
+    for (unsigned i = 0; i < runner->ring; i++)
+        runner->flights[i].result.params.sink = sink;
+}
+
 const struct program_pack *runner_pack(const struct runner *runner)
 {
     return &runner->pack;
