@@ -7,11 +7,13 @@
  * tables. All is 8-byte aligned. Offsets are in bytes from the start of the control block unless
  * said otherwise.
  *
- * The machine runs the code over rows [row_first, row_end) of a tablet. It
- * walks them in steps of VDBQ_GROUP * VDBQ_TILE rows; step s covers the rows
- * from row_first + s * step_rows on. Each step packs its surviving rows, in
- * table order, into neighbouring places of the result and describes them:
- * reading the descriptors in order gives the result in table order.
+ * The machine runs the code over the rows of some pieces: neighbouring rows
+ * of tablets, each in a data buffer of its own. It walks a piece in steps of
+ * VDBQ_GROUP * VDBQ_TILE rows, of which the last may be shorter; steps are
+ * counted through all pieces. Each step packs its surviving rows, in table
+ * order, into neighbouring places of the result and describes them: reading
+ * the descriptors in order gives the result in table order. With groups of
+ * more than one item the steps' places follow one another in that order, too.
  */
 #ifndef VDBQ_CL_LAUNCH_H
 #define VDBQ_CL_LAUNCH_H
@@ -62,32 +64,44 @@ struct output {
     u32 reserved;      /* 0                                                 */
 };
 
+/* Rows that lie in one data buffer. */
+struct piece {
+    u32 rows;       /* 0: there is no such piece */
+    u32 step_first; /* number of its first step  */
+};
+#define LAUNCH_PIECES 8
+
 struct launch {
-    u64 row_first;      /* rows of the tablet to run over              */
-    u64 row_end;
+    struct piece pieces[LAUNCH_PIECES]; /* at least one                */
     u64 code;           /* struct code[]; indexed by program counter   */
     u64 constants;      /* i64[]; bits of an f64 where it is one       */
-    u64 feeds;          /* struct feed[]                               */
+    u64 feeds;          /* struct feed[feed_count] for each piece      */
     u64 outputs;        /* struct output[]                             */
     u64 lookups;        /* u64[]: where each struct lookup is          */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
+    u32 feed_count;
     u32 output_count;
+    u32 steps;          /* of all pieces                               */
     u32 steps_per_item; /* steps that one group walks, one by one      */
 };
 
-/* The rows that one step kept: [start, start + count) of the result. */
+/* The rows that one step kept: [start, start + count) of the result. With
+ * groups of more than one item both are 0 before, and each has DESCRIBED
+ * added to it once it is known. */
 struct descriptor {
     u32 start;
     u32 count;
 };
+#define DESCRIBED 0x80000000u
 
-/* Counters, one buffer of u32. */
-enum {
-    COUNTER_ROWS = 0,  /* places taken in the result so far; 0 before  */
-    COUNTER_FAULT = 1, /* the least program counter that failed for a
-                          live row; NO_FAULT before                    */
-    COUNTERS = 2
+/* How far a launch is, one buffer; a struct descriptor for each step follows.
+ * All is 0 before, but for `fault`, which is NO_FAULT. */
+struct progress {
+    u32 rows;   /* result rows, with groups of more than one item      */
+    u32 fault;  /* the least program counter that failed for a live row */
+    u32 groups; /* that have set out, of more than one item            */
+    u32 reserved;
 };
 #define NO_FAULT 0xffffffffu
 
@@ -95,7 +109,8 @@ VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
 VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 72);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 128);
+VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The machine: the kernel that runs a program over rows, and the one that
- * puts result rows into table order. Follows cl/ops.cl and, where it is
- * specialised, the program's own text: run_constants() and run_step().
+ * The machine: the kernel that runs a program over rows. Follows cl/ops.cl
+ * and, where it is specialised, the program's own text: run_constants() and
+ * run_step().
  */
 
 #ifndef VDBQ_SPECIALISED
@@ -76,118 +76,103 @@ static void tile_begin(struct machine *m, u64 row, u64 row_end, i32 first)
 
 /* Points the machine at what the control block describes. */
 static void machine_open(struct machine *m, GLOBAL const u8 *control,
-                         GLOBAL const u8 *data, GLOBAL u8 *result,
-                         GLOBAL struct descriptor *descriptors,
-                         GLOBAL u32 *counters)
+                         GLOBAL u8 *result, GLOBAL struct progress *progress)
 {
     GLOBAL const struct launch *launch = (GLOBAL const struct launch *)control;
     m->control = control;
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
-    m->feeds = (GLOBAL const struct feed *)(control + launch->feeds);
     m->outputs = (GLOBAL const struct output *)(control + launch->outputs);
     m->output_count = launch->output_count;
-    m->data = data;
     m->result = result;
-    m->descriptors = descriptors;
-    m->counters = counters;
+    m->progress = progress;
+    m->descriptors = (GLOBAL struct descriptor *)(progress + 1);
     m->fault = NO_FAULT;
+}
+
+/* Sets out on a step: finds the piece that it is of, and its rows there. */
+static void step_begin(struct machine *m, GLOBAL const struct launch *launch,
+                       u32 step)
+{
+    GLOBAL const struct feed *feeds =
+        (GLOBAL const struct feed *)((GLOBAL const u8 *)launch +
+                                     launch->feeds);
+    struct piece piece = launch->pieces[0];
+    m->data = m->pieces[0];
+    m->feeds = feeds;
+    for (u32 p = 1; p < LAUNCH_PIECES; p++)
+        if (launch->pieces[p].rows > 0 &&
+            step >= launch->pieces[p].step_first) {
+            piece = launch->pieces[p];
+            m->data = m->pieces[p];
+            m->feeds = feeds + p * launch->feed_count;
+        }
+    m->step = step;
+    tile_begin(m,
+               ((u64)(step - piece.step_first) * VDBQ_GROUP + m->item) *
+                   VDBQ_TILE,
+               piece.rows, (i32)launch->code_first);
 }
 
 /* Runs the steps of one group; all its work-items call it. */
 static void run_group(struct machine *m, GLOBAL const struct launch *launch,
                       u32 group)
 {
-    const u32 step_rows = VDBQ_GROUP * VDBQ_TILE;
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
     u32 step = group * launch->steps_per_item;
-    u64 row = launch->row_first + (u64)step * step_rows;
-    m->place = step * step_rows;
+    m->place = step * (VDBQ_GROUP * VDBQ_TILE);
     run_constants(m, first, end);
     for (u32 i = 0; i < launch->steps_per_item; i++) {
-        u64 at = row + (u64)i * step_rows;
-        if (at >= launch->row_end)
+        if (step + i >= launch->steps)
             break;
-        m->step = step + i;
-        tile_begin(m, at + (u64)m->item * VDBQ_TILE, launch->row_end, first);
+        step_begin(m, launch, step + i);
         run_step(m, first, end);
     }
 }
 
 #ifdef __OPENCL_C_VERSION__
 
+/* The number of this group. Where groups wait for one another they are
+ * counted as they set out: whoever waits then waits for one that runs. */
+static u32 group_number(struct machine *m)
+{
+#if VDBQ_GROUP > 1
+    if (m->item == 0)
+        m->shared->group = atomic_inc(&m->progress->groups);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return m->shared->group;
+#else
+    UNUSED(m);
+    return (u32)get_group_id(0);
+#endif
+}
+
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_machine(GLOBAL const u8 *control, GLOBAL const u8 *data,
-             GLOBAL u8 *result, GLOBAL struct descriptor *descriptors,
-             GLOBAL u32 *counters)
+vdbq_machine(GLOBAL const u8 *control, GLOBAL u8 *result,
+             GLOBAL struct progress *progress, GLOBAL const u8 *piece0,
+             GLOBAL const u8 *piece1, GLOBAL const u8 *piece2,
+             GLOBAL const u8 *piece3, GLOBAL const u8 *piece4,
+             GLOBAL const u8 *piece5, GLOBAL const u8 *piece6,
+             GLOBAL const u8 *piece7)
 {
     struct machine m;
+    m.pieces[0] = piece0;
+    m.pieces[1] = piece1;
+    m.pieces[2] = piece2;
+    m.pieces[3] = piece3;
+    m.pieces[4] = piece4;
+    m.pieces[5] = piece5;
+    m.pieces[6] = piece6;
+    m.pieces[7] = piece7;
 #if VDBQ_GROUP > 1
-    LOCAL u32 sums[LOCAL_SUMS];
-    m.local_sums = sums;
+    LOCAL struct shared shared;
+    m.shared = &shared;
 #endif
     m.item = (u32)get_local_id(0);
-    machine_open(&m, control, data, result, descriptors, counters);
-    run_group(&m, (GLOBAL const struct launch *)control,
-              (u32)get_group_id(0));
+    machine_open(&m, control, result, progress);
+    run_group(&m, (GLOBAL const struct launch *)control, group_number(&m));
     if (m.fault != NO_FAULT)
-        atomic_min(&counters[COUNTER_FAULT], m.fault);
-}
-
-/* Rows that the steps before this one kept; all items of the group call it. */
-static u32 rows_before(GLOBAL const struct descriptor *descriptors, u32 step,
-                       LOCAL u32 *sum)
-{
-    u32 mine = 0;
-    for (u32 i = (u32)get_local_id(0); i < step; i += (u32)get_local_size(0))
-        mine += descriptors[i].count;
-    if (get_local_id(0) == 0)
-        *sum = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (mine)
-        atomic_add(sum, mine);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return *sum;
-}
-
-/* Moves the rows that one descriptor names to place `to` and behind it. */
-static void move_rows(GLOBAL const struct output *output,
-                      GLOBAL const u8 *result, GLOBAL u8 *ordered,
-                      struct descriptor rows, u32 to)
-{
-    GLOBAL const u8 *source = result + output->values;
-    GLOBAL u8 *target = ordered + output->values;
-    u32 from = rows.start, size = (u32)get_local_size(0);
-    for (u32 i = (u32)get_local_id(0); i < rows.count; i += size) {
-        if (output->width == 4)
-            ((GLOBAL u32 *)target)[to + i] =
-                ((GLOBAL const u32 *)source)[from + i];
-        else
-            ((GLOBAL u64 *)target)[to + i] =
-                ((GLOBAL const u64 *)source)[from + i];
-        if (output->null_register >= 0)
-            ordered[output->nulls + to + i] = result[output->nulls + from + i];
-    }
-}
-
-/* Step two of the two-step result: each group moves the rows of its steps,
- * `group_steps` of them, to their places in table order. */
-__kernel void vdbq_order(GLOBAL const u8 *control, GLOBAL const u8 *result,
-                         GLOBAL u8 *ordered,
-                         GLOBAL const struct descriptor *descriptors,
-                         u32 steps, u32 group_steps)
-{
-    LOCAL u32 sum;
-    GLOBAL const struct launch *launch = (GLOBAL const struct launch *)control;
-    GLOBAL const struct output *outputs =
-        (GLOBAL const struct output *)(control + launch->outputs);
-    u32 first = (u32)get_group_id(0) * group_steps;
-    u32 to = rows_before(descriptors, first, &sum);
-    for (u32 s = first; s < first + group_steps && s < steps; s++) {
-        for (u32 o = 0; o < launch->output_count; o++)
-            move_rows(outputs + o, result, ordered, descriptors[s], to);
-        to += descriptors[s].count;
-    }
+        atomic_min(&progress->fault, m.fault);
 }
 
 #endif

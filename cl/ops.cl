@@ -71,8 +71,21 @@ UNPACK(I64, u64)
 #define unpack_F32(m, a, feed) UNUSED(m)
 #define unpack_F64(m, a, feed) UNUSED(m)
 
+/* Loads the rows of a tile that lie side by side: a GPU's in one go, with
+ * rows that do not exist, for the area that the first one lies in ends at a
+ * multiple of 64 bytes. WORD is OpenCL's name of T. */
+#if VDBQ_GROUP > 1 && (VDBQ_TILE == 4 || VDBQ_TILE == 8)
+#define JOIN_WORDS(x, y) x##y
+#define JOIN(x, y) JOIN_WORDS(x, y)
+#define PLAIN(T, WORD)                                                       \
+    JOIN(vstore, VDBQ_TILE)(                                                 \
+        *(GLOBAL const JOIN(WORD, VDBQ_TILE) *)values, 0, m->r[a].T);
+#else
+#define PLAIN(T, WORD) EACH_EXISTING A(T) = values[t];
+#endif
+
 /* BITS is the integer that is as wide as T: a constant is copied as bits. */
-#define LOAD(T, BITS)                                                        \
+#define LOAD(T, BITS, WORD)                                                  \
     static void load_##T(struct machine *m, i32 k, i32 a,                    \
                          GLOBAL const struct feed *feed)                     \
     {                                                                        \
@@ -83,7 +96,7 @@ UNPACK(I64, u64)
         if (!some_live(m, k))                                                \
             return;                                                          \
         if (feed->encoding == ENCODING_PLAIN) {                              \
-            EACH_EXISTING A(T) = values[t];                                  \
+            PLAIN(T, WORD)                                                   \
         } else if (feed->encoding == ENCODING_PACKED) {                      \
             unpack_##T(m, a, feed);                                          \
         } else if (feed->encoding == ENCODING_CONSTANT) {                    \
@@ -95,10 +108,10 @@ UNPACK(I64, u64)
     OP(COLUMN_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }          \
     OP(ROWID_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }
 
-LOAD(I32, I32)
-LOAD(I64, I64)
-LOAD(F32, I32)
-LOAD(F64, I64)
+LOAD(I32, I32, int)
+LOAD(I64, I64, long)
+LOAD(F32, I32, float)
+LOAD(F64, I64, double)
 
 /* The value of a word; a word that a table does not have has 0. */
 #define LOOK_UP(T)                                                           \
@@ -529,7 +542,7 @@ OP(CONVERGE)
 static u32 sum_up_to(struct machine *m, u32 count)
 {
     u32 item = m->item, sum = count;
-    LOCAL u32 *sums = m->local_sums, *others = sums + VDBQ_GROUP;
+    LOCAL u32 *sums = m->shared->sums, *others = sums + VDBQ_GROUP;
     for (u32 reach = 1; reach < VDBQ_GROUP; reach *= 4) {
         LOCAL u32 *now = sums;
         now[item] = sum;
@@ -543,18 +556,70 @@ static u32 sum_up_to(struct machine *m, u32 count)
     return sum;
 }
 
+/* Reads what another group describes, as soon as it knows the count; `start`
+ * may be 0, which is not known yet. */
+static struct descriptor described(volatile GLOBAL struct descriptor *other)
+{
+    struct descriptor seen;
+    do {
+        seen.count = other->count;
+        seen.start = other->start;
+    } while (seen.count == 0);
+    seen.count -= DESCRIBED;
+    return seen;
+}
+
+/* The rows that the steps before this one kept. Each of some items looks at
+ * one of them, the first at the nearest; those up to the nearest of which the
+ * start is known add up. All groups do so at once, instead of one after
+ * another (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+ * Look-back). */
+static u32 rows_before(struct machine *m)
+{
+    volatile LOCAL u32 *nearest = &m->shared->nearest;
+    volatile LOCAL u32 *sum = &m->shared->before;
+    u32 item = m->item, end = m->step;
+    if (item == 0)
+        *sum = 0;
+    for (;;) {
+        struct descriptor seen = { DESCRIBED, 0 };
+        if (item == 0)
+            *nearest = VDBQ_LOOK_BACK;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < VDBQ_LOOK_BACK) {
+            if (item < end)
+                seen = described(m->descriptors + (end - 1 - item));
+            if (seen.start != 0)
+                atomic_min(nearest, item);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        u32 last = *nearest;
+        if (item == last)
+            seen.count += seen.start - DESCRIBED;
+        if (item <= last && seen.count > 0)
+            atomic_add(sum, seen.count);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (last < VDBQ_LOOK_BACK)
+            return *sum;
+        end -= VDBQ_LOOK_BACK;
+    }
+}
+
+/* Finds the place of the step's rows, and among them of an item's `count`. */
 static void take_places(struct machine *m, u32 count)
 {
-    LOCAL u32 *start = m->local_sums + 2 * VDBQ_GROUP;
+    volatile GLOBAL struct descriptor *mine = m->descriptors + m->step;
     u32 sum = sum_up_to(m, count);
     if (m->item == VDBQ_GROUP - 1) {
-        *start = sum ? atomic_add(&m->counters[COUNTER_ROWS], sum) : 0;
-        m->descriptors[m->step].start = *start;
-        m->descriptors[m->step].count = sum;
+        atomic_xchg(&mine->count, sum + DESCRIBED);
+        m->shared->count = sum;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    m->place = *start + sum - count;
-    barrier(CLK_LOCAL_MEM_FENCE);
+    m->place = rows_before(m);
+    m->place_in_step = sum - count;
+    if (m->item == VDBQ_GROUP - 1) {
+        atomic_xchg(&mine->start, m->place + DESCRIBED);
+        atomic_max(&m->progress->rows, m->place + sum);
+    }
 }
 
 /* Counts the rows to output, and finds their places. */
@@ -562,7 +627,6 @@ static void result_begin(struct machine *m, i32 k)
 {
     i32 count = 0;
     EACH count += LIVE & m->valid[t];
-    m->kept_count = count;
     take_places(m, (u32)count);
 }
 
@@ -586,17 +650,29 @@ static void result_begin(struct machine *m, i32 k)
 
 #endif
 
-/* Over the kept rows: place i gets row KEPT. On a GPU the tile is in
- * registers, whose numbers must be known, so the rows that are not kept are
- * passed over. */
+/* Writes VALUE of each kept row to `to`, one behind the other. On a GPU the
+ * tile is in registers, whose numbers must be known, so the rows that are not
+ * kept are passed over; the group packs its rows in local memory first, so
+ * that neighbouring items write to neighbouring places. */
 #if VDBQ_GROUP > 1
 #define KEPT t
-#define EACH_KEPT                                                            \
-    for (i32 t = 0, i = 0; t < VDBQ_TILE; i += LIVE & m->valid[t], t++)      \
-        if (LIVE & m->valid[t])
+#define WRITE_KEPT(T, to, VALUE)                                             \
+    {                                                                        \
+        LOCAL T *packed = (LOCAL T *)m->shared->packed;                      \
+        u32 count = m->shared->count;                                        \
+        for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)       \
+            if (LIVE & m->valid[t])                                          \
+                packed[i++] = VALUE;                                         \
+        barrier(CLK_LOCAL_MEM_FENCE);                                        \
+        for (u32 i = m->item; i < count; i += VDBQ_GROUP)                    \
+            to[i] = packed[i];                                               \
+        barrier(CLK_LOCAL_MEM_FENCE);                                        \
+    }
 #else
 #define KEPT m->kept[i]
-#define EACH_KEPT for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)
+#define WRITE_KEPT(T, to, VALUE)                                             \
+    for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)                   \
+        to[i] = VALUE;
 #endif
 
 /* Writes register r as a result column. */
@@ -607,10 +683,10 @@ static void result_values(struct machine *m, i32 k, i32 r,
     NO_K;
     if (output->width == 4) {
         GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
-        EACH_KEPT to[i] = m->r[r].I32[KEPT];
+        WRITE_KEPT(i32, to, m->r[r].I32[KEPT])
     } else {
         GLOBAL i64 *restrict to = (GLOBAL i64 *)values + m->place;
-        EACH_KEPT to[i] = m->r[r].I64[KEPT];
+        WRITE_KEPT(i64, to, m->r[r].I64[KEPT])
     }
 }
 
@@ -620,13 +696,17 @@ static void result_nulls(struct machine *m, i32 k, i32 r,
 {
     GLOBAL u8 *restrict to = m->result + output->nulls + m->place;
     NO_K;
-    EACH_KEPT to[i] = (u8)(m->r[r].I32[KEPT] != 0);
+    WRITE_KEPT(u8, to, (u8)(m->r[r].I32[KEPT] != 0))
 }
 
 /* The rows after these go behind them. */
 static void result_end(struct machine *m)
 {
+#if VDBQ_GROUP == 1
     m->place += (u32)m->kept_count;
+#else
+    UNUSED(m);
+#endif
 }
 
 OP(RESULT)

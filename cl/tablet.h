@@ -21,7 +21,8 @@
  *                              none, and variable is 0
  *       56     8  reserved     0
  *       64  64*C  one struct tablet_column for each column, in table order
- *        .     .  the areas of the columns, each 64-byte aligned
+ *        .     .  the areas of the columns, each 64-byte aligned, in table
+ *                 order, a column's values before its NULL bits
  *        .     .  the variable-size area, 64-byte aligned
  *
  * An area ends at a multiple of 64 bytes; what lies between the end of its

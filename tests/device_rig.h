@@ -12,7 +12,7 @@
 
 #include "cl/opcodes.h"
 #include "cl/tablet.h"
-#include "device/device.h"
+#include "device/job.h"
 
 enum { RIG_LIMIT = 60 };
 
@@ -44,8 +44,9 @@ struct rig {
     struct device *device;
     struct device_machine *machine;
     struct rig_control program;
-    struct device_memory *control, *data, *result, *ordered, *descriptors,
-        *counters;
+    struct device_job *job;
+    struct device_memory *control, *data, *result, *progress;
+    struct progress *start, *end; /* with the descriptors */
     struct device_times times;
     uint64_t rows;
     unsigned steps;
@@ -60,12 +61,13 @@ static inline int32_t rig_value(uint64_t i)
 static inline void rig_program(struct rig *rig)
 {
     rig->program = (struct rig_control){
-        .launch = { .row_end = rig->rows,
+        .launch = { .pieces = { { .rows = (u32)rig->rows } },
                     .code = offsetof(struct rig_control, code),
                     .constants = offsetof(struct rig_control, constants),
                     .feeds = offsetof(struct rig_control, feeds),
                     .outputs = offsetof(struct rig_control, outputs),
                     .code_end = 5,
+                    .feed_count = 1,
                     .output_count = 1 },
         .code = { { .op = OP_INTEGER_I32, .a = 1 },
                   { .op = OP_COLUMN_I32 },
@@ -92,6 +94,11 @@ static inline enum vdbq_status rig_memory(struct rig *rig,
     return device_memory_create(rig->device, place, size, memory, error);
 }
 
+static inline uint64_t rig_progress_bytes(const struct rig *rig)
+{
+    return sizeof(struct progress) + rig->steps * sizeof(struct descriptor);
+}
+
 /* Opens a device and builds the machine; rig_close() is due whatever comes. */
 static inline enum vdbq_status rig_open(struct rig *rig, const char *choice,
                                         enum device_build build,
@@ -116,55 +123,67 @@ static inline enum vdbq_status rig_open(struct rig *rig, const char *choice,
         return status;
     step_rows = device_machine_shape(rig->machine).step_rows;
     rig->steps = (unsigned)((rows + step_rows - 1) / step_rows);
+    rig->program.launch.steps = rig->steps;
     rig->program.launch.steps_per_item =
         device_machine_shape(rig->machine).steps_per_item;
+    rig->start = calloc(1, rig_progress_bytes(rig));
+    rig->end = calloc(1, rig_progress_bytes(rig));
+    if (rig->start == NULL || rig->end == NULL)
+        return error_no_memory(error);
+    rig->start->fault = NO_FAULT;
+    status = device_job_create(rig->device, &rig->job, error);
     status = rig_memory(rig, status, MEMORY_DEVICE, sizeof rig->program,
                         &rig->control, error);
     status = rig_memory(rig, status, MEMORY_PINNED, room, &rig->data, error);
     status = rig_memory(rig, status, MEMORY_DEVICE, room, &rig->result,
                         error);
-    status = rig_memory(rig, status, MEMORY_DEVICE, room, &rig->ordered,
-                        error);
-    status = rig_memory(rig, status, MEMORY_DEVICE, (rig->steps + 1) * 8ull,
-                        &rig->descriptors, error);
-    return rig_memory(rig, status, MEMORY_DEVICE, COUNTERS * 4,
-                      &rig->counters, error);
+    return rig_memory(rig, status, MEMORY_DEVICE, rig_progress_bytes(rig),
+                      &rig->progress, error);
 }
 
 static inline void rig_close(struct rig *rig)
 {
+    device_job_destroy(rig->job);
     device_memory_destroy(rig->control);
     device_memory_destroy(rig->data);
     device_memory_destroy(rig->result);
-    device_memory_destroy(rig->ordered);
-    device_memory_destroy(rig->descriptors);
-    device_memory_destroy(rig->counters);
+    device_memory_destroy(rig->progress);
     device_close(rig->device);
+    free(rig->start);
+    free(rig->end);
 }
 
 /* Fills the column and runs the program once. */
 static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
 {
     int32_t *values = device_memory_host(rig->data);
-    struct device_launch launch = { .launch = &rig->program.launch,
-                                    .control = rig->control,
-                                    .data = rig->data,
-                                    .result = rig->result,
-                                    .descriptors = rig->descriptors,
-                                    .counters = rig->counters };
+    const struct device_copy copies[] = {
+        { rig->control, 0, &rig->program, sizeof rig->program },
+        { rig->progress, 0, rig->start, rig_progress_bytes(rig) },
+    };
+    struct device_job_params params = {
+        .machine = rig->machine,
+        .in = copies,
+        .in_count = 2,
+        .launch = { .launch = &rig->program.launch,
+                    .control = rig->control,
+                    .pieces = { rig->data },
+                    .result = rig->result,
+                    .progress = rig->progress },
+        .progress = rig->end,
+        .progress_size = rig_progress_bytes(rig),
+    };
     enum vdbq_status status;
 
     for (uint64_t i = 0; values != NULL && i < rig->rows; i++)
         values[i] = rig_value(i);
     status = device_memory_give(rig->data, &rig->times, error);
     if (status == VDBQ_OK)
-        status = device_write(rig->control, 0, &rig->program,
-                              sizeof rig->program, &rig->times, error);
+        status = device_job_start(rig->job, &params, error);
     if (status == VDBQ_OK)
-        status = device_launch(rig->machine, &launch, &rig->times, error);
-    if (status == VDBQ_OK && !device_facts(rig->device)->is_host)
-        status = device_order(rig->machine, &launch, rig->ordered, rig->steps,
-                              &rig->times, error);
+        status = device_job_run(rig->job, error);
+    if (status == VDBQ_OK)
+        status = device_job_wait(rig->job, &rig->times, error);
     return status;
 }
 

@@ -357,15 +357,19 @@ static inline void fill_control(const struct program *program,
     unsigned t = table_number(program), count = program_results(program);
 
     assert_true(program->code.count <= 512 && count <= COLUMNS * 2);
+    u32 rows = program->tables.count > 0 ? (u32)test_tables[t].rows : 1;
     control.launch = (struct launch){
-        .row_end = program->tables.count > 0 ? test_tables[t].rows : 1,
+        .pieces = { { .rows = rows } },
         .code = offsetof(struct control, code),
         .constants = offsetof(struct control, constants),
         .feeds = offsetof(struct control, feeds),
         .outputs = offsetof(struct control, outputs),
         .code_first = (u32)part.first,
         .code_end = (u32)part.converge,
+        .feed_count = pack->feed_count,
         .output_count = count,
+        .steps = (rows + host_machine_step_rows() - 1) /
+                 host_machine_step_rows(),
         .steps_per_item = ROWS_MAX
     };
     memcpy(control.code, pack->code,
@@ -392,26 +396,26 @@ static inline void fill_control(const struct program *program,
 static inline int run_program(const struct program *program, struct arena *arena)
 {
     struct machine *machine = host_machine_create();
-    struct descriptor descriptors[ROWS_MAX];
+    struct {
+        struct progress progress;
+        struct descriptor descriptors[ROWS_MAX];
+    } ran = { .progress.fault = NO_FAULT };
+    const u8 *const pieces[LAUNCH_PIECES] = { (const u8 *)&database };
     struct program_pack pack;
     struct error error;
-    u32 counters[COUNTERS] = { 0, NO_FAULT };
     u32 rows = 0;
-    size_t steps;
 
     assert_non_null(machine);
     assert_int_equal(program_pack(program, arena, &pack, &error), VDBQ_OK);
     fill_control(program, &pack);
     memset(&result, 0, sizeof result);
-    host_machine_run(machine, (const u8 *)&control, (const u8 *)&database,
-                     (u8 *)&result, descriptors, counters, 1);
+    host_machine_run(machine, (const u8 *)&control, (u8 *)&result,
+                     &ran.progress, pieces, 1);
     host_machine_destroy(machine);
-    if (counters[COUNTER_FAULT] != NO_FAULT)
-        return -1 - (int)counters[COUNTER_FAULT];
-    steps = (control.launch.row_end + host_machine_step_rows() - 1)
-            / host_machine_step_rows();
-    for (size_t i = 0; i < steps; i++)
-        rows += descriptors[i].count;
+    if (ran.progress.fault != NO_FAULT)
+        return -1 - (int)ran.progress.fault;
+    for (u32 i = 0; i < control.launch.steps; i++)
+        rows += ran.descriptors[i].count;
     return (int)rows;
 }
 

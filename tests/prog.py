@@ -16,15 +16,14 @@ them, which are comments to vdbq:
 A program without "error" must give the rows expected, none if none are. A
 file without "# program" lines is one program.
 """
-import argparse
-import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+
+import shell_options
 
 NOTE = re.compile(r'# (program|table|expect|error): ?(.*)')
 
@@ -64,8 +63,6 @@ def read_programs(path):
 
 def run(program, options):
     """(exit code, rows, messages) of a program in a new database."""
-    chosen = {'VDBQ_DEVICE': options.device, 'VDBQ_MODE': options.exec_mode,
-              'VDBQ_BUILD': options.build}
     with tempfile.NamedTemporaryFile('w', suffix='.prog', encoding='utf-8') as text:
         text.write('\n'.join(program.lines) + '\n')
         text.flush()
@@ -75,7 +72,7 @@ def run(program, options):
             command += ['-c', sql]
         done = subprocess.run([*command, '--program', text.name], check=False,
                               capture_output=True, text=True, timeout=options.timeout,
-                              env=os.environ | {k: v for k, v in chosen.items() if v})
+                              env=shell_options.environment(options))
     return done.returncode, done.stdout.splitlines(), done.stderr.strip()
 
 
@@ -96,22 +93,8 @@ def judge(program, options):
     return ''
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('binary')
-    parser.add_argument('files', nargs='+', type=Path)
-    parser.add_argument('--flags', default='', help='more flags for the shell')
-    parser.add_argument('--device', help='as VDBQ_DEVICE')
-    parser.add_argument('--exec-mode', help='as VDBQ_MODE')
-    parser.add_argument('--build', help='as VDBQ_BUILD')
-    parser.add_argument('--timeout', type=float, default=120, help='seconds a program')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count())
-    return parser.parse_args()
-
-
 def main():
-    options = arguments()
+    options = shell_options.parser(__doc__, 'program').parse_args()
     programs = [program for path in options.files for program in read_programs(path)]
     with ThreadPoolExecutor(options.jobs) as pool:
         faults = list(pool.map(lambda program: judge(program, options), programs))

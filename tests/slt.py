@@ -17,7 +17,6 @@ The regex may also stand after a line "----". Letters say how a column is
 written: I as an integer, R with three decimals, T as it is. "skipif vdbq",
 "onlyif NAME", "halt" and "N values hashing to MD5" are understood.
 """
-import argparse
 import hashlib
 import os
 import re
@@ -29,6 +28,8 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+import shell_options
 
 LITERAL = re.compile(r"('(?:[^']|'')*'|[^',\n]*)([,\n]|\Z)")
 HASH = re.compile(r'(\d+) values hashing to ([0-9a-f]{32})')
@@ -95,7 +96,7 @@ class Shell:
         self.count = 0
         self.errors, self.errors_read = tempfile.TemporaryFile(), 0
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=self.errors, env=environment(options),
+                                        stderr=self.errors, env=shell_options.environment(options),
                                         start_new_session=True)
 
     def run(self, sql):
@@ -155,13 +156,6 @@ class Shell:
         finally:
             self.process.stdout.close()
             self.errors.close()
-
-
-def environment(options):
-    """The environment in which the shell uses the asked-for device, mode, build."""
-    chosen = {'VDBQ_DEVICE': options.device, 'VDBQ_MODE': options.exec_mode,
-              'VDBQ_BUILD': options.build}
-    return os.environ | {name: value for name, value in chosen.items() if value}
 
 
 # --------------------------------------------------------------- compare --
@@ -328,25 +322,12 @@ def run_file(path, options):
     return result
 
 
-def arguments():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('binary')
-    parser.add_argument('files', nargs='+', type=Path)
-    parser.add_argument('--flags', default='', help='more flags for the shell')
-    parser.add_argument('--device', help='as VDBQ_DEVICE')
-    parser.add_argument('--exec-mode', help='as VDBQ_MODE')
-    parser.add_argument('--build', help='as VDBQ_BUILD')
-    parser.add_argument('--timeout', type=float, default=120, help='seconds a record')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+def main():
+    parser = shell_options.parser(__doc__, 'record')
     parser.add_argument('--refusals-ok', action='store_true',
                         help='an error skips the record and what depends on it')
     parser.add_argument('--answers', type=Path, help='write every answer here, to compare')
-    return parser.parse_args()
-
-
-def main():
-    options = arguments()
+    options = parser.parse_args()
     total = Result()
     with ThreadPoolExecutor(options.jobs) as pool:
         results = pool.map(lambda path: run_file(path, options), options.files)

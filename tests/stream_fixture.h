@@ -40,6 +40,7 @@ struct fixture {
     atomic_bool cancelled;
     struct stream_stats stats;
     struct stream_params params;
+    enum run_mode mode;
     unsigned chosen; /* times that a scan asked for its place */
     struct error error;
 };
@@ -64,7 +65,7 @@ static inline enum vdbq_status choose_host(void *context,
     fixture->chosen++;
     *place = (struct stream_place){ .device = fixture->device,
                                     .pool = fixture->pool,
-                                    .mode = MODE_MAPPED };
+                                    .mode = fixture->mode };
     return VDBQ_OK;
 }
 
@@ -88,8 +89,8 @@ static inline void write_side(struct transaction *transaction,
                               const char *name, const struct side *side,
                               struct error *error)
 {
-    const struct column columns[] = { { "k", VDBQ_INTEGER },
-                                      { "v", VDBQ_BIGINT } };
+    const struct column columns[] = { { .name = "k", .type = VDBQ_INTEGER },
+                                      { .name = "v", .type = VDBQ_BIGINT } };
     const struct vdbq_vector vectors[] = {
         { VDBQ_INTEGER, side->k, side->k_null },
         { VDBQ_BIGINT, side->v, side->v_null },

@@ -217,6 +217,73 @@ def case_cache_of_the_user_is_used(folder):
         raise NoDevice('the CPU device is not of POCL')
 
 
+# --------------------------------------------------------------- compiling --
+
+def make_thousand(folder):
+    """A database of a table t of 1,000 rows, a from 0 to 999."""
+    values = ', '.join(f'({i})' for i in range(1000))
+    result = run(folder, '--device', 'host', 'thousand.vdb', '-c', 'create table t (a integer)',
+                 '-c', f'insert into t values {values}')
+    assert result.code == 0, result
+
+
+def analyze(folder, condition, *options, **extra):
+    """(device, build, milliseconds that compiling took) of a query in a new process."""
+    result = run(folder, '--list', *options, 'thousand.vdb',
+                 f'explain analyze select a from t where {condition}', **extra)
+    assert result.code == 0, result
+    return (*(re.search(rf'; {word} +(.*)', result.out).group(1) for word in ('device', 'build')),
+            float(re.search(r'; compile +([0-9.]+) ms', result.out).group(1)))
+
+
+def kept(cache):
+    """The programs that lie in a cache: its files, but for notes and locks."""
+    return {os.path.join(path, name) for path, _, names in os.walk(cache) for name in names
+            if os.path.getsize(os.path.join(path, name)) and '/tune' not in path
+            and not name.startswith('last_accessed')}
+
+
+def case_second_process_compiles_nothing(folder):
+    need_cpu(folder)
+    make_thousand(folder)
+    cache = os.path.join(folder, 'fresh')
+    for build in 'interpreted', 'specialised':
+        options = ('--device', 'cpu', '--build', build)
+        _, name, first = analyze(folder, 'a > 60', *options, XDG_CACHE_HOME=cache)
+        assert name == build and first > 0, (name, first)
+        before = kept(cache)
+        if not before:
+            raise NoDevice('the driver keeps its cache elsewhere')
+        _, name, again = analyze(folder, 'a > 60', *options, XDG_CACHE_HOME=cache)
+        assert name == build and again < first, (name, first, again)
+        assert kept(cache) == before, kept(cache) ^ before
+
+
+def case_constants_share_a_machine(folder):
+    need_cpu(folder)
+    make_thousand(folder)
+    cache = os.path.join(folder, 'fresh')
+    options = ('--device', 'cpu', '--build', 'specialised')
+    analyze(folder, 'a > 60', *options, XDG_CACHE_HOME=cache)
+    before = kept(cache)
+    for condition in 'a > 61', 'a > -7':
+        analyze(folder, condition, *options, XDG_CACHE_HOME=cache)
+        assert kept(cache) == before, (condition, kept(cache) ^ before)
+    analyze(folder, 'a < 60', *options, XDG_CACHE_HOME=cache)
+    if before:
+        assert kept(cache) > before, 'another program makes another machine'
+
+
+def case_small_tables_compile_nothing(folder):
+    make_thousand(folder)
+    cache = os.path.join(folder, 'fresh')
+    for _ in range(2):
+        device, build, compiled = analyze(folder, 'a > 60', XDG_CACHE_HOME=cache)
+        assert (device, build) == ('host', 'interpreted'), (device, build)
+        assert compiled < 20, compiled
+    assert kept(cache) == set(), kept(cache)
+
+
 def main():
     """Runs the cases."""
     passed = failed = 0

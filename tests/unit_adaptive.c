@@ -182,9 +182,10 @@ static struct seen query_run(struct device *device, unsigned most)
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     assert_int_equal(runner_open(&params, &runner, &error), VDBQ_OK);
-    struct runner_input input = { .feeds = &feed,
-                                  .host = (u8 *)values,
-                                  .rows = ROWS };
+    struct runner_input input = {
+        .pieces = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
+        .count = 1
+    };
     unsigned after = 0;
     while (seen.launches < most && after < 3) {
         assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
@@ -376,11 +377,16 @@ static void tuning_is_kept(void **state)
     tuning.tile = 256;
     tuning.gain = 2.5;
     tuning.host_rows_max = 4321;
+    tuning.limits.copy_both = 77.25;
     device_tuning_set(device, &tuning);
     assert_int_equal(device_tuning_save(device, &path, &error), VDBQ_OK);
     fake_close(device);
     check_tuning("1", 256, 2.5);
     check_tuning("2", 1024, 1);
+    device = tuning_open("1");
+    assert_true(device_tuning(device)->limits.copy_both == 77.25);
+    assert_true(device_tuning(device)->limits.memory_read == 0);
+    fake_close(device);
     assert_int_equal(device_host_rows_max(), 4321);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         file_put(path.bytes, "w", wrong[i]);
@@ -397,10 +403,10 @@ static void built_shapes_are_known(void **state)
     struct device *device = tuning_open("3");
     (void)state;
     assert_false(device_shape(device, "body")->built);
-    known_build(device, "body", 1007);
+    assert_false(known_build(device, "body", 1007));
     assert_true(device_shape(device, "body")->built);
     assert_int_equal(device_tuning(device)->compile_ns, (3 * 7 + 1007) / 4);
-    known_build(device, "body", 108);
+    assert_true(known_build(device, "body", 108));
     assert_int_equal(device_tuning(device)->cached_ns, (3 * 8 + 108) / 4);
     fake_close(device);
     device = tuning_open("3");

@@ -139,6 +139,32 @@ static void test_run_failure(void **state)
     vdbq_close(db);
 }
 
+/* A text asked for as a number is what CAST makes of it. */
+static void test_texts_as_numbers(void **state)
+{
+    static const char *const texts[] = {
+        "12", "  -7.9kg", "1e3", "x", "", "99999999999999999999", "+.5e1",
+    };
+    (void)state;
+    vdbq *db = open_memory();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "select s, cast(s as bigint), "
+                 "cast(s as double) from (select '%s' as s)", texts[i]);
+        vdbq_query *query = prepare(db, sql);
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_column_type(query, 0), VDBQ_TEXT);
+        assert_int_equal(vdbq_query_int64(query, 0),
+                         vdbq_query_int64(query, 1));
+        assert_true(vdbq_query_double(query, 0)
+                    == vdbq_query_double(query, 2));
+        if (i == 1)
+            assert_int_equal(vdbq_query_int64(query, 0), -7);
+        vdbq_query_close(query);
+    }
+    vdbq_close(db);
+}
+
 /* A prepared query follows the table: values that no longer fit 32 bits,
  * and a table that was made anew. */
 static void test_plan_again(void **state)
@@ -341,6 +367,38 @@ static void test_explain_and_back(void **state)
     vdbq_close(db);
 }
 
+/* All that EXPLAIN ANALYZE says of a query. */
+static const char *analyze(vdbq *db)
+{
+    static char text[8192];
+    vdbq_query *query = prepare(db, "explain analyze select a from t");
+    text[0] = '\0';
+    while (vdbq_query_row(query) == VDBQ_ROW) {
+        strcat(text, vdbq_query_text(query, 0));
+        strcat(text, "\n");
+    }
+    vdbq_query_close(query);
+    return text;
+}
+
+/* What a run cost is compared with the limits once they were measured. */
+static void test_explain_analyze(void **state)
+{
+    (void)state;
+    struct vdbq_limits limits;
+    vdbq *db = open_memory();
+    assert_int_equal(vdbq_set(db, "encoding", "plain"), VDBQ_OK);
+    run(db, "create table t (a integer); insert into t values (1), (2)");
+    assert_non_null(strstr(analyze(db), "limits    not measured"));
+    assert_null(strstr(analyze(db), "of the limit measured"));
+    assert_non_null(strstr(analyze(db), "ms, nothing to build"));
+    assert_int_equal(vdbq_measure_limits(db, &limits), VDBQ_OK);
+    assert_true(limits.memory_read > 0 && limits.shares_memory);
+    assert_non_null(strstr(analyze(db), "limits    memory "));
+    assert_non_null(strstr(analyze(db), " % of the limit measured"));
+    vdbq_close(db);
+}
+
 static void count_line(void *context, const char *line)
 {
     assert_non_null(strstr(line, "ok"));
@@ -399,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_run_failure),
+        cmocka_unit_test(test_texts_as_numbers),
         cmocka_unit_test(test_plan_again),
         cmocka_unit_test(test_columns_change),
         cmocka_unit_test(test_refused_program),
@@ -407,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_explain_and_back),
+        cmocka_unit_test(test_explain_analyze),
         cmocka_unit_test(test_selftest_of_host),
         cmocka_unit_test(test_stats),
         cmocka_unit_test(test_open_failure),

@@ -18,7 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/crew.h"
 #include "base/error.h"
+#include "base/lru.h"
 #include "base/memory.h"
 #include "base/os.h"
 #include "base/text.h"
@@ -513,9 +515,78 @@ static void the_machine_is_known(void **state)
     assert_true(os_time_ns() >= start);
 }
 
+/* --------------------------------------------------------------- crew -- */
+
+struct counted_job {
+    struct crew_job job; /* first */
+    unsigned runs;
+};
+
+static void count_run(struct crew_job *job)
+{
+    ((struct counted_job *)job)->runs++;
+}
+
+/* Each job is done once, whoever does it and whatever is waited for first. */
+static void crew_does_each_job_once(void **state)
+{
+    enum { JOBS = 200 };
+    static struct counted_job jobs[JOBS];
+
+    (void)state;
+    for (unsigned threads = 0; threads <= 3; threads++) {
+        struct crew *crew = crew_create(threads);
+        assert_true((crew != NULL) == (threads > 0));
+        for (unsigned i = 0; i < JOBS; i++) {
+            jobs[i] = (struct counted_job){ .job = { .run = count_run } };
+            if (crew != NULL && i % 5 != 0)
+                crew_start(crew, &jobs[i].job);
+        }
+        for (unsigned i = 0; i < JOBS; i++)
+            crew_finish(crew, &jobs[i * 7 % JOBS].job);
+        for (unsigned i = 0; i < JOBS; i++)
+            assert_int_equal(jobs[i].runs, 1);
+        crew_destroy(crew);
+    }
+}
+
+/* ---------------------------------------------------------------- lru -- */
+
+static void lru_keeps_the_order_of_use(void **state)
+{
+    struct item {
+        int number;
+        struct lru_link link;
+    } items[4];
+    struct lru lru = { 0 };
+    static const int expected[] = { 0, 3, 1 };
+    struct lru_link *link;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        items[i].number = i;
+        lru_add(&lru, &items[i].link);
+    }
+    lru_remove(&lru, &items[1].link);
+    lru_add(&lru, &items[1].link);
+    lru_remove(&lru, &items[2].link);
+    link = lru.oldest;
+    for (int i = 0; i < 3; i++, link = link->newer) {
+        struct item *item = lru_item(link, offsetof(struct item, link));
+        assert_int_equal(item->number, expected[i]);
+    }
+    assert_null(link);
+    assert_null(lru_item(link, offsetof(struct item, link)));
+    while (lru.newest != NULL)
+        lru_remove(&lru, lru.newest);
+    assert_null(lru.oldest);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crew_does_each_job_once),
+        cmocka_unit_test(lru_keeps_the_order_of_use),
         cmocka_unit_test(errors_are_written_once),
         cmocka_unit_test(long_errors_are_cut_between_characters),
         cmocka_unit_test(zeroed_memory_does_not_overflow),

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "device/backend.h"
 #include "device/cache.h"
 #include "device/environment.h"
 #include "device/find.h"
@@ -257,24 +258,26 @@ static void check_rows(const struct rig *rig, const int32_t *rows,
     assert_int_equal(at, count);
 }
 
-/* Reads the rows that the descriptors name, in their order. */
+/* Reads the rows that the descriptors name, in their order; a dense machine
+ * has them all in one place, too. */
 static uint64_t gather(struct rig *rig, int32_t *rows)
 {
-    struct descriptor *steps = calloc(rig->steps + 1, sizeof *steps);
+    bool dense = device_machine_shape(rig->machine).dense;
+    const struct descriptor *steps = (const void *)(rig->end + 1);
     struct error error;
     uint64_t count = 0;
 
-    assert_non_null(steps);
-    assert_int_equal(device_read(rig->descriptors, 0, steps,
-                                 rig->steps * sizeof *steps, &rig->times,
-                                 &error), VDBQ_OK);
     for (unsigned s = 0; s < rig->steps; s++) {
-        assert_int_equal(device_read(rig->result, steps[s].start * 4ull,
-                                     rows + count, steps[s].count * 4ull,
-                                     &rig->times, &error), VDBQ_OK);
-        count += steps[s].count;
+        u32 start = steps[s].start - (dense ? DESCRIBED : 0);
+        u32 kept = steps[s].count - (dense ? DESCRIBED : 0);
+        assert_true(!dense || start == count);
+        assert_int_equal(device_read(rig->result, start * 4ull, rows + count,
+                                     kept * 4ull, &rig->times, &error),
+                         VDBQ_OK);
+        count += kept;
     }
-    free(steps);
+    assert_int_equal(rig->end->rows, dense ? count : 0);
+    assert_int_equal(rig->end->fault, NO_FAULT);
     return count;
 }
 
@@ -282,25 +285,14 @@ static void check_machine(const char *choice, enum device_build build,
                           uint64_t rows)
 {
     int32_t *values = calloc(rows + 1, sizeof *values);
-    uint32_t counters[COUNTERS];
     struct error error = { 0 };
     struct rig rig;
-    uint64_t count;
 
     assert_non_null(values);
     if (rig_open(&rig, choice, build, rows, &error) != VDBQ_OK ||
         rig_run(&rig, &error) != VDBQ_OK)
         fail_msg("%s\n%s", error.message, error.hint);
-    count = gather(&rig, values);
-    check_rows(&rig, values, count);
-    assert_int_equal(device_read(rig.counters, 0, counters, sizeof counters,
-                                 &rig.times, &error), VDBQ_OK);
-    assert_int_equal(counters[COUNTER_FAULT], NO_FAULT);
-    if (!device_facts(rig.device)->is_host) {
-        assert_int_equal(device_read(rig.ordered, 0, values, count * 4,
-                                     &rig.times, &error), VDBQ_OK);
-        check_rows(&rig, values, count);
-    }
+    check_rows(&rig, values, gather(&rig, values));
     rig_close(&rig);
     free(values);
 }
@@ -347,12 +339,44 @@ static void test_machine_is_kept(void **state)
                               &error), VDBQ_OK);
     compile_ns = rig.times.compile_ns;
     assert_true(compile_ns > 0);
+    assert_int_equal(rig.times.builds, 1);
     assert_ptr_equal(build(&rig, 16, NULL), rig.machine);
     assert_int_equal(rig.times.compile_ns, compile_ns);
+    assert_int_equal(rig.times.builds, 1);
     assert_ptr_not_equal(build(&rig, 17, NULL), rig.machine);
     assert_ptr_not_equal(build(&rig, 2, rig_body), rig.machine);
     assert_ptr_equal(build(&rig, 2, rig_body), build(&rig, 2, rig_body));
+    assert_int_equal(rig.times.builds, 3);
     rig_close(&rig);
+}
+
+/* Measures the limits of a device: each is a rate that memory may have. */
+static void check_limits(const char *name)
+{
+    struct device *device;
+    struct error error;
+    const struct vdbq_limits *limits;
+
+    assert_int_equal(device_open(&(struct device_params){ .choice = name },
+                                 &device, &error), VDBQ_OK);
+    assert_int_equal(device_limits_measure(device, &error), VDBQ_OK);
+    limits = &device_tuning(device)->limits;
+    const double rates[] = { limits->memory_read, limits->copy_in,
+                             limits->copy_out, limits->copy_both,
+                             limits->host_read };
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        assert_true(rates[i] > 0.01 && rates[i] < 1e5);
+    assert_int_equal(limits->shares_memory,
+                     device_facts(device)->shares_memory);
+    device_close(device);
+}
+
+static void test_limits(void **state)
+{
+    (void)state;
+    check_limits("host");
+    need_device();
+    check_limits(tested_device());
 }
 
 static void test_build_log(void **state)
@@ -503,18 +527,35 @@ static enum vdbq_status whole_run(struct error *error)
     return status;
 }
 
-static void test_every_call_fails_once(void **state)
+/* Opens, measures and closes. The device says that it is small, so that
+ * little is moved. */
+static enum vdbq_status limits_run(struct error *error)
+{
+    struct device *device;
+    enum vdbq_status status;
+
+    error_clear(error);
+    status = device_open(&(struct device_params){ .choice = tested_device() },
+                         &device, error);
+    if (status != VDBQ_OK)
+        return status;
+    device->facts.memory_bytes = 64 << 20;
+    status = device_limits_measure(device, error);
+    device_close(device);
+    return status;
+}
+
+/* Lets the first call of `run` fail, then the second, until none does. */
+static void each_call_fails(enum vdbq_status (*run)(struct error *))
 {
     enum vdbq_status status;
     struct error error;
     unsigned n = 0;
 
-    (void)state;
-    need_device();
     replace_calls();
     do {
         calls_left = ++n;
-        status = whole_run(&error);
+        status = run(&error);
         assert_int_equal(error.status, status);
         if (status != VDBQ_OK)
             assert_non_null(strstr(error.message, "OpenCL: cl"));
@@ -523,6 +564,14 @@ static void test_every_call_fails_once(void **state)
     opencl_calls = real;
     assert_int_equal(status, VDBQ_OK);
     assert_true(n > 30);
+}
+
+static void test_every_call_fails_once(void **state)
+{
+    (void)state;
+    need_device();
+    each_call_fails(whole_run);
+    each_call_fails(limits_run);
 }
 
 static void *(*real_resize)(void *, size_t);
@@ -713,6 +762,7 @@ int main(void)
         cmocka_unit_test(test_memory_too_large),
         cmocka_unit_test(test_machine),
         cmocka_unit_test(test_machine_is_kept),
+        cmocka_unit_test(test_limits),
         cmocka_unit_test(test_build_log),
         cmocka_unit_test(test_open_again_and_again),
         cmocka_unit_test(test_every_call_fails_once),

@@ -300,6 +300,15 @@ static void test_cancel(void **state)
     on_devices(check_cancel);
 }
 
+/* Of the first rows only: how many a batch has depends on what is cached. */
+static uint64_t hash_first(const struct vdbq_batch *batch)
+{
+    struct vdbq_batch first = *batch;
+    assert_true(first.rows >= 100);
+    first.rows = 100;
+    return hash_batch(&first, 0);
+}
+
 /* Queries that are open side by side, closed in any state. */
 static void check_open_queries(vdbq *db)
 {
@@ -310,7 +319,7 @@ static void check_open_queries(vdbq *db)
         assert_int_equal(vdbq_prepare(db, queries[0], -1, &first, NULL),
                          VDBQ_OK);
         assert_int_equal(vdbq_query_batch(first, &batch), VDBQ_OK);
-        uint64_t hash = hash_batch(&batch, 0);
+        uint64_t hash = hash_first(&batch);
         set(db, "mode", modes[i * 7 / 3 % MODES]);
         assert_int_equal(vdbq_prepare(db, queries[2], -1, &second, NULL),
                          VDBQ_OK);
@@ -321,7 +330,7 @@ static void check_open_queries(vdbq *db)
         assert_int_equal(vdbq_query_batch(i % 2 == 0 ? second : first,
                                           &batch), VDBQ_OK);
         if (i % 2 == 1)
-            assert_int_equal(hash_batch(&batch, 0), hash);
+            assert_int_equal(hash_first(&batch), hash);
         vdbq_query_close(i % 2 == 0 ? second : first);
     }
 }
@@ -466,6 +475,8 @@ static void check_cached(vdbq *db)
     assert_true(bytes >= table_bytes / 2 && bytes <= table_bytes);
     ask(db, queries[2], &stats);
     assert_true(stats.bytes_in < ROWS);
+    assert_int_equal(stats.launches,
+                     (TABLETS + LAUNCH_PIECES - 1) / LAUNCH_PIECES);
     assert_int_equal(stats.bytes_read, ROWS * 12);
     ask(db, queries[0], &stats);
     assert_true(stats.bytes_in >= ROWS * 8 && stats.bytes_in < ROWS * 10);

@@ -63,12 +63,21 @@ static struct pool *make_pool(uint64_t budget_bytes)
     return pool;
 }
 
+/* Pins all columns of a tablet. */
+static enum vdbq_status pin_whole(struct pool *pool, size_t tablet,
+                                  struct pool_slot **slot)
+{
+    const struct pool_want want = { .table = table,
+                                    .tablet = &table->tablets[tablet] };
+
+    return pool_pin(pool, &want, slot, ERROR);
+}
+
 static struct pool_slot *pin(struct pool *pool, size_t tablet)
 {
     struct pool_slot *slot;
 
-    if (pool_pin(pool, table, &table->tablets[tablet], &slot, ERROR)
-        != VDBQ_OK)
+    if (pin_whole(pool, tablet, &slot) != VDBQ_OK)
         fail_msg("%s", ERROR->message);
     return slot;
 }
@@ -160,14 +169,14 @@ static void a_full_pool_says_so(void **state)
     struct pool_slot *one = pin(pool, 0), *two = pin(pool, 1), *three;
 
     (void)state;
-    assert_int_equal(pool_pin(pool, table, &table->tablets[2], &three, ERROR),
+    assert_int_equal(pin_whole(pool, 2, &three),
                      VDBQ_LIMIT);
     assert_null(three);
     assert_non_null(strstr(ERROR->hint, "VDBQ_MEMORY"));
     three = pin(pool, 1);
     assert_ptr_equal(three, two);
     pool_release(pool, two);
-    assert_int_equal(pool_pin(pool, table, &table->tablets[2], &two, ERROR),
+    assert_int_equal(pin_whole(pool, 2, &two),
                      VDBQ_LIMIT); /* still pinned once */
     pool_release(pool, three);
     two = pin(pool, 2);
@@ -177,7 +186,7 @@ static void a_full_pool_says_so(void **state)
     pool_release(pool, two);
     pool_destroy(pool);
     pool = make_pool(slot_bytes - 1);
-    assert_int_equal(pool_pin(pool, table, &table->tablets[0], &one, ERROR),
+    assert_int_equal(pin_whole(pool, 0, &one),
                      VDBQ_LIMIT);
     assert_int_equal(pool_bytes(pool), 0);
     pool_destroy(pool);
@@ -228,14 +237,14 @@ static void faults_are_passed_up(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         disk.bytes[tablet->offset + 999] ^= 4;
-        assert_int_equal(pool_pin(pool, table, tablet, &slot, ERROR),
+        assert_int_equal(pin_whole(pool, 5, &slot),
                          VDBQ_CORRUPT);
         disk.bytes[tablet->offset + 999] ^= 4;
         disk.fail_calls = DISK_READ;
         disk.fail_code = EIO;
         disk.fail_at = 1;
         disk.calls = 0;
-        assert_int_equal(pool_pin(pool, table, tablet, &slot, ERROR),
+        assert_int_equal(pin_whole(pool, 5, &slot),
                          VDBQ_IO);
         disk.fail_at = 0;
         assert_null(slot);
@@ -266,7 +275,7 @@ static void memory_may_run_out(void **state)
             enum vdbq_status status;
             allocations_left = at;
             memory_calls.resize = failing_resize;
-            status = pool_pin(pool, table, &table->tablets[i], &slot, ERROR);
+            status = pin_whole(pool, i, &slot);
             memory_calls.resize = realloc;
             if (status == VDBQ_OK)
                 pool_release(pool, slot);

@@ -13,6 +13,7 @@ static void open_sides(uint32_t left, uint32_t right, uint32_t keys)
 {
     fill_side(&fixture.sides[0], left, keys, 1);
     fill_side(&fixture.sides[1], right, keys, 77);
+    fixture.mode = MODE_MAPPED;
     fixture_open(&fixture);
 }
 
@@ -253,13 +254,13 @@ static void a_scan_reads_another_steps_rows(void **state)
 }
 
 /* A million rows: those of 1,000 times 1,000 pairs. */
-static void many_rows_come_in_chunks(void **state)
+static void check_chunks(enum run_mode mode)
 {
     struct stream *stream;
     struct vdbq_batch batch = { .rows = 1 };
     uint64_t rows = 0, expected = 0;
-    (void)state;
     open_sides(1000, 1000, 5);
+    fixture.mode = mode;
     add_join((struct join_case){ .kind = JOIN_INNER });
     add_rows(&fixture.steps, 2, filter);
     expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
@@ -282,6 +283,14 @@ static void many_rows_come_in_chunks(void **state)
     assert_true(fixture.stats.sum.launches > 0);
     assert_int_equal(fixture.stats.sum.rows_read, 2000);
     fixture_close(&fixture);
+}
+
+static void many_rows_come_in_chunks(void **state)
+{
+    (void)state;
+    check_chunks(MODE_MAPPED);
+    check_chunks(MODE_SERIAL);
+    check_chunks(MODE_STREAMED);
 }
 
 static void limits_cut_batches(void **state)

@@ -131,10 +131,13 @@ static void run_chunk(struct runner *runner, const struct word_table *table,
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
-    struct runner_input input = { .feeds = &feed,
-                                  .ranks = word_table_ranks(table, chunk),
-                                  .host = (u8 *)codes,
-                                  .rows = ROWS };
+    struct runner_input input = {
+        .pieces = { { .feeds = &feed,
+                      .ranks = word_table_ranks(table, chunk),
+                      .host = (u8 *)codes,
+                      .rows = ROWS } },
+        .count = 1,
+    };
     assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
     assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, ROWS);

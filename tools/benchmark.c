@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Measures queries: each one is run once to warm up and then N times, on one
- * device, in one mode and build. A line of JSON for each query gives the run
- * of median time and what its rows sum up to, so that two runs can be
- * compared for equal answers. The clock runs from vdbq_query_run() to the
- * batch that says that no rows are left; a run that is measured does not look
- * at its rows, as a device would work on meanwhile. Those before and after
- * them do.
+ * device, in one mode and build. A line of JSON gives the limits of the
+ * device, if they are asked for; then one for each query gives the run of
+ * median time and what its rows sum up to, so that two runs can be compared
+ * for equal answers. The clock runs from vdbq_query_run() to the batch that
+ * says that no rows are left; a run that is measured does not look at its
+ * rows, as a device would work on meanwhile. Those before and after them do.
  * Relies on vdbq.h alone.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <vdbq.h>
 
@@ -32,6 +33,7 @@ struct options {
     const char *queries;           /* file with one SELECT a line         */
     const char *setting[SETTINGS]; /* NULL: not given                     */
     unsigned runs;                 /* measured, after one that is not     */
+    bool limits;                   /* are measured first                  */
 };
 
 /* What one run gave and cost. */
@@ -39,12 +41,14 @@ struct run {
     uint64_t rows;
     uint64_t ordered;   /* checksum of the rows in their order */
     uint64_t unordered; /* checksum of the rows in any order   */
+    uint64_t bytes;     /* of the values that were returned    */
     uint64_t total_ns;
     struct vdbq_stats stats;
 };
 
 static int parse(int argc, char **argv, struct options *options);
 static int configure(const struct options *options, vdbq *db);
+static int measure_limits(vdbq *db);
 static int measure_file(const struct options *options, vdbq *db);
 static int complain(const vdbq *db);
 
@@ -59,6 +63,8 @@ int main(int argc, char **argv)
         code = complain(db);
     if (code == GOOD)
         code = configure(&options, db);
+    if (code == GOOD && options.limits)
+        code = measure_limits(db);
     if (code == GOOD)
         code = measure_file(&options, db);
     vdbq_close(db);
@@ -89,6 +95,7 @@ static int usage(void)
     fputs("usage: benchmark [options] --queries FILE DB\n"
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
+          "  --limits yes    measure the limits of the device first\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory\n"
           "  VALUE           as the options of vdbq_set()\n", stderr);
     return BAD_USAGE;
@@ -103,6 +110,8 @@ static bool parse_option(const char *name, const char *value,
         options->runs = (unsigned)strtoul(value, NULL, 10);
         return options->runs >= 1 && options->runs <= RUNS_MAX;
     }
+    if (strcmp(name, "limits") == 0)
+        return options->limits = true, strcmp(value, "yes") == 0;
     for (size_t i = 0; i < SETTINGS; i++)
         if (strcmp(name, settings[i]) == 0)
             return options->setting[i] = value, true;
@@ -145,10 +154,15 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
+static bool is_wide(const struct vdbq_vector *vector)
+{
+    return vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+}
+
 static uint64_t value_bits(const struct vdbq_vector *vector, uint64_t row)
 {
     const unsigned char *bytes = vector->values;
-    bool wide = vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+    bool wide = is_wide(vector);
     uint64_t bits = 0;
     if (vector->nulls && vector->nulls[row])
         return UINT64_MAX;
@@ -166,6 +180,8 @@ static void add_batch(const struct vdbq_batch *batch, struct run *run)
         run->ordered = mix(run->ordered + sum);
     }
     run->rows += batch->rows;
+    for (unsigned column = 0; column < batch->columns; column++)
+        run->bytes += batch->rows * (is_wide(&batch->column[column]) ? 8 : 4);
 }
 
 /* ------------------------------------------------------------- measure -- */
@@ -226,6 +242,14 @@ static void print_ms(const char *name, uint64_t ns, const char *end)
     printf("\"%s\": %.3f%s", name, (double)ns / 1e6, end);
 }
 
+/* The most memory that this process has had. */
+static uint64_t peak_bytes(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (uint64_t)usage.ru_maxrss * 1024;
+}
+
 /* `last` has the names, whose text lives until the query's next call only,
  * and the checksums. */
 static void print_run(unsigned number, const struct run *last,
@@ -241,10 +265,13 @@ static void print_run(unsigned number, const struct run *last,
            last->rows, last->ordered, last->unordered);
     printf("\"rows_read\": %" PRIu64 ", \"bytes_read\": %" PRIu64
            ", \"bytes_in\": %" PRIu64
-           ", \"bytes_out\": %" PRIu64 ", \"launches\": %u, ",
+           ", \"bytes_out\": %" PRIu64 ", \"bytes_result\": %" PRIu64
+           ", \"launches\": %u, ",
            median->stats.rows_read, median->stats.bytes_read,
            median->stats.bytes_in,
-           median->stats.bytes_out, median->stats.launches);
+           median->stats.bytes_out, last->bytes, median->stats.launches);
+    printf("\"peak_bytes\": %" PRIu64 ", ", peak_bytes());
+    print_ms("load_ms", median->stats.load_ns, ", ");
     print_ms("kernel_ms", median->stats.kernel_ns, ", ");
     print_ms("transfer_ms", median->stats.transfer_ns, ", ");
     print_ms("compile_ms", first->stats.compile_ns, ", ");
@@ -270,6 +297,22 @@ static int measure(const struct options *options, unsigned number, vdbq *db,
     }
     qsort(run, options->runs, sizeof run[0], compare_time);
     print_run(number, &last, &first, &run[options->runs / 2]);
+    return GOOD;
+}
+
+/* Measures and prints the limits, GB/s. */
+static int measure_limits(vdbq *db)
+{
+    struct vdbq_limits limits;
+    if (vdbq_measure_limits(db, &limits) != VDBQ_OK)
+        return complain(db);
+    printf("{\"memory_read\": %.2f, \"copy_in\": %.2f, \"copy_out\": %.2f, "
+           "\"copy_both\": %.2f, \"host_read\": %.2f, "
+           "\"shares_memory\": %s}\n",
+           limits.memory_read, limits.copy_in, limits.copy_out,
+           limits.copy_both, limits.host_read,
+           limits.shares_memory ? "true" : "false");
+    fflush(stdout);
     return GOOD;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the table `test` of the Virginian benchmark, as CSV or straight into
- * a database. Equal seeds give equal tables, everywhere: the numbers come
- * from GSL's ranlxd2, row by row, column by column in table order.
+ * Makes the table `test` of the Virginian benchmark, as CSV, as columns of
+ * bare numbers, or straight into a database. Equal seeds give equal tables,
+ * everywhere: the numbers come from GSL's ranlxd2, row by row, column by
+ * column in table order; a longer table begins with a shorter one's rows.
  * Relies on vdbq.h alone.
  */
 #include <gsl/gsl_randist.h>
@@ -31,6 +32,7 @@ struct batch {
 
 struct options {
     const char *csv; /* file to write, "-": standard output */
+    const char *raw; /* folder to write columns into        */
     const char *db;  /* database to make the table in       */
     uint64_t rows;
     unsigned long seed;
@@ -43,6 +45,7 @@ typedef int (*sink)(void *context, const struct batch *batch);
 static int parse(int argc, char **argv, struct options *options);
 static int write_csv(const struct options *options);
 static int write_db(const struct options *options);
+static int write_raw(const struct options *options);
 
 int main(int argc, char **argv)
 {
@@ -52,15 +55,20 @@ int main(int argc, char **argv)
         return status;
     if (options.schema)
         return printf("%s;\n", schema) < 0;
+    if (options.raw)
+        return write_raw(&options);
     return options.csv ? write_csv(&options) : write_db(&options);
 }
 
 static int usage(void)
 {
     fputs("usage: generate [--rows N] [--seed N] --csv FILE | --db FILE | "
-          "--schema\n"
+          "--raw FOLDER |\n"
+          "                --schema\n"
           "  --csv FILE  write CSV with a header (- is standard output)\n"
           "  --db FILE   make the table `test` in a database\n"
+          "  --raw FOLDER  write each column's values, 4 bytes each, into a "
+          "file of its name\n"
           "  --schema    print the table's CREATE TABLE statement\n"
           "  --rows N    how many rows (8000000)\n"
           "  --seed N    of the random numbers (42)\n", stderr);
@@ -82,6 +90,8 @@ static bool parse_option(const char *name, const char *value,
         return options->csv = value, true;
     if (strcmp(name, "--db") == 0)
         return options->db = value, true;
+    if (strcmp(name, "--raw") == 0)
+        return options->raw = value, true;
     if (strcmp(name, "--rows") == 0)
         return parse_number(value, INT32_MAX, &options->rows);
     if (strcmp(name, "--seed") == 0 && parse_number(value, UINT32_MAX, &seed))
@@ -100,7 +110,8 @@ static int parse(int argc, char **argv, struct options *options)
         else
             i++;
     }
-    int targets = options->schema + !!options->csv + !!options->db;
+    int targets = options->schema + !!options->csv + !!options->raw +
+                  !!options->db;
     return targets == 1 ? 0 : usage();
 }
 
@@ -186,6 +197,53 @@ static int write_csv(const struct options *options)
     int status = generate(options, csv_batch, file);
     if (fflush(file) != 0 || (to_file && fclose(file) != 0) || status == 3)
         return perror(options->csv), 3;
+    return status;
+}
+
+/* -------------------------------------------------------------- columns -- */
+
+static const char *const column_names[COLUMNS] = {
+    "id", "uniformi", "normali5", "normali20", "uniformf", "normalf5",
+    "normalf20"
+};
+
+/* The values of a column of the batch; all are 4 bytes wide. */
+static const void *column_values(const struct batch *batch, int column)
+{
+    if (column == 0)
+        return batch->id;
+    return column <= 3 ? (const void *)batch->whole[column - 1]
+                       : (const void *)batch->real[column - 4];
+}
+
+static int raw_batch(void *context, const struct batch *batch)
+{
+    FILE **files = context;
+    for (int column = 0; column < COLUMNS; column++)
+        if (fwrite(column_values(batch, column), 4, batch->rows,
+                   files[column]) != batch->rows)
+            return 3;
+    return 0;
+}
+
+static int write_raw(const struct options *options)
+{
+    FILE *files[COLUMNS] = {0};
+    char path[4096];
+    int status = 0;
+    for (int column = 0; column < COLUMNS && status == 0; column++) {
+        snprintf(path, sizeof path, "%s/%s", options->raw,
+                 column_names[column]);
+        files[column] = fopen(path, "wb");
+        status = files[column] ? 0 : 3;
+    }
+    if (status == 0)
+        status = generate(options, raw_batch, files);
+    for (int column = 0; column < COLUMNS; column++)
+        if (files[column] && fclose(files[column]) != 0)
+            status = 3;
+    if (status == 3)
+        perror(options->raw);
     return status;
 }
 

@@ -60,6 +60,8 @@ static const struct command commands[] = {
       "0: its default", run_option, 0, 1, "device_memory" },
     { ".devices", "", "lists the devices of this machine",
       run_devices, 0, 0, NULL },
+    { ".encoding", "[ENCODING]", "auto, plain or packed: how columns that are "
+      "written are stored", run_option, 0, 1, "encoding" },
     { ".execution", "[MODE]", "auto, serial, streamed, mapped or cached",
       run_option, 0, 1, "mode" },
     { ".exit", "", "ends the shell", run_quit, 0, 0, NULL },
@@ -86,6 +88,8 @@ static const struct command commands[] = {
       1, 1, NULL },
     { ".schema", "[TABLE]", "CREATE TABLE statements", run_schema,
       0, 1, NULL },
+    { ".skip", "[on|off]", "passes tablets over in which no row can match",
+      run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables", run_tables, 0, 0, NULL },
     { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
       0, 1, NULL },

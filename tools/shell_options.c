@@ -57,6 +57,10 @@ static const struct option_row rows[] = {
       take_set, "device_memory" },
     { "cores", 0, "N", "compute units of the device to use; 0: all",
       take_set, "cores" },
+    { "encoding", 0, "ENCODING", "auto, plain or packed: how columns are "
+      "stored", take_set, "encoding" },
+    { "skip", 0, "on|off", "passes tablets over in which no row can match",
+      take_set, "skip" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "no-sync", 0, NULL, "fast, but a power cut can lose the database",

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* Prints every row; the first batch is asked for before anything is written,
  * so that a query that fails at once leaves nothing on stdout. */
@@ -50,6 +51,14 @@ static void tell_stats(struct shell *shell, const struct vdbq_stats *stats)
               mode ? ", " : "", stats->build ? stats->build : "");
 }
 
+/* The most memory that the process has had. */
+static void tell_peak(struct out *err)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        out_print(err, "; peak %ld MiB", usage.ru_maxrss / 1024);
+}
+
 static void tell_time(struct shell *shell, const vdbq_query *query,
                       int64_t start_ns)
 {
@@ -61,6 +70,7 @@ static void tell_time(struct shell *shell, const vdbq_query *query,
               milliseconds((uint64_t)(shell_now_ns() - start_ns)));
     if (stats.device && *stats.device)
         tell_stats(shell, &stats);
+    tell_peak(&shell->err);
     out_char(&shell->err, '\n');
     out_flush(&shell->err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bulk append: a transaction that the caller feeds with vectors.
+ * Bulk append: a transaction that the caller feeds with vectors, or a part of
+ * the one that BEGIN opened.
  */
 #include "api/session.h"
 
@@ -14,8 +15,7 @@ struct vdbq_append {
 static enum vdbq_status begin(vdbq *db, const char *table,
                               struct vdbq_append *append)
 {
-    enum vdbq_status status =
-        transaction_begin(db->database, &append->transaction, &db->error);
+    enum vdbq_status status = session_enter(db, &append->transaction);
     if (status != VDBQ_OK)
         return status;
     const struct table *found =
@@ -74,6 +74,14 @@ static enum vdbq_status begin_call(struct vdbq_append *append)
     return VDBQ_OK;
 }
 
+/* Undoes what was appended. */
+static void drop(struct vdbq_append *append)
+{
+    if (append->transaction != NULL)
+        session_leave(append->db, append->transaction, VDBQ_CANCELLED);
+    append->transaction = NULL;
+}
+
 enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
                                   const struct vdbq_vector *vectors)
 {
@@ -84,10 +92,8 @@ enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
     if (status == VDBQ_OK)
         status = transaction_append(append->transaction, append->table_id,
                                     rows, vectors, &append->db->error);
-    if (status != VDBQ_OK) {
-        transaction_abort(append->transaction);
-        append->transaction = NULL;
-    }
+    if (status != VDBQ_OK)
+        drop(append);
     return session_report(append->db, status, NULL, 0);
 }
 
@@ -95,7 +101,7 @@ enum vdbq_status vdbq_append_commit(vdbq_append *append)
 {
     enum vdbq_status status = begin_call(append);
     if (status == VDBQ_OK) {
-        status = transaction_commit(append->transaction, &append->db->error);
+        status = session_leave(append->db, append->transaction, VDBQ_OK);
         append->transaction = NULL;
     }
     return session_report(append->db, status, NULL, 0);
@@ -105,7 +111,7 @@ void vdbq_append_close(vdbq_append *append)
 {
     if (append == NULL)
         return;
-    transaction_abort(append->transaction);
+    drop(append);
     append->db->append = NULL;
     memory_release(append);
 }

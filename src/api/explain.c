@@ -3,6 +3,7 @@
  * EXPLAIN: the steps as lines of text; those of one program are what
  * vdbq_prepare_program() reads back; with ANALYZE, comment lines that say what its run cost.
  */
+#include <math.h>
 #include <string.h>
 
 #include "api/query.h"
@@ -23,8 +24,63 @@ static double rate(uint64_t bytes, uint64_t ns)
     return ns == 0 ? 0 : (double)bytes / (double)ns;
 }
 
+/* Adds ", N % of" what would take `ideal_ns`, where that is known. */
+static void print_share(double ideal_ns, uint64_t ns, struct text *text)
+{
+    if (ns > 0 && ideal_ns > 0 && isfinite(ideal_ns))
+        text_print(text, ", %.0f %% of the limit measured",
+                   100 * ideal_ns / (double)ns);
+}
+
+/* The time that bytes take at so many GB a second; not finite: not known. */
+static double ideal_ns(uint64_t bytes, double limit)
+{
+    return bytes == 0 ? 0 : (double)bytes / limit;
+}
+
+static void print_compile(const struct vdbq_stats *stats, struct text *text)
+{
+    text_print(text, "; compile   %.3f ms, ", milliseconds(stats->compile_ns));
+    if (stats->builds == 0)
+        text_print(text, "nothing to build\n");
+    else
+        text_print(text, "%u built, %u of them from the cache\n",
+                   stats->builds, stats->builds_cached);
+}
+
+/* Rates, and how near they are to the limits of the device and of the way to
+ * it; `limits` may be all 0. */
+static void print_rates(const struct vdbq_stats *stats,
+                        const struct vdbq_limits *limits, struct text *text)
+{
+    text_print(text, "; transfer  %.3f ms, %.1f GB/s",
+               milliseconds(stats->transfer_ns),
+               rate(stats->bytes_in + stats->bytes_out, stats->transfer_ns));
+    if (!limits->shares_memory)
+        print_share(ideal_ns(stats->bytes_in, limits->copy_in) +
+                        ideal_ns(stats->bytes_out, limits->copy_out),
+                    stats->transfer_ns, text);
+    text_print(text, "\n; kernel    %.3f ms in %u launches, %.1f GB/s of %llu "
+               "bytes read",
+               milliseconds(stats->kernel_ns), stats->launches,
+               rate(stats->bytes_read, stats->kernel_ns),
+               (unsigned long long)stats->bytes_read);
+    print_share(ideal_ns(stats->bytes_read, limits->memory_read),
+                stats->kernel_ns, text);
+    text_print(text, "\n");
+    if (limits->memory_read > 0)
+        text_print(text, "; limits    memory %.1f GB/s, to the device %.1f, "
+                   "from it %.1f, both ways %.1f\n",
+                   limits->memory_read, limits->copy_in, limits->copy_out,
+                   limits->copy_both);
+    else
+        text_print(text, "; limits    not measured on this device yet: "
+                   "vdbq --tune does\n");
+}
+
 /* What a run has cost. */
-static void print_stats(const struct vdbq_stats *stats, struct text *text)
+static void print_stats(const struct vdbq_stats *stats,
+                        const struct vdbq_limits *limits, struct text *text)
 {
     text_print(text, "; device    %s\n", stats->device);
     text_print(text, "; mode      %s\n", stats->mode);
@@ -41,16 +97,8 @@ static void print_stats(const struct vdbq_stats *stats, struct text *text)
                (unsigned long long)stats->bytes_in,
                (unsigned long long)stats->bytes_out);
     text_print(text, "; load      %.3f ms\n", milliseconds(stats->load_ns));
-    text_print(text, "; compile   %.3f ms\n",
-               milliseconds(stats->compile_ns));
-    text_print(text, "; transfer  %.3f ms, %.1f GB/s\n",
-               milliseconds(stats->transfer_ns),
-               rate(stats->bytes_in + stats->bytes_out, stats->transfer_ns));
-    text_print(text, "; kernel    %.3f ms in %u launches, %.1f GB/s of %llu "
-               "bytes read\n",
-               milliseconds(stats->kernel_ns), stats->launches,
-               rate(stats->bytes_read, stats->kernel_ns),
-               (unsigned long long)stats->bytes_read);
+    print_compile(stats, text);
+    print_rates(stats, limits, text);
     text_print(text, "; total     %.3f ms\n", milliseconds(stats->total_ns));
 }
 
@@ -91,6 +139,14 @@ static bool split_lines(const struct text *text, struct vector *lines)
     return true;
 }
 
+/* The limits of the device that a query ran on; all 0: it ran on none. */
+static const struct vdbq_limits *limits_of(const vdbq_query *query)
+{
+    static const struct vdbq_limits none;
+    return query->device != NULL ? &device_tuning(query->device)->limits
+                                 : &none;
+}
+
 enum vdbq_status explain_lines(vdbq_query *query)
 {
     text_finish(&query->lines);
@@ -100,7 +156,7 @@ enum vdbq_status explain_lines(vdbq_query *query)
     else
         print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
-        print_stats(&query->stats.sum, &query->lines);
+        print_stats(&query->stats.sum, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))
         return error_no_memory(&query->db->error);
     query->line_vector =

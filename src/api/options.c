@@ -71,6 +71,13 @@ static bool is_count(const char *value)
            count <= UINT16_MAX;
 }
 
+static bool is_rows(const char *value)
+{
+    int64_t rows;
+    return text_to_int64(value, strlen(value), &rows) && rows >= 0 &&
+           rows <= TABLET_ROWS_MAX;
+}
+
 static const struct {
     const char *name;
     const char *variable;
@@ -97,6 +104,9 @@ static const struct {
     [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
     [OPTION_STEPS] = { "steps", "VDBQ_STEPS", "auto, device, host",
                        is_steps },
+    [OPTION_TABLET_ROWS] = { "tablet_rows", "VDBQ_TABLET_ROWS",
+                             "rows of a full tablet, 0 for the most there "
+                             "can be", is_rows },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -122,6 +132,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_ENCODING], "auto");
     strcpy(db->options[OPTION_SKIP], "on");
     strcpy(db->options[OPTION_STEPS], "auto");
+    strcpy(db->options[OPTION_TABLET_ROWS], "0");
     strcpy(db->options[OPTION_MEMORY], "0");
 }
 
@@ -146,6 +157,9 @@ void options_apply(vdbq *db)
                                   : name_equal(encoding, "packed")
                                       ? CHOOSE_PACKED
                                       : CHOOSE_AUTO);
+    database_fill(db->database, (uint32_t)strtoul(
+                                    db->options[OPTION_TABLET_ROWS], NULL,
+                                    10));
 }
 
 static int option_number(const char *name)
@@ -183,10 +197,12 @@ static unsigned cores_wanted(const vdbq *db)
     return (unsigned)strtoul(db->options[OPTION_CORES], NULL, 10);
 }
 
-unsigned host_threads(const vdbq *db)
+unsigned host_threads(vdbq *db)
 {
-    unsigned wanted = cores_wanted(db), cores = os_cores();
-    return wanted > 0 && wanted < cores ? wanted : cores;
+    unsigned wanted = cores_wanted(db);
+    if (db->host_cores == 0)
+        db->host_cores = os_cores(); /* which reads files of the system */
+    return wanted > 0 && wanted < db->host_cores ? wanted : db->host_cores;
 }
 
 static uint64_t memory_wanted(const vdbq *db, enum option option)

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "exec/modify.h"
-
 /* ---------------------------------------------------------------- plan -- */
 
 /* Gives the tables of a program that was read their ids and types. */
@@ -60,6 +58,8 @@ static void forget_plan(vdbq_query *query)
     if (query->planned)
         plan_finish(&query->plan);
     query_texts_finish(&query->texts);
+    catalogue_release(query->planned_for);
+    query->planned_for = NULL;
     query->planned = false;
     arena_finish(&query->plan_arena);
 }
@@ -80,7 +80,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
-    query->generation = catalogue->generation;
+    query->planned_for = catalogue_hold((struct catalogue *)catalogue);
     if (query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
     if (status != VDBQ_OK)
@@ -88,17 +88,21 @@ static enum vdbq_status make_plan(vdbq_query *query,
     return status;
 }
 
+enum vdbq_status query_plan(vdbq_query *query,
+                            const struct catalogue *catalogue)
+{
+    if (query->planned && query->planned_for == catalogue)
+        return VDBQ_OK;
+    return make_plan(query, catalogue);
+}
+
 /* Opens the newest snapshot, and plans again if that is not what the plan was
  * made for. */
 static enum vdbq_status open_snapshot(vdbq_query *query)
 {
-    enum vdbq_status status = snapshot_open(query->db->database,
-                                            &query->snapshot,
-                                            &query->db->error);
-    if (status == VDBQ_OK &&
-        (!query->planned ||
-         query->generation != query->snapshot.catalogue->generation))
-        status = make_plan(query, query->snapshot.catalogue);
+    enum vdbq_status status = session_snapshot(query->db, &query->snapshot);
+    if (status == VDBQ_OK)
+        status = query_plan(query, query->snapshot.catalogue);
     return status;
 }
 
@@ -202,8 +206,7 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 
 /* ----------------------------------------------------------------- run -- */
 
-/* Ends a run: what it held is let go, its rows are gone. */
-static void end_run(vdbq_query *query)
+void query_end(vdbq_query *query)
 {
     stream_close(query->stream);
     query->stream = NULL;
@@ -224,6 +227,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
         *error = query->db->error;
     if (status != VDBQ_OK)
         return status;
+    if (table != NULL || query->device == NULL)
+        query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
                sizeof query->device_text);
     stream_list(runner_mode_name(place->mode), query->mode_text,
@@ -235,13 +240,13 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 static void clear_stats(vdbq_query *query)
 {
     stream_stats_init(&query->stats);
+    query->device = NULL;
     query->device_text[0] = query->mode_text[0] = '\0';
     query->stats.sum.device = query->device_text;
     query->stats.sum.mode = query->mode_text;
 }
 
-/* Opens the stream of the last step's rows. */
-static enum vdbq_status start_stream(vdbq_query *query)
+enum vdbq_status query_stream(vdbq_query *query)
 {
     vdbq *db = query->db;
     const struct steps *steps = &query->plan.steps;
@@ -259,49 +264,31 @@ static enum vdbq_status start_stream(vdbq_query *query)
                        &query->stream, &db->error);
 }
 
-/* Changes the database as the plan says. */
-static enum vdbq_status run_change(vdbq_query *query)
-{
-    struct database *database = query->db->database;
-    struct error *error = &query->db->error;
-    const struct plan *plan = &query->plan;
-    snapshot_close(&query->snapshot);
-    query->snapshot = (struct snapshot){ 0 };
-    switch (plan->kind) {
-    case PLAN_CREATE_TABLE:
-        return modify_create(database, plan->create.name, plan->create.columns,
-                             plan->create.column_count, plan->create.key,
-                             plan->create.if_not_exists, error);
-    case PLAN_DROP_TABLE:
-        return modify_drop(database, plan->drop.name, plan->drop.if_exists,
-                           error);
-    case PLAN_INSERT:
-        return modify_insert(database, plan->insert.table_id,
-                             plan->insert.rows, plan->insert.vectors,
-                             error);
-    default:
-        return VDBQ_OK;
-    }
-}
-
 /* Runs a query to its end, for EXPLAIN ANALYZE. */
 static enum vdbq_status run_through(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = start_stream(query);
+    enum vdbq_status status = query_stream(query);
     while (status == VDBQ_OK && batch.rows > 0) {
         uint64_t start = os_time_ns();
         status = stream_batch(query->stream, &batch, &query->db->error);
         query->stats.sum.rows_returned += batch.rows;
         query->stats.sum.total_ns += os_time_ns() - start;
     }
-    end_run(query);
+    query_end(query);
     return status;
 }
 
 /* Starts the statement; changes and explanations are done when it returns. */
 static enum vdbq_status start(vdbq_query *query)
 {
+    bool runs = query->statement == NULL
+             || query->statement->explain != AST_EXPLAIN;
+    if (query_changes(query) && runs) {
+        enum vdbq_status status = query_change(query);
+        return status == VDBQ_OK && query_explains(query)
+                   ? explain_lines(query) : status;
+    }
     enum vdbq_status status = open_snapshot(query);
     if (status != VDBQ_OK)
         return status;
@@ -309,9 +296,8 @@ static enum vdbq_status start(vdbq_query *query)
         status = run_through(query);
     if (status == VDBQ_OK && query_explains(query))
         return explain_lines(query);
-    if (status == VDBQ_OK)
-        status = query->plan.kind == PLAN_SELECT ? start_stream(query)
-                                                 : run_change(query);
+    if (status == VDBQ_OK && query->plan.kind == PLAN_SELECT)
+        status = query_stream(query);
     return status;
 }
 
@@ -320,7 +306,7 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     vdbq *db = query->db;
     uint64_t started = os_time_ns();
     enum vdbq_status status = session_begin(db);
-    end_run(query);
+    query_end(query);
     clear_stats(query);
     query->batch = (struct vdbq_batch){ 0 };
     query->reading = READING_NOT;
@@ -332,7 +318,7 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->state = QUERY_RUNNING;
     if (status != VDBQ_OK || (query->plan.kind != PLAN_SELECT &&
                               !query_explains(query)))
-        end_run(query);
+        query_end(query);
     return session_report(db, status, query->text, query->length);
 }
 
@@ -347,7 +333,7 @@ static enum vdbq_status next_batch(vdbq_query *query)
         *batch = (struct vdbq_batch){ .rows = query->line_texts.count,
                                       .columns = 1,
                                       .column = &query->line_vector };
-        end_run(query);
+        query_end(query);
         return VDBQ_OK;
     }
     uint64_t start = os_time_ns();
@@ -360,7 +346,7 @@ static enum vdbq_status next_batch(vdbq_query *query)
         batch->rows = 0;
     query->stats.sum.rows_returned += batch->rows;
     if (batch->rows == 0)
-        end_run(query);
+        query_end(query);
     return status;
 }
 
@@ -421,7 +407,7 @@ void vdbq_query_close(vdbq_query *query)
     if (query == NULL)
         return;
     struct vdbq_query **at = &query->db->queries;
-    end_run(query);
+    query_end(query);
     for (size_t i = 0; i < query->cells.count; i++)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);

@@ -36,7 +36,7 @@ struct vdbq_query {
     struct plan plan;
     struct arena plan_arena;
     bool planned;
-    uint64_t generation;     /* of the catalogue it was planned for    */
+    struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
     enum query_reading reading;
@@ -47,6 +47,8 @@ struct vdbq_query {
     struct query_texts texts;
     uint64_t row;            /* of the batch, that comes next          */
     struct stream_stats stats;
+    struct device *device;   /* that a table is read on, or any; NULL:
+                                nothing ran                            */
     char device_text[96];    /* where `stats` points: what ran, listed */
     char mode_text[64];
 
@@ -56,6 +58,17 @@ struct vdbq_query {
     struct vector line_texts; /* of struct vdbq_text, into `lines`     */
     struct vdbq_vector line_vector;
 };
+
+/* Plans the query for a catalogue, unless that is what it was planned for. */
+enum vdbq_status query_plan(vdbq_query *query,
+                            const struct catalogue *catalogue);
+/* Opens the stream of the plan's rows, of the query's snapshot. */
+enum vdbq_status query_stream(vdbq_query *query);
+/* Ends a run: what it held is let go, its rows are gone. */
+void query_end(vdbq_query *query);
+/* Whether the statement changes anything, and does so. */
+bool query_changes(const vdbq_query *query);
+enum vdbq_status query_change(vdbq_query *query);
 
 /* Puts texts in place of the numbers of words in the query's batch. */
 enum vdbq_status query_texts_make(vdbq_query *query);

@@ -11,7 +11,7 @@ unsigned vdbq_tables(vdbq *db)
     snapshot_close(&db->schema);
     db->schema = (struct snapshot){ 0 };
     if (status == VDBQ_OK)
-        status = snapshot_open(db->database, &db->schema, &db->error);
+        status = session_snapshot(db, &db->schema);
     session_report(db, status, NULL, 0);
     return status == VDBQ_OK ? (unsigned)db->schema.catalogue->table_count : 0;
 }

@@ -24,6 +24,7 @@ enum option {
     OPTION_ENCODING,
     OPTION_SKIP,
     OPTION_STEPS,
+    OPTION_TABLET_ROWS,
     OPTIONS
 };
 
@@ -46,8 +47,10 @@ struct vdbq {
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
     uint64_t host_rows_max;     /* 0: not looked up yet           */
+    unsigned host_cores;        /* likewise                       */
     struct vdbq_query *queries; /* those that are open            */
     struct vdbq_append *append; /* the one that is open, or NULL  */
+    struct transaction *transaction; /* that BEGIN opened, or NULL */
     atomic_bool cancelled;
     vdbq_progress progress;
     void *progress_context;
@@ -68,6 +71,17 @@ void session_move(vdbq *db, const char *text, const char *start);
 /* Clears the last failure; MISUSE where the database is not open. */
 enum vdbq_status session_begin(vdbq *db);
 
+/* Opens what a query of the connection reads: what its transaction has made
+ * so far, or the newest commit. */
+enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot);
+/* The transaction that a statement's changes belong to: the one that BEGIN
+ * opened, marked, or one of its own. */
+enum vdbq_status session_enter(vdbq *db, struct transaction **transaction);
+/* Ends the statement: keeps what it changed where `status` is OK, else nothing
+ * has changed. */
+enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
+                               enum vdbq_status status);
+
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);
 /* Hands the database those that concern it. */
@@ -81,7 +95,7 @@ enum vdbq_status station_choose(vdbq *db, uint64_t rows,
 void stations_close(vdbq *db);
 
 /* Threads of the host that a query may use. */
-unsigned host_threads(const vdbq *db);
+unsigned host_threads(vdbq *db);
 
 /* Where a scan over `rows` rows is to run, and how: rows of a table, or where
  * that is NULL, of no table. */

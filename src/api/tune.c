@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * vdbq_tune(): measures the chosen device.
+ * vdbq_tune() and vdbq_measure_limits(): measure the chosen device.
  */
 #include "exec/tune.h"
 #include "api/session.h"
@@ -32,5 +32,19 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
     device_close(params.again);
     device_close(params.host);
     db->host_rows_max = 0;
+    return session_report(db, status, NULL, 0);
+}
+
+enum vdbq_status vdbq_measure_limits(vdbq *db, struct vdbq_limits *limits)
+{
+    struct station *station = NULL;
+    enum vdbq_status status = session_begin(db);
+    *limits = (struct vdbq_limits){ 0 };
+    if (status == VDBQ_OK)
+        status = station_choose(db, UINT64_MAX, &station);
+    if (status == VDBQ_OK)
+        status = device_limits_measure(station->device, &db->error);
+    if (status == VDBQ_OK)
+        *limits = device_tuning(station->device)->limits;
     return session_report(db, status, NULL, 0);
 }

@@ -136,7 +136,8 @@ enum { VDBQ_VALUE_BYTES = 40 };
 VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
                                  const void *value, char *room);
 /* The other way round. Digits behind the scale are rounded. False where the
- * text is no value of that type; `precision` is of DECIMAL, too. */
+ * text is no value of that type; `precision` is of DECIMAL, too. A TEXT is the
+ * bytes themselves, not copied: false where they are not UTF-8. */
 VDBQ_API bool vdbq_value_parse(enum vdbq_type type, unsigned precision,
                                unsigned scale, const char *bytes,
                                size_t length, void *value);
@@ -190,6 +191,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
  *   steps   auto | device | host: where rows are grouped   VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
+ *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
  * when it is first needed, or by vdbq_device_open().
@@ -276,8 +278,8 @@ VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
  * Rows and batches of one run must not be mixed (MISUSE). */
 VDBQ_API enum vdbq_status vdbq_query_row(vdbq_query *query);
 
-/* A value of the row at hand, converted as CAST would; 0 for NULL, and for
- * text that is no number. A date counts days, a timestamp microseconds. */
+/* A value of the row at hand, converted as CAST would; 0 for NULL. A text is
+ * the number that it starts with, or 0. A date counts days, a timestamp microseconds. */
 VDBQ_API bool vdbq_query_is_null(const vdbq_query *query, unsigned column);
 VDBQ_API int64_t vdbq_query_int64(const vdbq_query *query, unsigned column);
 VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
@@ -307,6 +309,9 @@ struct vdbq_stats {
     uint64_t transfer_ns;   /* in transfers, both ways; they may overlap
                                one another, and kernels                   */
     uint64_t compile_ns;    /* building programs for the device           */
+    unsigned builds;        /* of them; 0: all were there                 */
+    unsigned builds_cached; /* of which some process made before, so that
+                               a cache on disk should have held them      */
     uint64_t load_ns;       /* reading tablets from the file              */
     uint64_t total_ns;      /* inside calls on this query since its start */
     unsigned launches;      /* kernels started                            */
@@ -385,6 +390,22 @@ VDBQ_API enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report,
  * CANCELLED; the tuning is then as it was. */
 VDBQ_API enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report,
                                     void *context);
+
+/* How fast memory is here, in GB (10^9 bytes) a second; 0: not measured. */
+struct vdbq_limits {
+    double memory_read; /* a kernel reads the device's memory             */
+    double copy_in;     /* pinned host memory to the device's             */
+    double copy_out;    /* ... and back                                   */
+    double copy_both;   /* both ways at once, together                    */
+    double host_read;   /* the cores of this machine read its memory      */
+    bool shares_memory; /* with the host: copies are no limit then        */
+};
+
+/* Measures the limits of the chosen device, which takes up to a second;
+ * EXPLAIN ANALYZE compares with those that were measured last, here or by
+ * vdbq_tune(). Fails with DEVICE, NO_MEMORY. */
+VDBQ_API enum vdbq_status vdbq_measure_limits(vdbq *db,
+                                              struct vdbq_limits *limits);
 
 /* Frees text that a call gave to its caller. */
 VDBQ_API void vdbq_free(void *text);

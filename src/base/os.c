@@ -42,6 +42,7 @@ const struct os_file_calls os_files = {
     .size = file_size,
     .truncate = file_truncate,
     .lock = file_lock,
+    .reads_anywhere = true,
 };
 
 static int open_descriptor(const char *path, unsigned flags, int *descriptor,

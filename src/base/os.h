@@ -31,6 +31,7 @@ struct os_file_calls {
     int (*truncate)(struct os_file *file, uint64_t size_bytes);
     /* Never waits: EAGAIN where another connection holds it. */
     int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
+    bool reads_anywhere; /* read() may be called on other threads, too */
 };
 
 /* Real files. Opening one for the first time also syncs its folder. */

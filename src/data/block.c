@@ -45,3 +45,29 @@ uint64_t block_checksum(const void *bytes, size_t size)
 {
     return XXH3_64bits(bytes, size);
 }
+
+_Static_assert(sizeof(XXH3_state_t) <= sizeof(struct checksum),
+               "room for the state of a checksum");
+_Static_assert(_Alignof(XXH3_state_t) <= _Alignof(struct checksum), "likewise");
+
+static XXH3_state_t *state_of(struct checksum *checksum)
+{
+    return (XXH3_state_t *)(void *)checksum->state;
+}
+
+void checksum_begin(struct checksum *checksum)
+{
+    memset(checksum, 0, sizeof *checksum);
+    XXH3_64bits_reset(state_of(checksum));
+}
+
+void checksum_add(struct checksum *checksum, const void *bytes, size_t size)
+{
+    XXH3_64bits_update(state_of(checksum), bytes, size);
+}
+
+uint64_t checksum_end(const struct checksum *checksum)
+{
+    return XXH3_64bits_digest(
+        (const XXH3_state_t *)(const void *)checksum->state);
+}

@@ -27,4 +27,12 @@ void block_destroy(struct block *block); /* accepts a zeroed one */
 /* XXH3, 64 bits. */
 uint64_t block_checksum(const void *bytes, size_t size);
 
+/* The same checksum of bytes that come one after another. */
+struct checksum {
+    _Alignas(64) unsigned char state[576];
+};
+void checksum_begin(struct checksum *checksum);
+void checksum_add(struct checksum *checksum, const void *bytes, size_t size);
+uint64_t checksum_end(const struct checksum *checksum);
+
 #endif

@@ -105,7 +105,7 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     copy->next_table_id = from->next_table_id;
     copy->tables = arena_alloc(&copy->arena,
                                (count + room) * sizeof *copy->tables);
-    if (copy->tables == NULL)
+    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room))
         goto release_copy;
     for (; copy->table_count < count; copy->table_count++) {
         size_t i = copy->table_count;
@@ -137,6 +137,9 @@ void catalogue_remove(struct catalogue *catalogue, uint32_t id)
     size_t after;
 
     assert(place != NULL);
+    for (size_t i = catalogue->index_count; i-- > 0;)
+        if (catalogue->indexes[i].table_id == id)
+            catalogue_remove_index(catalogue, catalogue->indexes[i].name);
     after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
     memmove(place, place + 1, after * sizeof *place);
     catalogue->table_count--;
@@ -162,6 +165,15 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
     table->tablet_count = kept + count;
     number_rows(table);
     return true;
+}
+
+bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
+                         const struct unique *uniques, unsigned count)
+{
+    struct table *table = find_id(catalogue, id);
+
+    assert(table != NULL && table->unique_count == 0);
+    return copy_uniques(&catalogue->arena, uniques, count, table);
 }
 
 int name_order(const char *a, const char *b)
@@ -216,7 +228,8 @@ static bool copy_table(struct arena *arena, const struct table *from,
     to->tablets = arena_alloc(arena,
                               from->tablet_count * sizeof *to->tablets);
     if (to->name == NULL || to->tablets == NULL
-        || !copy_columns(arena, from, to))
+        || !copy_columns(arena, from, to)
+        || !copy_uniques(arena, from->uniques, from->unique_count, to))
         return false;
     for (size_t i = 0; i < from->tablet_count; i++)
         if (!copy_tablet(arena, from->column_count, &from->tablets[i],
@@ -276,11 +289,4 @@ static void join_facts(struct column_facts *all,
 static int compare_names(const void *a, const void *b)
 {
     return name_order(*(const char *const *)a, *(const char *const *)b);
-}
-
-const struct view *catalogue_view(const struct catalogue *catalogue,
-                                  const char *name)
-{
-    (void)catalogue; (void)name;
-    return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The catalogue: every table with its columns, its tablets and what is known
- * of their values. A catalogue never changes once it is current; a writer
+ * of their values; views and indexes. A catalogue never changes once it is current; a writer
  * makes the next one from it. It is shared by counting its holders.
  */
 #ifndef VDBQ_DATA_CATALOGUE_H
@@ -18,9 +18,9 @@
 
 enum {
     COLUMNS_MAX = 4096,   /* of one table       */
-    TABLES_MAX = 65536,   /* of one database    */
+    TABLES_MAX = 65536,   /* of one database; as many views, and indexes */
     NAME_BYTES_MAX = 1024, /* of table or column */
-    DEFAULT_BYTES_MAX = 1 << 20 /* of a column's DEFAULT */
+    STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, of a view */
 };
 
 /* What is known of the values of one column, in one tablet or in all. */
@@ -31,6 +31,12 @@ struct column_facts {
     int64_t maximum;
     double minimum_real;  /* of a floating-point column                   */
     double maximum_real;
+};
+
+/* Columns that no two rows have alike; NULLs are different from one another. */
+struct unique {
+    unsigned column_count;
+    unsigned *columns;
 };
 
 /* A tablet in the file. `generation` and `offset` together name it for ever. */
@@ -60,6 +66,8 @@ struct table {
     unsigned column_count;
     struct column *columns;
     unsigned key;        /* the primary key's column, or NO_KEY */
+    unsigned unique_count;
+    struct unique *uniques; /* besides what is said of one column */
     uint64_t rows;
     size_t tablet_count;
     struct tablet_ref *tablets;
@@ -71,10 +79,14 @@ struct view {
     const char *sql; /* its CREATE VIEW statement */
 };
 
-/* Columns that no two rows have alike. */
-struct unique {
+/* A named index. It costs nothing to keep; one that is unique says what rows
+ * the table may have. */
+struct index {
+    const char *name;
+    uint32_t table_id;
+    bool unique;
     unsigned column_count;
-    unsigned *columns;
+    unsigned *columns; /* of the table */
 };
 
 struct catalogue {
@@ -83,7 +95,18 @@ struct catalogue {
     uint32_t next_table_id;
     size_t table_count;
     struct table *tables;
+    size_t view_count;
+    struct view *views;
+    size_t index_count;
+    struct index *indexes;
     struct arena arena;   /* everything above lives in it                */
+};
+
+/* What becomes of a row whose key another row has. */
+enum conflict {
+    CONFLICT_FAIL,    /* it fails the statement         */
+    CONFLICT_REPLACE, /* the rows that have it go       */
+    CONFLICT_IGNORE   /* it is left out                 */
 };
 
 struct catalogue *catalogue_hold(struct catalogue *catalogue);
@@ -96,6 +119,8 @@ const struct table *catalogue_table_id(const struct catalogue *catalogue,
                                        uint32_t id);
 const struct view *catalogue_view(const struct catalogue *catalogue,
                                   const char *name);
+const struct index *catalogue_index(const struct catalogue *catalogue,
+                                    const char *name);
 /* Number of the column of that name, or column_count: there is none. */
 unsigned table_column(const struct table *table, const char *name);
 

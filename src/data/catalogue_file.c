@@ -4,18 +4,25 @@
  * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
  *
  *   the catalogue    size  field
- *                       8  magic: "VDBQCAT2", or "VDBQCATA" where no column
+ *                       8  magic: "VDBQCAT2", or "VDBQCATA" where nothing
  *                          needs what is marked with *
  *                       8  generation, the same as in the head
  *                       4  id that the next table gets
  *                       4  tables; that many follow
+ *                     * 4  views; that many follow: name and the CREATE VIEW
+ *                          statement
+ *                     * 4  indexes; that many follow: id of the table (4),
+ *                          flags (4): 1 UNIQUE, name, numbers of columns
  *   a table             4  id
  *                       4  number of the primary key's column, or NO_KEY
  *                       4  columns, at least 1
  *                       8  tablets
  *                       .  name
  *                       .  columns
+ *                     * 4  how many times columns are unique together; that
+ *                          many numbers of columns follow
  *                       .  tablets
+ *   numbers of columns  4  how many, at least 1; then 4 for each
  *   a column            4  type; those from TEXT on are *
  *                       .  name
  *                     * 1  precision, of DECIMAL; else 0
@@ -43,13 +50,17 @@
 #include "data/space.h"
 
 /* Bytes that the smallest of each takes. */
-enum { TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24 };
+enum {
+    TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24,
+    UNIQUE_BYTES = 8, VIEW_BYTES = 10, INDEX_BYTES = 21
+};
 
 enum { MAGIC_BYTES = 8 };
 static const char catalogue_magic[] = "VDBQCATA";
 static const char catalogue_magic_2[] = "VDBQCAT2";
 
 enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
+enum { INDEX_UNIQUE = 1 };
 
 /* ------------------------------------------------------------- encode -- */
 
@@ -95,6 +106,11 @@ static bool column_plain(const struct column *column)
 
 static bool catalogue_plain(const struct catalogue *catalogue)
 {
+    if (catalogue->view_count > 0 || catalogue->index_count > 0)
+        return false;
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (catalogue->tables[i].unique_count > 0)
+            return false;
     for (size_t i = 0; i < catalogue->table_count; i++)
         for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
             if (!column_plain(&catalogue->tables[i].columns[k]))
@@ -116,6 +132,40 @@ static void put_column(struct text *text, const struct column *column,
     put_name(text, column->default_sql != NULL ? column->default_sql : "");
 }
 
+static void put_numbers(struct text *text, const unsigned *numbers,
+                        unsigned count)
+{
+    put_32(text, count);
+    for (unsigned i = 0; i < count; i++)
+        put_32(text, numbers[i]);
+}
+
+static void put_uniques(struct text *text, const struct table *table)
+{
+    put_32(text, table->unique_count);
+    for (unsigned i = 0; i < table->unique_count; i++)
+        put_numbers(text, table->uniques[i].columns,
+                    table->uniques[i].column_count);
+}
+
+/* Views and indexes. */
+static void put_names(struct text *text, const struct catalogue *catalogue)
+{
+    put_32(text, (uint32_t)catalogue->view_count);
+    for (size_t i = 0; i < catalogue->view_count; i++) {
+        put_name(text, catalogue->views[i].name);
+        put_name(text, catalogue->views[i].sql);
+    }
+    put_32(text, (uint32_t)catalogue->index_count);
+    for (size_t i = 0; i < catalogue->index_count; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        put_32(text, index->table_id);
+        put_32(text, index->unique ? INDEX_UNIQUE : 0);
+        put_name(text, index->name);
+        put_numbers(text, index->columns, index->column_count);
+    }
+}
+
 static void put_table(struct text *text, const struct table *table, bool plain)
 {
     put_32(text, table->id);
@@ -125,6 +175,8 @@ static void put_table(struct text *text, const struct table *table, bool plain)
     put_name(text, table->name);
     for (unsigned i = 0; i < table->column_count; i++)
         put_column(text, &table->columns[i], plain);
+    if (!plain)
+        put_uniques(text, table);
     for (size_t i = 0; i < table->tablet_count; i++)
         put_tablet(text, table, &table->tablets[i]);
 }
@@ -139,6 +191,8 @@ void catalogue_encode(const struct catalogue *catalogue, struct text *text)
     put_32(text, (uint32_t)catalogue->table_count);
     for (size_t i = 0; i < catalogue->table_count; i++)
         put_table(text, &catalogue->tables[i], plain);
+    if (!plain)
+        put_names(text, catalogue);
 }
 
 /* ------------------------------------------------------------- decode -- */
@@ -158,7 +212,10 @@ struct decoder {
 static void get_catalogue(struct decoder *decoder);
 static void get_table(struct decoder *decoder, struct table *table);
 static void get_columns(struct decoder *decoder, struct table *table);
+static void get_uniques(struct decoder *decoder, struct table *table);
 static void get_tablets(struct decoder *decoder, struct table *table);
+static void get_views(struct decoder *decoder);
+static void get_indexes(struct decoder *decoder);
 static void check_names(struct decoder *decoder);
 static void check_extents(struct decoder *decoder);
 
@@ -292,6 +349,10 @@ static void get_catalogue(struct decoder *decoder)
         get_table(decoder, &catalogue->tables[i]);
         catalogue->table_count++;
     }
+    if (!decoder->plain) {
+        get_views(decoder);
+        get_indexes(decoder);
+    }
     if (!decoder->failed && decoder->at != decoder->end)
         fail(decoder, "bytes are left over", NULL);
 }
@@ -315,6 +376,8 @@ static void get_table(struct decoder *decoder, struct table *table)
     if (table->key != NO_KEY && table->key >= table->column_count)
         fail(decoder, "the primary key", table->name);
     get_columns(decoder, table);
+    if (!decoder->plain)
+        get_uniques(decoder, table);
     table->tablet_count =
         bound(decoder, tablets,
               TABLET_BYTES + (size_t)FACTS_BYTES * table->column_count,
@@ -323,14 +386,14 @@ static void get_table(struct decoder *decoder, struct table *table)
 }
 
 /* The text of a DEFAULT; NULL: there is none. */
-static const char *get_default(struct decoder *decoder)
+static const char *get_sql(struct decoder *decoder)
 {
     size_t length = bound(decoder, get_32(decoder), 1, "a default's length");
     char *sql;
 
     if (decoder->failed || length == 0)
         return NULL;
-    if (length > DEFAULT_BYTES_MAX || memchr(decoder->at, 0, length) != NULL)
+    if (length > STORED_SQL_MAX || memchr(decoder->at, 0, length) != NULL)
         fail(decoder, "a default", NULL);
     sql = take(decoder, length + 1, 1);
     if (sql != NULL)
@@ -350,7 +413,7 @@ static void get_column_more(struct decoder *decoder, const struct table *table,
     column->unique = (more >> 16 & FLAG_UNIQUE) != 0;
     if (more >> 16 > FLAGS)
         fail(decoder, "a column's flags", table->name);
-    column->default_sql = get_default(decoder);
+    column->default_sql = get_sql(decoder);
 }
 
 static void get_columns(struct decoder *decoder, struct table *table)
@@ -426,6 +489,88 @@ static void get_tablets(struct decoder *decoder, struct table *table)
     }
 }
 
+/* ------------------------------------------------------ views, indexes -- */
+
+/* Numbers of columns of a table. */
+static unsigned *get_numbers(struct decoder *decoder,
+                             const struct table *table, unsigned *count)
+{
+    unsigned *numbers;
+
+    *count = (unsigned)bound(decoder, get_32(decoder), sizeof(uint32_t),
+                             "how many columns");
+    if (*count == 0)
+        fail(decoder, "how many columns", table->name);
+    numbers = take(decoder, *count, sizeof *numbers);
+    for (unsigned i = 0; i < *count && !decoder->failed; i++) {
+        numbers[i] = get_32(decoder);
+        if (numbers[i] >= table->column_count)
+            fail(decoder, "a column's number", table->name);
+    }
+    return numbers;
+}
+
+static void get_uniques(struct decoder *decoder, struct table *table)
+{
+    unsigned count = (unsigned)bound(decoder, get_32(decoder), UNIQUE_BYTES,
+                                     "a number of unique columns");
+
+    table->uniques = take(decoder, count, sizeof *table->uniques);
+    for (unsigned i = 0; i < count && !decoder->failed; i++)
+        table->uniques[i].columns = get_numbers(
+            decoder, table, &table->uniques[i].column_count);
+    table->unique_count = count;
+}
+
+static void get_views(struct decoder *decoder)
+{
+    struct catalogue *catalogue = decoder->catalogue;
+    size_t count = bound(decoder, get_32(decoder), VIEW_BYTES,
+                         "its views' count");
+
+    if (count > TABLES_MAX)
+        fail(decoder, "too many views", NULL);
+    catalogue->views = take(decoder, count, sizeof *catalogue->views);
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        catalogue->views[i].name = get_name(decoder);
+        catalogue->views[i].sql = get_sql(decoder);
+        if (!decoder->failed && catalogue->views[i].sql == NULL)
+            fail(decoder, "a view's statement", NULL);
+        catalogue->view_count++;
+    }
+}
+
+static void get_index(struct decoder *decoder, struct index *index)
+{
+    const struct table *table;
+    uint32_t flags;
+
+    index->table_id = get_32(decoder);
+    flags = get_32(decoder);
+    index->unique = (flags & INDEX_UNIQUE) != 0;
+    index->name = get_name(decoder);
+    table = catalogue_table_id(decoder->catalogue, index->table_id);
+    if (!decoder->failed && (table == NULL || flags > INDEX_UNIQUE))
+        fail(decoder, "an index", NULL);
+    if (!decoder->failed)
+        index->columns = get_numbers(decoder, table, &index->column_count);
+}
+
+static void get_indexes(struct decoder *decoder)
+{
+    struct catalogue *catalogue = decoder->catalogue;
+    size_t count = bound(decoder, get_32(decoder), INDEX_BYTES,
+                         "its indexes' count");
+
+    if (count > TABLES_MAX)
+        fail(decoder, "too many indexes", NULL);
+    catalogue->indexes = take(decoder, count, sizeof *catalogue->indexes);
+    for (size_t i = 0; i < count && !decoder->failed; i++) {
+        get_index(decoder, &catalogue->indexes[i]);
+        catalogue->index_count++;
+    }
+}
+
 /* --------------------------------------------------- what must differ -- */
 
 static void check_column_names(struct decoder *decoder,
@@ -439,22 +584,40 @@ static void check_column_names(struct decoder *decoder,
         fail(decoder, "two columns of one name", table->name);
 }
 
+/* Tables, views and indexes have names of their own. */
+static void check_all_names(struct decoder *decoder)
+{
+    const struct catalogue *catalogue = decoder->catalogue;
+    size_t count = 0;
+    const char **names =
+        take(decoder, catalogue->table_count + catalogue->view_count
+                          + catalogue->index_count, sizeof *names);
+
+    if (names == NULL)
+        return;
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        names[count++] = catalogue->tables[i].name;
+    for (size_t i = 0; i < catalogue->view_count; i++)
+        names[count++] = catalogue->views[i].name;
+    for (size_t i = 0; i < catalogue->index_count; i++)
+        names[count++] = catalogue->indexes[i].name;
+    if (names_twice(names, count) != NULL)
+        fail(decoder, "two tables of one name", NULL);
+}
+
 /* Names of tables, names of columns of a table, and ids are there once. The
  * ids grow, since tables are only ever added at the end. */
 static void check_names(struct decoder *decoder)
 {
     const struct catalogue *catalogue = decoder->catalogue;
-    size_t count = catalogue->table_count;
-    const char **names = take(decoder, count, sizeof *names);
+    const struct table *tables = catalogue->tables;
 
-    for (size_t i = 0; i < count && !decoder->failed; i++) {
-        names[i] = catalogue->tables[i].name;
-        check_column_names(decoder, &catalogue->tables[i]);
-        if (i > 0 && catalogue->tables[i - 1].id >= catalogue->tables[i].id)
-            fail(decoder, "the id", names[i]);
+    for (size_t i = 0; i < catalogue->table_count && !decoder->failed; i++) {
+        check_column_names(decoder, &tables[i]);
+        if (i > 0 && tables[i - 1].id >= tables[i].id)
+            fail(decoder, "the id", tables[i].name);
     }
-    if (!decoder->failed && names_twice(names, count) != NULL)
-        fail(decoder, "two tables of one name", NULL);
+    check_all_names(decoder);
 }
 
 static void check_extents(struct decoder *decoder)

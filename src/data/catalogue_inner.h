@@ -8,8 +8,8 @@
 
 #include "data/catalogue.h"
 
-/* An empty catalogue, or one equal to `from` with room for `room` tables
- * more; the caller holds it and may change it until others see it. NULL:
+/* An empty catalogue, or one equal to `from` with room for `room` tables,
+ * views and indexes more; the caller holds it and may change it until others see it. NULL:
  * there is no memory. */
 struct catalogue *catalogue_create(void);
 struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
@@ -17,8 +17,22 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
 /* Adds a table without tablets, in the room that catalogue_copy() made. The
  * names are copied. False: no memory. */
 bool catalogue_add(struct catalogue *catalogue, const struct table *table);
-/* Removes a table. */
+/* Removes a table with its indexes. */
 void catalogue_remove(struct catalogue *catalogue, uint32_t id);
+/* As catalogue_add(), of what has a name of its own. */
+bool catalogue_add_view(struct catalogue *catalogue, const struct view *view);
+bool catalogue_add_index(struct catalogue *catalogue,
+                         const struct index *index);
+void catalogue_remove_view(struct catalogue *catalogue, const char *name);
+void catalogue_remove_index(struct catalogue *catalogue, const char *name);
+/* Copies views and indexes, with room for more. False: no memory. */
+bool catalogue_copy_names(struct catalogue *copy,
+                          const struct catalogue *from, size_t room);
+/* Gives a table that has none the columns that are unique together. */
+bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
+                         const struct unique *uniques, unsigned count);
+bool copy_uniques(struct arena *arena, const struct unique *uniques,
+                  unsigned count, struct table *to);
 /* Lets a table keep the first `kept` of its tablets and adds copies of
  * `count` more; counts its rows anew. False: no memory. */
 bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,

@@ -11,6 +11,7 @@
 #include "data/database_inner.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
+#include "data/unique.h"
 
 enum { CREATE_WAIT_MAX = 5000 }; /* pauses, while another one creates it */
 
@@ -24,10 +25,6 @@ static enum vdbq_status choose_head(struct file *file,
 static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
                                        struct catalogue **catalogue,
                                        struct error *error);
-static enum vdbq_status check_facts(const struct database *database,
-                                    const struct table *table,
-                                    const struct tablet_ref *tablet,
-                                    const void *block, struct error *error);
 
 enum vdbq_status database_open(const struct database_params *params,
                                struct database **database,
@@ -42,9 +39,8 @@ enum vdbq_status database_open(const struct database_params *params,
     if (opened == NULL)
         return error_no_memory(error);
     opened->snapshots = VECTOR(struct catalogue *);
-    opened->tablet_rows = params->tablet_rows;
-    if (opened->tablet_rows == 0 || opened->tablet_rows > TABLET_ROWS_MAX)
-        opened->tablet_rows = TABLET_ROWS_MAX;
+    opened->unique_sets = VECTOR(struct unique_set);
+    database_fill(opened, params->tablet_rows);
     status = file_open(params, &opened->file, error);
     if (status == VDBQ_OK)
         status = refresh_locked(opened, error);
@@ -65,6 +61,7 @@ void database_close(struct database *database)
     assert(database->snapshots.count == 0 && database->transaction == NULL);
     catalogue_release(database->current);
     vector_finish(&database->snapshots);
+    unique_sets_finish(database);
     file_close(&database->file);
     memory_release(database);
 }
@@ -79,9 +76,21 @@ void database_encode(struct database *database, enum encoding_choice encoding)
     database->encoding = encoding;
 }
 
+void database_fill(struct database *database, uint32_t tablet_rows)
+{
+    bool most = tablet_rows == 0 || tablet_rows > TABLET_ROWS_MAX;
+
+    database->tablet_rows = most ? TABLET_ROWS_MAX : tablet_rows;
+}
+
 const char *database_path(const struct database *database)
 {
     return database->file.path;
+}
+
+bool database_reads_anywhere(const struct database *database)
+{
+    return database->file.calls->reads_anywhere;
 }
 
 /* File rule 5: nobody overwrites the catalogue while it is read. */
@@ -226,6 +235,13 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
 enum vdbq_status snapshot_open(struct database *database,
                                struct snapshot *snapshot, struct error *error)
 {
+    return snapshot_take(database, NULL, snapshot, error);
+}
+
+enum vdbq_status snapshot_take(struct database *database,
+                               struct catalogue *catalogue,
+                               struct snapshot *snapshot, struct error *error)
+{
     bool first = database->snapshots.count == 0;
     enum vdbq_status status = VDBQ_OK;
 
@@ -234,9 +250,12 @@ enum vdbq_status snapshot_open(struct database *database,
         status = file_lock_reader(&database->file, error);
     if (status != VDBQ_OK)
         return status;
-    status = database_refresh(database, error);
+    if (catalogue == NULL) {
+        status = database_refresh(database, error);
+        catalogue = database->current;
+    }
     if (status == VDBQ_OK
-        && !vector_append(&database->snapshots, &database->current, 1))
+        && !vector_append(&database->snapshots, &catalogue, 1))
         status = error_no_memory(error);
     if (status != VDBQ_OK) {
         if (first)
@@ -244,7 +263,7 @@ enum vdbq_status snapshot_open(struct database *database,
         return status;
     }
     snapshot->database = database;
-    snapshot->catalogue = catalogue_hold(database->current);
+    snapshot->catalogue = catalogue_hold(catalogue);
     return VDBQ_OK;
 }
 
@@ -277,42 +296,70 @@ enum vdbq_status tablet_load(struct database *database,
     size_t size = (size_t)tablet->size_bytes;
     enum vdbq_status status =
         file_read(&database->file, block, size, tablet->offset, error);
-    uint64_t checksum;
 
-    if (status != VDBQ_OK)
-        return status;
-    checksum = block_checksum(block, size);
-    if (checksum != tablet->checksum)
-        return error_set(error, VDBQ_CORRUPT,
-                         "%s: table %s: the tablet at byte %llu is damaged: "
-                         "checksum %016llx, expected %016llx",
-                         database->file.path, table->name,
-                         (unsigned long long)tablet->offset,
-                         (unsigned long long)checksum,
-                         (unsigned long long)tablet->checksum);
-    status = tablet_check(table, block, tablet->size_bytes, tablet->rows,
-                          error);
-    if (status != VDBQ_OK)
-        return status;
-    return check_facts(database, table, tablet, block, error);
+    if (status == VDBQ_OK)
+        status = tablet_check_sum(database, table, tablet,
+                                  block_checksum(block, size), error);
+    if (status == VDBQ_OK)
+        status = tablet_check(table, block, tablet->size_bytes, tablet->rows,
+                              error);
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = tablet_check_facts(database, table, tablet, block, i, error);
+    return status;
 }
 
-/* Whether the catalogue says the same of the values as the tablet does. */
-static enum vdbq_status check_facts(const struct database *database,
+enum vdbq_status tablet_check_sum(const struct database *database,
+                                  const struct table *table,
+                                  const struct tablet_ref *tablet,
+                                  uint64_t checksum, struct error *error)
+{
+    if (checksum == tablet->checksum)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_CORRUPT,
+                     "%s: table %s: the tablet at byte %llu is damaged: "
+                     "checksum %016llx, expected %016llx",
+                     database->file.path, table->name,
+                     (unsigned long long)tablet->offset,
+                     (unsigned long long)checksum,
+                     (unsigned long long)tablet->checksum);
+}
+
+enum vdbq_status tablet_check_bytes(const struct database *database,
                                     const struct table *table,
                                     const struct tablet_ref *tablet,
-                                    const void *block, struct error *error)
+                                    struct error *error)
 {
-    for (unsigned i = 0; i < table->column_count; i++) {
-        struct column_facts facts;
-        tablet_facts(block, i, &facts);
-        if (!facts_equal(table->columns[i].type, &facts, &tablet->facts[i]))
-            return error_set(error, VDBQ_CORRUPT,
-                             "%s: table %s, column %s: the catalogue and the "
-                             "tablet at byte %llu disagree about the values",
-                             database->file.path, table->name,
-                             table->columns[i].name,
-                             (unsigned long long)tablet->offset);
-    }
-    return VDBQ_OK;
+    struct block block = block_create(tablet->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = file_read(&database->file, block.bytes, block.size,
+                       tablet->offset, error);
+    if (status == VDBQ_OK)
+        status = tablet_check_sum(database, table, tablet,
+                                  block_checksum(block.bytes, block.size),
+                                  error);
+    block_destroy(&block);
+    return status;
+}
+
+enum vdbq_status tablet_check_facts(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *block, unsigned column,
+                                    struct error *error)
+{
+    struct column_facts facts;
+
+    tablet_facts(block, column, &facts);
+    if (facts_equal(table->columns[column].type, &facts,
+                    &tablet->facts[column]))
+        return VDBQ_OK;
+    return error_set(error, VDBQ_CORRUPT,
+                     "%s: table %s, column %s: the catalogue and the tablet "
+                     "at byte %llu disagree about the values",
+                     database->file.path, table->name,
+                     table->columns[column].name,
+                     (unsigned long long)tablet->offset);
 }

@@ -27,10 +27,15 @@ enum vdbq_status database_open(const struct database_params *params,
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
 const char *database_path(const struct database *database);
+/* Whether the file may be read on several threads at a time. */
+bool database_reads_anywhere(const struct database *database);
 
 /* How tablets that are written from now on are encoded. */
 void database_encode(struct database *database,
                      enum encoding_choice encoding);
+/* How many rows a full tablet has that is written from now on; 0:
+ * TABLET_ROWS_MAX. Never between two rows of one statement. */
+void database_fill(struct database *database, uint32_t tablet_rows);
 
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
@@ -61,8 +66,8 @@ enum vdbq_status transaction_begin(struct database *database,
                                    struct transaction **transaction,
                                    struct error *error);
 /* The state that the transaction has made so far, with the tables it created
- * and without those it dropped; rows appended are not in it before the
- * commit. Lives until the next call on the transaction. */
+ * and without those it dropped; rows appended are not in it before
+ * transaction_settle(). Lives until the next call on the transaction. */
 const struct catalogue *transaction_catalogue(
     const struct transaction *transaction);
 
@@ -75,6 +80,26 @@ enum vdbq_status transaction_drop_table(struct transaction *transaction,
                                         uint32_t table_id,
                                         struct error *error);
 
+/* Columns of a new table that are unique together. */
+enum vdbq_status transaction_constrain(struct transaction *transaction,
+                                       uint32_t table_id,
+                                       const struct unique *uniques,
+                                       unsigned count, struct error *error);
+
+/* Views and indexes: names that no table, view or index has (EXISTS). A
+ * unique index over rows that are alike fails with CONSTRAINT. */
+enum vdbq_status transaction_create_view(struct transaction *transaction,
+                                         const struct view *view,
+                                         struct error *error);
+enum vdbq_status transaction_drop_view(struct transaction *transaction,
+                                       const char *name, struct error *error);
+enum vdbq_status transaction_create_index(struct transaction *transaction,
+                                          const struct index *index,
+                                          struct error *error);
+enum vdbq_status transaction_drop_index(struct transaction *transaction,
+                                        const char *name,
+                                        struct error *error);
+
 /* Appends rows: one vector for each column, of its type. Rows are gathered
  * in memory and written as tablets fill up and at the commit. Fails with
  * CONSTRAINT for a NULL in the primary key (a key that is there twice is
@@ -83,6 +108,33 @@ enum vdbq_status transaction_append(struct transaction *transaction,
                                     uint32_t table_id, uint64_t rows,
                                     const struct vdbq_vector *vectors,
                                     struct error *error);
+
+/* Likewise; `conflict`: what becomes of keys that are there twice. With
+ * REPLACE and IGNORE they are found here. */
+enum vdbq_status transaction_insert(struct transaction *transaction,
+                                    uint32_t table_id, uint64_t rows,
+                                    const struct vdbq_vector *vectors,
+                                    enum conflict conflict,
+                                    struct error *error);
+
+/* Takes all rows out of a table. Its tablets stay for those who read them. */
+enum vdbq_status transaction_clear(struct transaction *transaction,
+                                   uint32_t table_id, struct error *error);
+
+/* Writes the rows appended so far, so that they are in the transaction's
+ * catalogue and can be read. Fails as a commit does. */
+enum vdbq_status transaction_settle(struct transaction *transaction,
+                                    struct error *error);
+/* Settles, and marks the state that transaction_undo() goes back to, also
+ * after a failure. */
+enum vdbq_status transaction_mark(struct transaction *transaction,
+                                  struct error *error);
+void transaction_undo(struct transaction *transaction);
+/* Settles, and opens what the transaction has made so far for reading. It
+ * may be read on whatever becomes of the transaction. */
+enum vdbq_status transaction_snapshot(struct transaction *transaction,
+                                      struct snapshot *snapshot,
+                                      struct error *error);
 
 /* Makes everything durable, lets the writer's place go and frees the
  * transaction, whatever it returns. On failure nothing has changed. */

@@ -60,7 +60,7 @@ static bool watch_keys(struct gather *gather, const struct table *table,
     const struct rows *rows = &gather->rows;
     const char *values;
 
-    if (table->key == NO_KEY)
+    if (table->key == NO_KEY || gather->claimed)
         return true;
     values = vectors[table->key].values;
     values += first * type_bytes(vectors[table->key].type);
@@ -175,24 +175,6 @@ static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
     return count;
 }
 
-static enum vdbq_status add_tablet(struct rows *rows,
-                                   struct database *database,
-                                   const struct table *table,
-                                   const struct tablet_ref *tablet,
-                                   struct error *error)
-{
-    struct block block = block_create(tablet->size_bytes);
-    enum vdbq_status status;
-
-    if (block.bytes == NULL)
-        return error_no_memory(error);
-    status = tablet_load(database, table, tablet, block.bytes, error);
-    if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
-        status = error_no_memory(error);
-    block_destroy(&block);
-    return status;
-}
-
 /* Adds `more` behind `rows`. */
 static enum vdbq_status add_rows(struct rows *rows, const struct rows *more,
                                  struct error *error)
@@ -223,7 +205,8 @@ static enum vdbq_status take_in(struct rows *rows, struct database *database,
     if (!rows_init(&all, table))
         return error_no_memory(error);
     for (size_t i = first; i < table->tablet_count && status == VDBQ_OK; i++)
-        status = add_tablet(&all, database, table, &table->tablets[i], error);
+        status = rows_add_ref(&all, database, table, &table->tablets[i],
+                              error);
     if (status == VDBQ_OK)
         status = add_rows(&all, rows, error);
     if (status == VDBQ_OK) {

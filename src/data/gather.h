@@ -22,6 +22,7 @@ struct gather {
     uint32_t table_id;
     struct rows rows;      /* that are in no tablet yet                     */
     struct key_watch keys; /* where the table has a primary key             */
+    bool claimed;          /* unique.c has seen to the keys: none is watched */
     struct vector written; /* struct tablet_ref: full ones, and the last    */
     size_t kept;           /* how many of the table's tablets stay, once it
                               is finished; the others are in `written`      */

@@ -118,6 +118,16 @@ static bool in_order(struct key_watch *watch, struct key_values keys)
     return true;
 }
 
+bool key_grows(const struct table *table, uint64_t rows,
+               const struct vdbq_vector *vectors)
+{
+    struct key_watch watch = key_watch_init(table);
+
+    return !watch.loose
+        && in_order(&watch,
+                    (struct key_values){ vectors[table->key].values, rows });
+}
+
 bool key_watch_add(struct key_watch *watch, struct key_values more,
                    struct key_values waiting, size_t tablets)
 {

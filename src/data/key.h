@@ -45,6 +45,9 @@ struct key_values {
 enum vdbq_status key_check_nulls(const struct table *table, uint64_t rows,
                                  const struct vdbq_vector *vectors,
                                  struct error *error);
+/* Whether keys grow, above all that the table has. */
+bool key_grows(const struct table *table, uint64_t rows,
+               const struct vdbq_vector *vectors);
 /* Notes more keys. `waiting` are those noted before that are in no tablet
  * yet, `tablets` how many the transaction has written. False: no memory. */
 bool key_watch_add(struct key_watch *watch, struct key_values more,

@@ -2,27 +2,34 @@
 /*
  * The pool of pinned slots.
  *
- * Every slot holds one tablet and is in the chain of its hash; a slot that
- * nobody uses is also in the list of idle slots, oldest first, from which
- * room is taken. A slot's name is its tablet's place, generation and
+ * Every slot holds a portion of one tablet and is in the chain of its hash; a
+ * slot that nobody uses is also in the list of idle slots, oldest first, from
+ * which room is taken. A slot's name is its tablet's place, generation and
  * checksum: bytes that replace a commit which was lost are never taken for
- * its own. Pinning memory is slow, so a slot whose size is right changes its
- * tablet and keeps its memory. The sizes of all slots together never exceed
- * the budget.
+ * its own. Pinning memory is slow, so memory whose size is right goes from
+ * slot to slot. The sizes of all slots together never exceed the budget.
+ *
+ * A slot whose load is under way is idle. The crew's threads fill its memory;
+ * all else of it, and the pool, is touched by the pool's own thread alone.
  */
 #include "data/pool.h"
 
 #include <assert.h>
 #include <string.h>
 
+#include "base/lru.h"
 #include "base/os.h"
 #include "data/block.h"
-#include "data/tablet.h"
+#include "data/load.h"
+#include "data/tablet_inner.h"
 
 enum {
     BUCKETS_FIRST = 64,
-    LOOK_MAX = 16 /* idle slots that are looked at for the right size */
+    LOOK_MAX = 16,    /* idle slots that are looked at for the right size */
+    THREADS_MAX = 8,  /* that load; they are not more than the cores      */
+    PROOFS_SHARE = 64 /* of the budget, at most, goes to what is proven   */
 };
+#define PROOFS_LEAST (UINT64_C(1) << 16)
 
 struct slot {
     struct pool_slot shown; /* first: what callers hold              */
@@ -31,8 +38,12 @@ struct slot {
     uint64_t checksum;
     uint64_t size_bytes;    /* of its memory                         */
     unsigned pins;
+    bool ahead;             /* pool_ahead() made it, nobody had it   */
+    struct load *load;      /* NULL: none is under way               */
+    bool *wanted;           /* one a column; lies behind this struct */
+    struct tablet *head, *here; /* likewise: see struct portion      */
     struct slot *chain;     /* the next in its bucket                */
-    struct slot *older, *newer; /* among idle ones                   */
+    struct lru_link idle;   /* among those that nobody uses          */
 };
 
 struct pool {
@@ -41,25 +52,32 @@ struct pool {
     uint64_t budget_bytes;
     uint64_t used_bytes;
     uint64_t load_ns;
+    struct proofs proofs;
+    struct crew *crew;      /* NULL: not yet, or there are no threads */
+    unsigned threads;       /* of it                                  */
+    unsigned ahead_count;   /* slots that are                         */
     struct slot **buckets;  /* a power of two of them */
     size_t bucket_count;
     size_t slot_count;
-    struct slot *oldest, *newest; /* of the idle slots */
+    struct lru idle;        /* slots that nobody uses */
 };
 
 static struct slot *find(const struct pool *pool,
-                         const struct tablet_ref *tablet);
-static enum vdbq_status make_room(struct pool *pool, uint64_t size,
-                                  struct slot **slot, struct error *error);
-static enum vdbq_status fill(struct pool *pool, struct slot *slot,
-                             const struct table *table,
-                             const struct tablet_ref *tablet,
-                             struct error *error);
-static void add_slot(struct pool *pool, struct slot *slot);
-static void remove_slot(struct pool *pool, struct slot *slot);
-static void idle_remove(struct pool *pool, struct slot *slot);
-static void idle_add(struct pool *pool, struct slot *slot);
-static void slot_destroy(struct pool *pool, struct slot *slot);
+                         const struct pool_want *want);
+static enum vdbq_status slot_start(struct pool *pool,
+                                   const struct pool_want *want, bool ahead,
+                                   struct slot **slot, struct error *error);
+static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
+                                    struct error *error);
+static struct device_memory *slot_remove(struct pool *pool,
+                                         struct slot *slot);
+static void slot_drop(struct pool *pool, struct slot *slot);
+static struct slot *find_idle(const struct pool *pool,
+                              const struct pool_want *want, bool loading);
+static void link_slot(struct pool *pool, struct slot *slot);
+static void unlink_slot(struct pool *pool, struct slot *slot);
+static void grow(struct pool *pool);
+static struct slot *idle_slot(struct lru_link *link);
 
 enum vdbq_status pool_create(struct database *database, struct device *device,
                              uint64_t budget_bytes, struct pool **pool,
@@ -73,6 +91,7 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
     made->database = database;
     made->device = device;
     made->budget_bytes = budget_bytes;
+    made->proofs.limit_bytes = budget_bytes / PROOFS_SHARE + PROOFS_LEAST;
     made->bucket_count = BUCKETS_FIRST;
     made->buckets = memory_zeroed(BUCKETS_FIRST, sizeof *made->buckets);
     if (made->buckets == NULL) {
@@ -87,39 +106,30 @@ void pool_destroy(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    while (pool->oldest != NULL) {
-        struct slot *slot = pool->oldest;
-        idle_remove(pool, slot);
-        remove_slot(pool, slot);
-        slot_destroy(pool, slot);
-    }
+    while (pool->idle.oldest != NULL)
+        slot_drop(pool, idle_slot(pool->idle.oldest));
     assert(pool->slot_count == 0);
+    crew_destroy(pool->crew);
+    proofs_finish(&pool->proofs);
     memory_release(pool->buckets);
     memory_release(pool);
 }
 
-enum vdbq_status pool_pin(struct pool *pool, const struct table *table,
-                          const struct tablet_ref *tablet,
+enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
                           struct pool_slot **slot, struct error *error)
 {
-    struct slot *found = find(pool, tablet);
-    enum vdbq_status status;
+    struct slot *found = find(pool, want);
+    enum vdbq_status status = VDBQ_OK;
 
     *slot = NULL;
-    if (found == NULL) {
-        status = make_room(pool, page_round(tablet->size_bytes), &found,
-                           error);
-        if (status != VDBQ_OK)
-            return status;
-        status = fill(pool, found, table, tablet, error);
-        if (status != VDBQ_OK) {
-            slot_destroy(pool, found);
-            return status;
-        }
-        add_slot(pool, found);
-    } else if (found->pins == 0) {
-        idle_remove(pool, found);
-    }
+    if (found == NULL)
+        status = slot_start(pool, want, false, &found, error);
+    if (status == VDBQ_OK)
+        status = slot_arrive(pool, found, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (found->pins == 0)
+        lru_remove(&pool->idle, &found->idle);
     found->pins++;
     *slot = &found->shown;
     return VDBQ_OK;
@@ -133,7 +143,7 @@ void pool_release(struct pool *pool, struct pool_slot *slot)
         return;
     assert(released->pins > 0);
     if (--released->pins == 0)
-        idle_add(pool, released);
+        lru_add(&pool->idle, &released->idle);
 }
 
 uint64_t pool_load_ns(const struct pool *pool)
@@ -146,49 +156,105 @@ uint64_t pool_bytes(const struct pool *pool)
     return pool->used_bytes;
 }
 
-/* -------------------------------------------------------------- slots -- */
-
-/* A slot without a tablet, with memory of its own. */
-static enum vdbq_status slot_create(struct pool *pool, uint64_t size,
-                                    struct slot **slot, struct error *error)
+static struct slot *idle_slot(struct lru_link *link)
 {
-    struct slot *made = memory_zeroed(1, sizeof *made);
-    enum vdbq_status status;
+    return lru_item(link, offsetof(struct slot, idle));
+}
 
-    if (made == NULL)
-        return error_no_memory(error);
-    status = device_memory_create(pool->device, MEMORY_PINNED, size,
-                                  &made->shown.memory, error);
-    if (status != VDBQ_OK) {
-        memory_release(made);
+/* -------------------------------------------------------------- ahead -- */
+
+/* Hires the crew where the file can be read on its threads. */
+static bool has_crew(struct pool *pool)
+{
+    unsigned cores = os_cores();
+
+    if (pool->crew == NULL && database_reads_anywhere(pool->database)) {
+        pool->threads = cores < THREADS_MAX ? cores : THREADS_MAX;
+        pool->crew = crew_create(pool->threads);
+    }
+    return pool->crew != NULL;
+}
+
+bool pool_ahead(struct pool *pool, const struct pool_want *want)
+{
+    struct slot *slot;
+    struct error ignored;
+
+    if (find(pool, want) != NULL)
+        return true;
+    if (!has_crew(pool) || pool->ahead_count > pool->threads
+        || slot_start(pool, want, true, &slot, &ignored) != VDBQ_OK)
+        return false;
+    slot->ahead = true;
+    pool->ahead_count++;
+    return true;
+}
+
+/* Somebody has come for it, or nobody will. */
+static void not_ahead(struct pool *pool, struct slot *slot)
+{
+    pool->ahead_count -= slot->ahead;
+    slot->ahead = false;
+}
+
+/* -------------------------------------------------------------- loads -- */
+
+/* Waits for the load of a slot and takes note of its end. */
+static enum vdbq_status finish(struct pool *pool, struct slot *slot,
+                               struct error *error)
+{
+    struct load *load = slot->load;
+
+    if (load == NULL)
+        return VDBQ_OK;
+    slot->load = NULL;
+    return load_finish(pool->crew, load, &pool->load_ns, error);
+}
+
+/* Makes the slot's tablet ready to be used; a slot that fails is gone. */
+static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
+                                    struct error *error)
+{
+    enum vdbq_status status = finish(pool, slot, error);
+
+    not_ahead(pool, slot);
+    if (status != VDBQ_OK)
+        slot_drop(pool, slot);
+    return status;
+}
+
+void pool_settle(struct pool *pool)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest), *newer;
+    struct error ignored;
+
+    for (; slot != NULL && pool->ahead_count > 0; slot = newer) {
+        newer = idle_slot(slot->idle.newer);
+        if (slot->ahead)
+            slot_arrive(pool, slot, &ignored);
+    }
+}
+
+/* Starts the load of a slot that has its memory. */
+static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
+                                   struct portion *portion,
+                                   struct error *error)
+{
+    struct device_times times = { 0 };
+    enum vdbq_status status =
+        device_memory_take(slot->shown.memory, &times, error);
+    uint8_t *block = device_memory_host(slot->shown.memory);
+
+    if (status != VDBQ_OK)
         return status;
-    }
-    made->size_bytes = size;
-    pool->used_bytes += size;
-    *slot = made;
-    return VDBQ_OK;
+    portion->proof = proofs_find(&pool->proofs, portion->tablet,
+                                 portion->table->column_count);
+    if (portion->proof == NULL)
+        return error_no_memory(error);
+    return load_start(pool->crew, portion, block, &slot->load, error);
 }
 
-static void slot_destroy(struct pool *pool, struct slot *slot)
-{
-    pool->used_bytes -= slot->size_bytes;
-    device_memory_destroy(slot->shown.memory);
-    memory_release((void *)slot->shown.tablet);
-    memory_release(slot);
-}
-
-/* An idle slot of that size, among the oldest; NULL: there is none. */
-static struct slot *idle_of_size(const struct pool *pool, uint64_t size)
-{
-    struct slot *slot = pool->oldest;
-
-    for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
-        if (slot->size_bytes == size)
-            return slot;
-        slot = slot->newer;
-    }
-    return NULL;
-}
+/* --------------------------------------------------------------- room -- */
 
 /* Says that the budget is too small. */
 static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
@@ -205,73 +271,180 @@ static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
                                            >> 20) + 1);
 }
 
-/* A slot of that size that is in no list: new, or one that was idle. */
-static enum vdbq_status make_room(struct pool *pool, uint64_t size,
-                                  struct slot **slot, struct error *error)
+/* Whether memory is large enough, and not wasted. */
+static bool size_fits(uint64_t size, uint64_t wanted)
 {
-    struct slot *idle;
+    return size >= wanted && size - wanted <= size / 4;
+}
+
+/* An idle slot, among the oldest, whose memory fits; NULL: there is none. */
+static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
+                                   bool ahead)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest);
+
+    for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
+        if (size_fits(slot->size_bytes, size) && !(ahead && slot->ahead))
+            return slot;
+        slot = idle_slot(slot->idle.newer);
+    }
+    return NULL;
+}
+
+/* Gives a slot memory: new, or that of an idle one. `ahead`: none of those
+ * that wait for a pin. */
+static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
+                                  struct slot *slot, struct error *error)
+{
+    struct slot *idle = idle_that_fits(pool, size, ahead);
+    enum vdbq_status status;
 
     if (size > pool->budget_bytes)
         return no_room(pool, size, error);
-    if (pool->used_bytes <= pool->budget_bytes - size)
-        return slot_create(pool, size, slot, error);
-    idle = idle_of_size(pool, size);
-    if (idle != NULL) {
-        idle_remove(pool, idle);
-        remove_slot(pool, idle);
-        *slot = idle;
+    if (pool->used_bytes > pool->budget_bytes - size && idle != NULL) {
+        slot->size_bytes = idle->size_bytes;
+        slot->shown.memory = slot_remove(pool, idle);
+        pool->used_bytes += slot->size_bytes;
         return VDBQ_OK;
     }
     while (pool->used_bytes > pool->budget_bytes - size) {
-        idle = pool->oldest;
-        if (idle == NULL)
+        idle = idle_slot(pool->idle.oldest);
+        if (idle == NULL || (ahead && idle->ahead))
             return no_room(pool, size, error);
-        idle_remove(pool, idle);
-        remove_slot(pool, idle);
-        slot_destroy(pool, idle);
+        slot_drop(pool, idle);
     }
-    return slot_create(pool, size, slot, error);
-}
-
-/* Keeps the tablet's head with the descriptions of its columns readable. */
-static enum vdbq_status copy_head(struct slot *slot, const void *block,
-                                  struct error *error)
-{
-    const struct tablet *head = block;
-    size_t size = sizeof *head
-                + head->columns * sizeof(struct tablet_column);
-    void *copy = memory_resize((void *)slot->shown.tablet, size);
-
-    if (copy == NULL)
-        return error_no_memory(error);
-    memcpy(copy, block, size);
-    slot->shown.tablet = copy;
+    status = device_memory_create(pool->device, MEMORY_PINNED, size,
+                                  &slot->shown.memory, error);
+    if (status != VDBQ_OK)
+        return status;
+    slot->size_bytes = size;
+    pool->used_bytes += size;
     return VDBQ_OK;
 }
 
-/* Loads a tablet into a slot. */
-static enum vdbq_status fill(struct pool *pool, struct slot *slot,
-                             const struct table *table,
-                             const struct tablet_ref *tablet,
-                             struct error *error)
+/* -------------------------------------------------------------- slots -- */
+
+/* A slot of a tablet, without memory, in no list. */
+static struct slot *slot_create(const struct pool_want *want)
 {
-    struct device_times times = { 0 };
-    uint64_t start = os_time_ns();
-    enum vdbq_status status =
-        device_memory_take(slot->shown.memory, &times, error);
-    void *block;
+    unsigned columns = want->table->column_count;
+    size_t head = tablet_head_size(columns);
+    struct slot *made =
+        memory_zeroed(1, sizeof *made + 2 * head
+                             + columns * sizeof made->wanted[0]);
+
+    if (made == NULL)
+        return NULL;
+    made->head = (struct tablet *)(void *)(made + 1);
+    made->here = (struct tablet *)(void *)((char *)made->head + head);
+    made->wanted = (bool *)((char *)made->here + head);
+    made->shown.tablet = made->here;
+    made->shown.whole = made->head;
+    made->offset = want->tablet->offset;
+    made->generation = want->tablet->generation;
+    made->checksum = want->tablet->checksum;
+    for (unsigned i = 0; i < want->column_count; i++)
+        made->wanted[want->columns[i]] = true;
+    for (unsigned i = 0; want->columns == NULL && i < columns; i++)
+        made->wanted[i] = true;
+    return made;
+}
+
+static void slot_destroy(struct pool *pool, struct slot *slot)
+{
+    if (slot->shown.memory != NULL)
+        pool->used_bytes -= slot->size_bytes;
+    device_memory_destroy(slot->shown.memory);
+    memory_release(slot);
+}
+
+/* Takes an idle slot out of the pool; its memory is the caller's. */
+static struct device_memory *slot_remove(struct pool *pool, struct slot *slot)
+{
+    struct device_memory *memory = slot->shown.memory;
+    struct error ignored;
+
+    finish(pool, slot, &ignored);
+    not_ahead(pool, slot);
+    lru_remove(&pool->idle, &slot->idle);
+    unlink_slot(pool, slot);
+    pool->slot_count--;
+    pool->used_bytes -= slot->size_bytes;
+    memory_release(slot);
+    return memory;
+}
+
+static void slot_drop(struct pool *pool, struct slot *slot)
+{
+    device_memory_destroy(slot_remove(pool, slot));
+}
+
+/* While there is room for both, the columns that another slot of the tablet
+ * has are wanted, too, and that slot leaves: a table that fits comes together
+ * column by column. */
+static void take_over(struct pool *pool, const struct pool_want *want,
+                      struct portion *portion, uint64_t *size)
+{
+    struct slot *other = find_idle(pool, want, false);
+    uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
+
+    if (other == NULL || most > pool->budget_bytes)
+        return;
+    for (unsigned i = 0; i < want->table->column_count; i++)
+        portion->wanted[i] |= other->wanted[i];
+    slot_drop(pool, other);
+    *size = page_round(portion_lay_out(portion));
+}
+
+/* Finds out what a new slot takes, gives it memory and starts its load. */
+static enum vdbq_status slot_prepare(struct pool *pool,
+                                     const struct pool_want *want, bool ahead,
+                                     struct slot *slot, struct error *error)
+{
+    struct portion portion = {
+        .database = pool->database, .table = want->table,
+        .tablet = want->tablet, .wanted = slot->wanted, .head = slot->head,
+        .here = slot->here
+    };
+    enum vdbq_status status = portion_read_head(&portion, error);
+    uint64_t size;
 
     if (status != VDBQ_OK)
         return status;
-    block = device_memory_host(slot->shown.memory);
-    status = tablet_load(pool->database, table, tablet, block, error);
-    if (status == VDBQ_OK)
-        status = copy_head(slot, block, error);
-    pool->load_ns += os_time_ns() - start;
-    slot->offset = tablet->offset;
-    slot->generation = tablet->generation;
-    slot->checksum = tablet->checksum;
-    return status;
+    size = page_round(portion_lay_out(&portion));
+    take_over(pool, want, &portion, &size);
+    status = make_room(pool, size, ahead, slot, error);
+    return status == VDBQ_OK ? start_load(pool, slot, &portion, error)
+                             : status;
+}
+
+/* Makes an idle slot whose load has been started. */
+static enum vdbq_status slot_start(struct pool *pool,
+                                   const struct pool_want *want, bool ahead,
+                                   struct slot **slot, struct error *error)
+{
+    struct slot *loading = find_idle(pool, want, true);
+    struct slot *made;
+    struct error ignored;
+    enum vdbq_status status;
+
+    if (loading != NULL)
+        slot_arrive(pool, loading, &ignored);
+    made = slot_create(want);
+    if (made == NULL)
+        return error_no_memory(error);
+    status = slot_prepare(pool, want, ahead, made, error);
+    if (status != VDBQ_OK) {
+        slot_destroy(pool, made);
+        return status;
+    }
+    if (pool->slot_count >= pool->bucket_count)
+        grow(pool);
+    link_slot(pool, made);
+    pool->slot_count++;
+    lru_add(&pool->idle, &made->idle);
+    *slot = made;
+    return VDBQ_OK;
 }
 
 /* -------------------------------------------------------------- names -- */
@@ -285,15 +458,60 @@ static struct slot **bucket_of(const struct pool *pool, uint64_t offset,
     return &pool->buckets[hash >> 32 & (pool->bucket_count - 1)];
 }
 
-static struct slot *find(const struct pool *pool,
-                         const struct tablet_ref *tablet)
+/* The first slot in a chain that is of the tablet, with as many columns. */
+static struct slot *of_tablet(struct slot *slot, const struct pool_want *want)
 {
-    struct slot *slot = *bucket_of(pool, tablet->offset, tablet->checksum);
+    const struct tablet_ref *tablet = want->tablet;
 
-    while (slot != NULL && (slot->offset != tablet->offset
-                            || slot->generation != tablet->generation
-                            || slot->checksum != tablet->checksum))
+    while (slot != NULL
+           && (slot->offset != tablet->offset
+               || slot->generation != tablet->generation
+               || slot->checksum != tablet->checksum
+               || slot->head->columns != want->table->column_count))
         slot = slot->chain;
+    return slot;
+}
+
+static struct slot *first_of_tablet(const struct pool *pool,
+                                    const struct pool_want *want)
+{
+    return of_tablet(*bucket_of(pool, want->tablet->offset,
+                                want->tablet->checksum), want);
+}
+
+/* Whether a slot of the tablet has every column that is wanted. */
+static bool has_all(const struct slot *slot, const struct pool_want *want)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < want->column_count; i++)
+        all &= slot->wanted[want->columns[i]];
+    for (unsigned i = 0;
+         want->columns == NULL && i < want->table->column_count; i++)
+        all &= slot->wanted[i];
+    return all;
+}
+
+static struct slot *find(const struct pool *pool,
+                         const struct pool_want *want)
+{
+    struct slot *slot = first_of_tablet(pool, want);
+
+    while (slot != NULL && !has_all(slot, want))
+        slot = of_tablet(slot->chain, want);
+    return slot;
+}
+
+/* An idle slot of that tablet; NULL: there is none. `loading`: of those whose
+ * load is under way, of which there is one at most. */
+static struct slot *find_idle(const struct pool *pool,
+                              const struct pool_want *want, bool loading)
+{
+    struct slot *slot = first_of_tablet(pool, want);
+
+    while (slot != NULL
+           && (slot->pins > 0 || (loading && slot->load == NULL)))
+        slot = of_tablet(slot->chain, want);
     return slot;
 }
 
@@ -324,46 +542,12 @@ static void grow(struct pool *pool)
     memory_release(old);
 }
 
-static void add_slot(struct pool *pool, struct slot *slot)
-{
-    if (pool->slot_count >= pool->bucket_count)
-        grow(pool);
-    link_slot(pool, slot);
-    pool->slot_count++;
-}
-
 /* Takes a slot out of its chain. */
-static void remove_slot(struct pool *pool, struct slot *slot)
+static void unlink_slot(struct pool *pool, struct slot *slot)
 {
     struct slot **at = bucket_of(pool, slot->offset, slot->checksum);
 
     while (*at != slot)
         at = &(*at)->chain;
     *at = slot->chain;
-    pool->slot_count--;
-}
-
-/* --------------------------------------------------------------- idle -- */
-
-static void idle_add(struct pool *pool, struct slot *slot)
-{
-    slot->older = pool->newest;
-    slot->newer = NULL;
-    if (pool->newest != NULL)
-        pool->newest->newer = slot;
-    else
-        pool->oldest = slot;
-    pool->newest = slot;
-}
-
-static void idle_remove(struct pool *pool, struct slot *slot)
-{
-    if (slot->older != NULL)
-        slot->older->newer = slot->newer;
-    else
-        pool->oldest = slot->newer;
-    if (slot->newer != NULL)
-        slot->newer->older = slot->older;
-    else
-        pool->newest = slot->older;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool: tablets in pinned slots of host memory, under one budget. Slots
- * that nobody uses keep their tablet until the room is needed; the least
- * recently used leave first. A pool serves one database and one device.
+ * The pool: tablets in pinned slots of host memory, under one budget; of each
+ * the columns that were asked for. Slots that nobody uses keep what they hold
+ * until the room is needed; the least recently used leave first. A pool serves
+ * one database and one device.
  */
 #ifndef VDBQ_DATA_POOL_H
 #define VDBQ_DATA_POOL_H
@@ -18,24 +19,41 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
 /* Every slot must have been released. */
 void pool_destroy(struct pool *pool);
 
-/* A tablet in memory; the pool's. */
+/* Columns of a tablet in memory; the pool's. */
 struct pool_slot {
     struct device_memory *memory;
-    const struct tablet *tablet; /* its head, a checked copy that stays
+    const struct tablet *tablet; /* its head, as the columns that were wanted
+                                    lie here: a checked copy that stays
                                     readable while the device holds the
                                     memory, columns included              */
+    const struct tablet *whole;  /* the head as it is in the file         */
 };
 
-/* Brings a tablet in and keeps it there until pool_release(). Loading it is
- * checked as tablet_load() says. Fails with LIMIT (the budget cannot hold
- * it beside what is in use: the hint names VDBQ_MEMORY), CORRUPT, IO,
+/* What is to be brought in. */
+struct pool_want {
+    const struct table *table;
+    const struct tablet_ref *tablet;
+    const unsigned *columns;     /* of the table; NULL: all of them */
+    unsigned column_count;
+};
+
+/* Brings columns of a tablet in and keeps them there until pool_release().
+ * They are checked as tablet_load() says. Fails with LIMIT (the budget cannot
+ * hold it beside what is in use: the hint names VDBQ_MEMORY), CORRUPT, IO,
  * DEVICE, NO_MEMORY. */
-enum vdbq_status pool_pin(struct pool *pool, const struct table *table,
-                          const struct tablet_ref *tablet,
+enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
                           struct pool_slot **slot, struct error *error);
 void pool_release(struct pool *pool, struct pool_slot *slot);
 
-/* Nanoseconds spent loading so far, and bytes in slots. */
+/* Starts to bring in, on other threads, what a pool_pin() will soon ask for.
+ * It takes no room from what was started like this before, and says false
+ * where it can start no more. What fails is told by pool_pin(). */
+bool pool_ahead(struct pool *pool, const struct pool_want *want);
+/* Ends what is under way: the tables of pool_ahead() may go. */
+void pool_settle(struct pool *pool);
+
+/* Nanoseconds spent loading so far, those of all threads together, and bytes
+ * in slots. */
 uint64_t pool_load_ns(const struct pool *pool);
 uint64_t pool_bytes(const struct pool *pool);
 

@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "base/type.h"
+#include "data/block.h"
 #include "data/facts.h"
 #include "data/tablet_inner.h"
 
@@ -170,6 +171,33 @@ bool rows_add_tablet(struct rows *rows, const void *block)
     }
     rows->count += count;
     return true;
+}
+
+enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
+                              const struct table *table,
+                              const struct tablet_ref *tablet,
+                              struct error *error)
+{
+    struct block block = block_create(tablet->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = tablet_load(database, table, tablet, block.bytes, error);
+    if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
+        status = error_no_memory(error);
+    block_destroy(&block);
+    return status;
+}
+
+enum vdbq_status rows_load(struct rows *rows, struct database *database,
+                           const struct table *table,
+                           const struct tablet_ref *tablet,
+                           struct error *error)
+{
+    if (!rows_init(rows, table))
+        return error_no_memory(error);
+    return rows_add_ref(rows, database, table, tablet, error);
 }
 
 void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)

@@ -5,7 +5,7 @@
 #ifndef VDBQ_DATA_ROWS_H
 #define VDBQ_DATA_ROWS_H
 
-#include "data/catalogue.h"
+#include "data/database.h"
 
 struct rows_column {
     enum vdbq_type type;
@@ -38,6 +38,19 @@ bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
               uint64_t first, uint32_t count);
 /* Adds all rows of a checked tablet. False: no memory. */
 bool rows_add_tablet(struct rows *rows, const void *block);
+
+/* Reads a tablet of the table and adds its rows. Fails with IO, CORRUPT,
+ * NO_MEMORY. */
+enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
+                              const struct table *table,
+                              const struct tablet_ref *tablet,
+                              struct error *error);
+/* Likewise, into rows that it makes; they are to be finished whatever it
+ * returns. */
+enum vdbq_status rows_load(struct rows *rows, struct database *database,
+                           const struct table *table,
+                           const struct tablet_ref *tablet,
+                           struct error *error);
 
 /* The rows as vectors, one item a column. */
 void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors);

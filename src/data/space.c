@@ -86,6 +86,24 @@ uint64_t space_take(struct space *space, uint64_t size)
     return offset;
 }
 
+bool space_give(struct space *space, uint64_t offset, uint64_t size)
+{
+    struct extent *gap = space->gaps.items, *used_up = NULL;
+
+    for (size_t i = 0; i < space->gaps.count; i++) {
+        if (gap[i].size == 0)
+            used_up = &gap[i];
+        if (gap[i].offset + gap[i].size == offset) {
+            gap[i].size += size;
+            return true;
+        }
+    }
+    if (used_up == NULL)
+        return extents_add(&space->gaps, offset, size);
+    *used_up = (struct extent){ offset, size };
+    return true;
+}
+
 void space_finish(struct space *space)
 {
     vector_finish(&space->gaps);

@@ -31,6 +31,7 @@ static const char *words_fault(const struct check *check,
                                const struct tablet_column *column);
 static const char *limits_fault(const struct tablet_column *column,
                                 enum vdbq_type type);
+static enum vdbq_status check_areas(const struct check *check);
 static enum vdbq_status check_column(const struct check *check, unsigned i);
 static const char *column_fault(const struct check *check,
                                 const struct tablet_column *column,
@@ -57,7 +58,27 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status = check_column(&check, i);
-    return status;
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_head(const struct table *table,
+                                   const void *head, uint64_t size_bytes,
+                                   uint32_t rows, struct error *error)
+{
+    const struct check check = { table, head, size_bytes, rows, error };
+    enum vdbq_status status = check_head(&check);
+
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_column(const struct table *table,
+                                     const void *block, uint64_t size_bytes,
+                                     uint32_t rows, unsigned column,
+                                     struct error *error)
+{
+    const struct check check = { table, block, size_bytes, rows, error };
+
+    return check_column(&check, column);
 }
 
 static enum vdbq_status bad_head(const struct check *check, const char *field,
@@ -81,8 +102,7 @@ static enum vdbq_status check_head(const struct check *check)
 {
     const struct tablet *head = (const struct tablet *)check->block;
     uint64_t columns = check->table->column_count;
-    uint64_t least =
-        sizeof *head + columns * sizeof(struct tablet_column);
+    uint64_t least = tablet_head_size(check->table->column_count);
 
     if (check->size < least || check->size % TABLET_ALIGN != 0)
         return bad_head(check, "block size", check->size, least);
@@ -109,6 +129,41 @@ static enum vdbq_status check_head(const struct check *check)
     if (head->reserved1 != 0 || head->reserved2 != 0)
         return bad_head(check, "reserved field", 1, 0);
     return VDBQ_OK;
+}
+
+/* The words of all columns lie behind everything else. */
+static enum vdbq_status words_behind(const struct check *check, uint64_t at)
+{
+    const struct tablet *head = (const struct tablet *)check->block;
+
+    if (head->variable_size > 0 && head->variable < at)
+        return bad_head(check, "variable-size area", head->variable, at);
+    return VDBQ_OK;
+}
+
+/* Areas lie inside, one behind the other in table order. */
+static enum vdbq_status check_areas(const struct check *check)
+{
+    uint64_t at = tablet_head_size(check->table->column_count);
+
+    for (unsigned i = 0; i < check->table->column_count; i++) {
+        struct tablet_area areas[TABLET_AREAS_MAX];
+        unsigned count = tablet_areas(tablet_column(check->block, i),
+                                      check->rows, areas);
+        for (unsigned k = 0; k < count; k++) {
+            const struct tablet_area *area = &areas[k];
+            if (area->offset % TABLET_ALIGN != 0 || area->offset < at
+                || area->offset > check->size
+                || area->size > check->size - area->offset)
+                return error_set(check->error, VDBQ_CORRUPT,
+                                 "table %s, column %s: a tablet's areas do "
+                                 "not lie inside, in order",
+                                 check->table->name,
+                                 check->table->columns[i].name);
+            at = area->offset + area->size;
+        }
+    }
+    return words_behind(check, at);
 }
 
 static uint32_t format_of(const struct check *check)
@@ -192,8 +247,7 @@ static const char *values_fault(const struct check *check,
 static bool area_fits(const struct check *check, uint64_t offset,
                       uint64_t size)
 {
-    uint64_t first = sizeof(struct tablet)
-        + check->table->column_count * sizeof(struct tablet_column);
+    uint64_t first = tablet_head_size(check->table->column_count);
 
     return offset % TABLET_ALIGN == 0 && offset >= first
         && offset <= check->size && size <= check->size - offset;

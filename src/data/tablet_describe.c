@@ -65,6 +65,25 @@ enum vdbq_type stored_type(enum vdbq_type type)
     return machine == TYPE_WORD ? VDBQ_INTEGER : (enum vdbq_type)machine;
 }
 
+uint64_t tablet_head_size(unsigned columns)
+{
+    return sizeof(struct tablet) + columns * sizeof(struct tablet_column);
+}
+
+unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
+                      struct tablet_area areas[TABLET_AREAS_MAX])
+{
+    uint64_t size = tablet_values_size(column, rows);
+    unsigned count = 0;
+
+    if (size > 0)
+        areas[count++] = (struct tablet_area){ column->values, size };
+    if (column->nulls != 0)
+        areas[count++] = (struct tablet_area){ column->nulls,
+                                               tablet_nulls_size(rows) };
+    return count;
+}
+
 /* Gives the column its areas, from `at` on; returns where they end. */
 static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
 {

@@ -10,6 +10,15 @@
 /* Bytes of a column's areas. */
 uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows);
 uint64_t tablet_nulls_size(uint32_t rows);
+/* The areas that a column has, in the order in which they lie: how many. */
+struct tablet_area {
+    uint64_t offset, size;
+};
+enum { TABLET_AREAS_MAX = 2 };
+unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
+                      struct tablet_area areas[TABLET_AREAS_MAX]);
+/* Bytes of a tablet's head with the descriptions of so many columns. */
+uint64_t tablet_head_size(unsigned columns);
 /* The base of a constant column of which that is the minimum. */
 int64_t tablet_constant(enum vdbq_type type, int64_t minimum);
 
@@ -34,6 +43,18 @@ const uint8_t *tablet_nulls(const void *block, unsigned column);
 /* Writes the tablet's values as a plain array, whatever their encoding; those
  * of a text column are codes. */
 void tablet_values(const void *block, unsigned column, void *values);
+
+/* Proves of a head, behind which no area need be there, what tablet_check()
+ * does, but for the columns: these it only proves to lie inside a tablet of
+ * `size_bytes`, in table order. */
+enum vdbq_status tablet_check_head(const struct table *table,
+                                   const void *head, uint64_t size_bytes,
+                                   uint32_t rows, struct error *error);
+/* Proves of one column what tablet_check() does of all. */
+enum vdbq_status tablet_check_column(const struct table *table,
+                                     const void *block, uint64_t size_bytes,
+                                     uint32_t rows, unsigned column,
+                                     struct error *error);
 
 /* The facts that a checked tablet keeps of a column. */
 void tablet_facts(const void *block, unsigned column,

@@ -7,33 +7,14 @@
 #include <assert.h>
 #include <string.h>
 
-#include "data/catalogue_inner.h"
-#include "data/facts.h"
-#include "data/gather.h"
-#include "data/values.h"
-
-struct transaction {
-    struct writer writer;
-    struct catalogue *draft; /* the next catalogue, without new rows       */
-    struct vector gathers;   /* struct gather: of tables that rows come to */
-    uint64_t size_before;    /* of the file                                */
-    bool changed;            /* tables were created or dropped             */
-    enum vdbq_status failed; /* of an earlier call, or OK                  */
-};
+#include "data/transaction_inner.h"
+#include "data/unique.h"
 
 static enum vdbq_status begin(struct transaction *transaction,
                               struct error *error);
 static enum vdbq_status find_space(struct transaction *transaction,
                                    struct error *error);
 static void end(struct transaction *transaction);
-static struct gather *find_gather(const struct transaction *transaction,
-                                  uint32_t table_id);
-static enum vdbq_status check_new_table(const struct transaction *transaction,
-                                        const struct table *table,
-                                        struct error *error);
-static enum vdbq_status flush_all(struct transaction *transaction,
-                                  struct error *error);
-static struct catalogue *next_catalogue(const struct transaction *transaction);
 static enum vdbq_status write_catalogue(struct transaction *transaction,
                                         const struct catalogue *next,
                                         struct error *error);
@@ -128,16 +109,26 @@ static enum vdbq_status find_space(struct transaction *transaction,
     return status;
 }
 
-/* Lets the writer's place go and frees the transaction. */
-static void end(struct transaction *transaction)
+/* Forgets the rows that were gathered. */
+static void forget_rows(struct transaction *transaction)
 {
-    struct database *database = transaction->writer.database;
     struct gather *gather = transaction->gathers.items;
 
     for (size_t i = 0; i < transaction->gathers.count; i++)
         gather_finish(&gather[i]);
+    transaction->gathers.count = 0;
+}
+
+/* Lets the writer's place go and frees the transaction. */
+static void end(struct transaction *transaction)
+{
+    struct database *database = transaction->writer.database;
+
+    forget_rows(transaction);
+    unique_sets_settle(database, NULL);
     vector_finish(&transaction->gathers);
     space_finish(&transaction->writer.space);
+    catalogue_release(transaction->marked);
     catalogue_release(transaction->draft);
     file_unlock_writer(&database->file);
     database->transaction = NULL;
@@ -150,27 +141,38 @@ const struct catalogue *transaction_catalogue(
     return transaction->draft;
 }
 
+/* Whether a snapshot reads what this transaction has written. */
+static bool is_read(const struct transaction *transaction)
+{
+    const struct database *database = transaction->writer.database;
+    struct catalogue **open = database->snapshots.items;
+
+    for (size_t i = 0; i < database->snapshots.count; i++)
+        if (open[i]->generation == transaction->writer.generation)
+            return true;
+    return false;
+}
+
 void transaction_abort(struct transaction *transaction)
 {
     if (transaction == NULL)
         return;
-    if (transaction->writer.generation > 0)
+    if (transaction->writer.generation > 0 && !is_read(transaction))
         file_cut(&transaction->writer.database->file,
                  transaction->size_before);
     end(transaction);
 }
 
-/* Notes a failure, so that nothing but an end of the transaction follows. */
-static enum vdbq_status note(struct transaction *transaction,
-                             enum vdbq_status status)
+enum vdbq_status transaction_note(struct transaction *transaction,
+                                  enum vdbq_status status)
 {
     if (status != VDBQ_OK)
         transaction->failed = status;
     return status;
 }
 
-static enum vdbq_status check_failed(const struct transaction *transaction,
-                                     struct error *error)
+enum vdbq_status transaction_check(const struct transaction *transaction,
+                                   struct error *error)
 {
     if (transaction->failed == VDBQ_OK)
         return VDBQ_OK;
@@ -178,191 +180,160 @@ static enum vdbq_status check_failed(const struct transaction *transaction,
                      "an earlier step of this transaction failed");
 }
 
-/* ------------------------------------------------------------- tables -- */
-
-enum vdbq_status transaction_create_table(struct transaction *transaction,
-                                          const char *name,
-                                          const struct column *columns,
-                                          unsigned column_count, unsigned key,
-                                          struct error *error)
+struct catalogue *transaction_next(const struct transaction *transaction,
+                                   size_t room)
 {
-    const struct table table = {
-        .name = name, .columns = (struct column *)columns,
-        .column_count = column_count, .key = key
-    };
-    struct catalogue *next;
-    enum vdbq_status status = check_failed(transaction, error);
+    struct catalogue *next = catalogue_copy(transaction->draft, room);
 
-    if (status == VDBQ_OK)
-        status = check_new_table(transaction, &table, error);
-    if (status != VDBQ_OK)
-        return status;
-    next = catalogue_copy(transaction->draft, 1);
-    if (next == NULL || !catalogue_add(next, &table)) {
-        catalogue_release(next);
-        return error_no_memory(error);
-    }
+    if (next != NULL)
+        next->generation = transaction->writer.generation;
+    return next;
+}
+
+void transaction_take(struct transaction *transaction,
+                      struct catalogue *next)
+{
     catalogue_release(transaction->draft);
     transaction->draft = next;
-    transaction->changed = true;
-    return VDBQ_OK;
 }
 
-enum vdbq_status transaction_drop_table(struct transaction *transaction,
-                                        uint32_t table_id, struct error *error)
-{
-    struct gather *gather = find_gather(transaction, table_id);
-    struct gather *last;
-    struct catalogue *next;
-    enum vdbq_status status = check_failed(transaction, error);
+/* --------------------------------------------------- states in between -- */
 
-    if (status != VDBQ_OK)
-        return status;
-    if (catalogue_table_id(transaction->draft, table_id) == NULL)
-        return error_set(error, VDBQ_UNKNOWN, "there is no table with id %u",
-                         (unsigned)table_id);
-    next = catalogue_copy(transaction->draft, 0);
-    if (next == NULL)
-        return error_no_memory(error);
-    catalogue_remove(next, table_id);
-    catalogue_release(transaction->draft);
-    transaction->draft = next;
-    transaction->changed = true;
-    if (gather != NULL) {
-        gather_finish(gather);
-        last = vector_at(&transaction->gathers,
-                         transaction->gathers.count - 1);
-        *gather = *last;
-        transaction->gathers.count--;
-    }
-    return VDBQ_OK;
-}
-
-static enum vdbq_status check_name(const char *name, const char *what,
-                                   struct error *error)
-{
-    size_t length = strlen(name);
-
-    if (length > 0 && length <= NAME_BYTES_MAX)
-        return VDBQ_OK;
-    return error_set(error, VDBQ_LIMIT,
-                     "the name of a %s has %zu bytes, it may have 1 to %d",
-                     what, length, (int)NAME_BYTES_MAX);
-}
-
-static enum vdbq_status check_columns(const struct table *table,
-                                      struct error *error)
-{
-    const char **names = memory_zeroed(table->column_count, sizeof *names);
-    const char *twice;
-    enum vdbq_status status = VDBQ_OK;
-
-    if (names == NULL)
-        return error_no_memory(error);
-    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++) {
-        names[i] = table->columns[i].name;
-        status = check_name(names[i], "column", error);
-        if (status == VDBQ_OK && !column_valid(&table->columns[i]))
-            status = error_set(error, VDBQ_TYPE,
-                               "column %s cannot be stored: its type has no "
-                               "place in a table", names[i]);
-    }
-    twice = status == VDBQ_OK ? names_twice(names, table->column_count) : NULL;
-    if (twice != NULL)
-        status = error_set(error, VDBQ_EXISTS,
-                           "table %s has two columns named %s", table->name,
-                           twice);
-    memory_release(names);
-    return status;
-}
-
-static enum vdbq_status check_new_table(const struct transaction *transaction,
-                                        const struct table *table,
-                                        struct error *error)
-{
-    const struct catalogue *draft = transaction->draft;
-    enum vdbq_status status = check_name(table->name, "table", error);
-
-    if (status != VDBQ_OK)
-        return status;
-    if (catalogue_table(draft, table->name) != NULL)
-        return error_set(error, VDBQ_EXISTS, "there is a table %s already",
-                         table->name);
-    if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
-        return error_set(error, VDBQ_LIMIT,
-                         "table %s has %u columns, it may have 1 to %d",
-                         table->name, table->column_count, (int)COLUMNS_MAX);
-    if (draft->table_count >= TABLES_MAX || draft->next_table_id == UINT32_MAX)
-        return error_set(error, VDBQ_LIMIT,
-                         "there is no room for table %s: %zu tables are there",
-                         table->name, draft->table_count);
-    assert(table->key == NO_KEY || table->key < table->column_count);
-    return check_columns(table, error);
-}
-
-/* ------------------------------------------------------------- append -- */
-
-static struct gather *find_gather(const struct transaction *transaction,
-                                  uint32_t table_id)
+/* Writes what was gathered. */
+static enum vdbq_status flush_all(struct transaction *transaction,
+                                  bool *any, struct error *error)
 {
     struct gather *gather = transaction->gathers.items;
+    enum vdbq_status status = VDBQ_OK;
 
+    *any = false;
+    for (size_t i = 0; i < transaction->gathers.count; i++) {
+        const struct table *table =
+            catalogue_table_id(transaction->draft, gather[i].table_id);
+        *any |= gather_any(&gather[i]);
+        status = gather_flush(&gather[i], &transaction->writer, table, error);
+        if (status != VDBQ_OK)
+            return status;
+    }
+    return VDBQ_OK;
+}
+
+/* Adds what was written to the draft; false: no memory. */
+static bool take_written(struct transaction *transaction)
+{
+    const struct gather *gather = transaction->gathers.items;
+    struct catalogue *next = transaction_next(transaction, 0);
+
+    if (next == NULL)
+        return false;
     for (size_t i = 0; i < transaction->gathers.count; i++)
-        if (gather[i].table_id == table_id)
-            return &gather[i];
-    return NULL;
+        if (gather_any(&gather[i])
+            && !catalogue_extend(next, gather[i].table_id, gather[i].kept,
+                                 gather[i].written.items,
+                                 gather[i].written.count)) {
+            catalogue_release(next);
+            return false;
+        }
+    transaction_take(transaction, next);
+    return true;
 }
 
-static struct gather *add_gather(struct transaction *transaction,
-                                 const struct table *table)
-{
-    struct gather *gather = vector_add(&transaction->gathers);
-
-    if (gather == NULL)
-        return NULL;
-    if (gather_init(gather, table))
-        return gather;
-    gather_finish(gather);
-    transaction->gathers.count--;
-    return NULL;
-}
-
-static enum vdbq_status check_vectors(const struct table *table,
-                                      uint64_t rows,
-                                      const struct vdbq_vector *vectors,
-                                      struct error *error)
-{
-    enum vdbq_status status = values_check(table, rows, vectors, error);
-
-    if (status != VDBQ_OK || table->key == NO_KEY)
-        return status;
-    return key_check_nulls(table, rows, vectors, error);
-}
-
-enum vdbq_status transaction_append(struct transaction *transaction,
-                                    uint32_t table_id, uint64_t rows,
-                                    const struct vdbq_vector *vectors,
+enum vdbq_status transaction_settle(struct transaction *transaction,
                                     struct error *error)
 {
-    const struct table *table =
-        catalogue_table_id(transaction->draft, table_id);
-    struct gather *gather = find_gather(transaction, table_id);
-    enum vdbq_status status = check_failed(transaction, error);
+    enum vdbq_status status = transaction_check(transaction, error);
+    bool any = false;
 
     if (status != VDBQ_OK)
         return status;
-    if (table == NULL)
-        return error_set(error, VDBQ_UNKNOWN, "there is no table with id %u",
-                         (unsigned)table_id);
-    status = check_vectors(table, rows, vectors, error);
+    status = flush_all(transaction, &any, error);
+    if (status == VDBQ_OK && any && !take_written(transaction))
+        status = error_no_memory(error);
     if (status != VDBQ_OK)
-        return note(transaction, status);
-    if (gather == NULL)
-        gather = add_gather(transaction, table);
-    if (gather == NULL)
-        return note(transaction, error_no_memory(error));
-    return note(transaction, gather_add(gather, &transaction->writer, table,
-                                        rows, vectors, error));
+        return transaction_note(transaction, status);
+    forget_rows(transaction);
+    unique_sets_settle(transaction->writer.database, transaction->draft);
+    return VDBQ_OK;
+}
+
+/* Adds where the tablets are that this transaction has written. */
+static bool add_own(const struct transaction *transaction,
+                    const struct catalogue *catalogue, struct vector *extents)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++)
+            if (table->tablets[k].generation == transaction->writer.generation
+                && !extents_add(extents, table->tablets[k].offset,
+                                table->tablets[k].size_bytes))
+                return false;
+    }
+    return true;
+}
+
+/* Lets the space be used again of tablets that this transaction has written
+ * and that neither its draft nor a snapshot has any more. */
+static bool give_back(struct transaction *transaction)
+{
+    struct vector before = VECTOR(struct extent);
+    struct vector now = VECTOR(struct extent);
+    const struct extent *old, *kept;
+    bool done = add_own(transaction, transaction->marked, &before)
+             && add_own(transaction, transaction->draft, &now);
+    size_t k = 0;
+
+    extents_sort(&before);
+    extents_sort(&now);
+    old = before.items;
+    kept = now.items;
+    for (size_t i = 0; i < before.count && done; i++) {
+        while (k < now.count && kept[k].offset < old[i].offset)
+            k++;
+        if (k == now.count || kept[k].offset != old[i].offset)
+            done = space_give(&transaction->writer.space, old[i].offset,
+                              old[i].size);
+    }
+    vector_finish(&before);
+    vector_finish(&now);
+    return done;
+}
+
+enum vdbq_status transaction_mark(struct transaction *transaction,
+                                  struct error *error)
+{
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (transaction->marked != NULL && !is_read(transaction)
+        && transaction->marked != transaction->draft
+        && !give_back(transaction))
+        return error_no_memory(error);
+    catalogue_release(transaction->marked);
+    transaction->marked = catalogue_hold(transaction->draft);
+    return VDBQ_OK;
+}
+
+void transaction_undo(struct transaction *transaction)
+{
+    assert(transaction->marked != NULL);
+    forget_rows(transaction);
+    unique_sets_settle(transaction->writer.database, NULL);
+    transaction_take(transaction, catalogue_hold(transaction->marked));
+    transaction->failed = VDBQ_OK;
+}
+
+enum vdbq_status transaction_snapshot(struct transaction *transaction,
+                                      struct snapshot *snapshot,
+                                      struct error *error)
+{
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    *snapshot = (struct snapshot){ 0 };
+    if (status != VDBQ_OK)
+        return status;
+    return snapshot_take(transaction->writer.database, transaction->draft,
+                         snapshot, error);
 }
 
 /* ------------------------------------------------------------- commit -- */
@@ -371,66 +342,22 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
                                     struct error *error)
 {
     struct database *database = transaction->writer.database;
-    struct catalogue *next = NULL;
-    enum vdbq_status status = check_failed(transaction, error);
+    enum vdbq_status status = transaction_settle(transaction, error);
 
-    if (status == VDBQ_OK)
-        status = flush_all(transaction, error);
-    if (status == VDBQ_OK && !transaction->changed) {
+    if (status == VDBQ_OK && transaction->draft == database->current) {
         end(transaction);
         return VDBQ_OK;
     }
-    if (status == VDBQ_OK) {
-        next = next_catalogue(transaction);
-        status = next == NULL ? error_no_memory(error)
-                              : write_catalogue(transaction, next, error);
-    }
+    if (status == VDBQ_OK)
+        status = write_catalogue(transaction, transaction->draft, error);
     if (status != VDBQ_OK) {
-        catalogue_release(next);
         transaction_abort(transaction);
         return status;
     }
     catalogue_release(database->current);
-    database->current = next;
+    database->current = catalogue_hold(transaction->draft);
     end(transaction);
     return VDBQ_OK;
-}
-
-static enum vdbq_status flush_all(struct transaction *transaction,
-                                  struct error *error)
-{
-    struct gather *gather = transaction->gathers.items;
-    enum vdbq_status status = VDBQ_OK;
-
-    for (size_t i = 0; i < transaction->gathers.count; i++) {
-        const struct table *table =
-            catalogue_table_id(transaction->draft, gather[i].table_id);
-        transaction->changed |= gather_any(&gather[i]);
-        status = gather_flush(&gather[i], &transaction->writer, table, error);
-        if (status != VDBQ_OK)
-            return status;
-    }
-    return VDBQ_OK;
-}
-
-/* The draft with what was written; NULL: no memory. */
-static struct catalogue *next_catalogue(const struct transaction *transaction)
-{
-    const struct gather *gather = transaction->gathers.items;
-    struct catalogue *next = catalogue_copy(transaction->draft, 0);
-
-    if (next == NULL)
-        return NULL;
-    next->generation = transaction->writer.generation;
-    for (size_t i = 0; i < transaction->gathers.count; i++)
-        if (gather_any(&gather[i])
-            && !catalogue_extend(next, gather[i].table_id, gather[i].kept,
-                                 gather[i].written.items,
-                                 gather[i].written.count)) {
-            catalogue_release(next);
-            return NULL;
-        }
-    return next;
 }
 
 /* Where the last block of a catalogue's tablets ends. */

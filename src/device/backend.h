@@ -52,15 +52,16 @@ struct device_backend {
     /* Puts it into the cache; frees it where there is no memory. */
     enum vdbq_status (*machine_keep)(struct device_machine *machine,
                                      struct error *error);
-    enum vdbq_status (*launch)(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error);
-    enum vdbq_status (*order)(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error);
+
+    /* Measuring, for limits.c. Reads all of a memory that the device holds,
+     * with a kernel of its own, so many times; gives the shortest time. */
+    enum vdbq_status (*sweep)(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
+    /* Copies `size` bytes at `bytes` to the start of a memory, and as many
+     * from behind them back to behind `bytes`, both at once; adds the time. */
+    enum vdbq_status (*exchange)(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
 
     /* Jobs. A start or a collect that fails leaves nothing in flight; a
      * destroy waits for what is. */
@@ -108,6 +109,9 @@ struct device_memory {
     void *host; /* where the host reaches it; NULL: the device holds it */
 };
 
+/* Groups that a launch takes. */
+uint32_t device_launch_groups(const struct device_launch *launch);
+
 /* The head of every job. */
 struct device_job {
     struct device *device;
@@ -121,6 +125,7 @@ void device_kept_finish(struct device *device);
 struct device_machine {
     struct device *device;
     struct machine_shape shape;
+    char name[48]; /* of a build that has no text of its own */
 };
 
 /* Opens the host build of the machine. */

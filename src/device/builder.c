@@ -79,6 +79,14 @@ struct builder *builder_start(struct device *device,
     return builder;
 }
 
+static void count_build(struct device *device, const struct builder *builder,
+                        struct device_times *times)
+{
+    times->builds++;
+    times->builds_cached +=
+        known_build(device, builder->body, builder->build_ns);
+}
+
 void builder_collect(struct device *device, bool wait,
                      struct device_times *times)
 {
@@ -91,7 +99,7 @@ void builder_collect(struct device *device, bool wait,
     times->compile_ns += builder->build_ns;
     if (builder->machine != NULL &&
         device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
-        known_build(device, builder->body, builder->build_ns);
+        count_build(device, builder, times);
     builder_free(builder);
     device->builder = NULL;
 }

@@ -282,6 +282,17 @@ enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
 
 /* ------------------------------------------------------------ machine -- */
 
+/* Counts a build, and whether it was made before. */
+static void count_build(struct device_machine *machine,
+                        const struct device_machine_params *params,
+                        struct device_times *times)
+{
+    const char *body = params->body != NULL ? params->body : machine->name;
+
+    times->builds++;
+    times->builds_cached += known_build(machine->device, body, 0);
+}
+
 enum vdbq_status device_machine(struct device *device,
                                 const struct device_machine_params *params,
                                 struct device_machine **machine,
@@ -301,8 +312,8 @@ enum vdbq_status device_machine(struct device *device,
     times->compile_ns += os_time_ns() - start;
     if (status != VDBQ_OK)
         *machine = NULL;
-    else if (params->body != NULL)
-        known_build(device, params->body, 0);
+    else
+        count_build(*machine, params, times);
     return status;
 }
 
@@ -347,38 +358,4 @@ enum vdbq_status device_build_time(struct device *device,
 struct machine_shape device_machine_shape(const struct device_machine *machine)
 {
     return machine->shape;
-}
-
-/* Whether a kernel may use the memory: the host must have given it. */
-__attribute__((unused)) /* without asserts */
-static bool is_given(const struct device_memory *memory)
-{
-    return memory == NULL || memory->host == NULL ||
-           memory->device->facts.is_host;
-}
-
-enum vdbq_status device_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error)
-{
-    assert(is_given(params->control) && is_given(params->data));
-    assert(is_given(params->result) && is_given(params->descriptors));
-    assert(is_given(params->counters));
-    assert(params->launch->row_first <= params->launch->row_end);
-    assert(params->launch->steps_per_item > 0);
-    return machine->device->backend->launch(machine, params, times, error);
-}
-
-enum vdbq_status device_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error)
-{
-    assert(is_given(params->result) && is_given(ordered));
-    if (steps == 0)
-        return VDBQ_OK;
-    return machine->device->backend->order(machine, params, ordered, steps,
-                                           times, error);
 }

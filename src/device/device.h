@@ -82,6 +82,9 @@ struct device_times {
     uint64_t bytes_in;  /* host to device */
     uint64_t bytes_out; /* device to host */
     unsigned launches;
+    unsigned builds;        /* of the machine                             */
+    unsigned builds_cached; /* of which a cache should have held, as they
+                               were made before                           */
 };
 
 /* Hands pinned memory to the device (unmap) or back to the host (map). Free
@@ -145,36 +148,10 @@ bool device_machine_behind(struct device *device,
 struct machine_shape {
     unsigned step_rows;
     unsigned steps_per_item;
-    bool ordered; /* neighbouring steps of one group pack their rows next to
-                     one another: their descriptors join                  */
+    bool dense; /* the rows of all steps lie next to one another, in order;
+                   else those of a group's do                              */
 };
 struct machine_shape device_machine_shape(const struct device_machine *machine);
-
-/* Runs the machine over launch->row_first .. row_end and waits. `control`
- * starts with the launch that is in `launch` too. Counters and descriptors
- * are the device's to fill; counters are set up by this call. */
-struct device_launch {
-    const struct launch *launch;
-    struct device_memory *control;
-    struct device_memory *data;        /* the tablet or its columns; may be
-                                          NULL when no feed is read        */
-    struct device_memory *result;
-    struct device_memory *descriptors; /* struct descriptor a step         */
-    struct device_memory *counters;    /* u32[COUNTERS]                    */
-};
-enum vdbq_status device_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error);
-
-/* Moves the rows that descriptors[0 .. steps) name from `result` to their
- * places in table order in `ordered` (same layout of columns, described by
- * the same outputs), on the device. Only for memory the device owns. */
-enum vdbq_status device_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error);
 
 /* ------------------------------------------------------------ tuning -- */
 
@@ -195,6 +172,7 @@ struct device_tuning {
     uint64_t launch_ns;        /* of a launch over few rows, all in all    */
     uint64_t host_rows_max;    /* fewer run faster on the host, where the
                                   device must be opened first              */
+    struct vdbq_limits limits; /* 0: not measured                          */
 };
 const struct device_tuning *device_tuning(const struct device *device);
 /* Takes a gain that a query measured into account. */
@@ -208,6 +186,11 @@ void device_tuning_set(struct device *device,
 enum vdbq_status device_build_time(struct device *device,
                                    const struct device_machine_params *params,
                                    uint64_t *time_ns, struct error *error);
+
+/* Measures the limits of the device and of the way to it, and makes them part
+ * of its tuning. Takes up to a second. Fails with DEVICE, NO_MEMORY. */
+enum vdbq_status device_limits_measure(struct device *device,
+                                       struct error *error);
 
 /* Writes the tuning to the device's file and adds its path to `path`. Fails
  * with DEVICE (the host has none), IO. */

@@ -5,6 +5,8 @@
  */
 #include "device/host_machine.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "cl/ops.cl"
 
@@ -25,15 +27,15 @@ void host_machine_destroy(struct machine *machine)
     memory_release(machine);
 }
 
-void host_machine_run(struct machine *machine, const u8 *control,
-                      const u8 *data, u8 *result,
-                      struct descriptor *descriptors, u32 *counters,
-                      u32 groups)
+void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
+                      struct progress *progress,
+                      const u8 *const pieces[LAUNCH_PIECES], u32 groups)
 {
     const struct launch *launch = (const struct launch *)(const void *)control;
-    machine_open(machine, control, data, result, descriptors, counters);
+    machine_open(machine, control, result, progress);
+    memcpy(machine->pieces, pieces, sizeof machine->pieces);
     for (u32 group = 0; group < groups; group++)
         run_group(machine, launch, group);
-    if (machine->fault < counters[COUNTER_FAULT])
-        counters[COUNTER_FAULT] = machine->fault;
+    if (machine->fault < progress->fault)
+        progress->fault = machine->fault;
 }

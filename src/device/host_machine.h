@@ -17,9 +17,8 @@ struct machine *host_machine_create(void);
 void host_machine_destroy(struct machine *machine);
 
 /* Runs groups [0, groups) of a launch; the arguments are the kernel's. */
-void host_machine_run(struct machine *machine, const u8 *control,
-                      const u8 *data, u8 *result,
-                      struct descriptor *descriptors, u32 *counters,
-                      u32 groups);
+void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
+                      struct progress *progress,
+                      const u8 *const pieces[LAUNCH_PIECES], u32 groups);
 
 #endif

@@ -33,13 +33,30 @@ static bool is_sound(const struct device_copy *copy)
            (memory->host == NULL || memory->device->facts.is_host);
 }
 
+/* Whether a kernel may use the memory: the host must have given it. */
+__attribute__((unused)) /* without asserts */
+static bool is_given(const struct device_memory *memory)
+{
+    return memory == NULL || memory->host == NULL ||
+           memory->device->facts.is_host;
+}
+
+uint32_t device_launch_groups(const struct device_launch *params)
+{
+    const struct launch *launch = params->launch;
+    return (launch->steps + launch->steps_per_item - 1) /
+           launch->steps_per_item;
+}
+
 enum vdbq_status device_job_start(struct device_job *job,
                                   const struct device_job_params *params,
                                   struct error *error)
 {
     for (size_t i = 0; i < params->in_count; i++)
         assert(is_sound(&params->in[i]));
-    assert(params->launch.launch->row_first < params->launch.launch->row_end);
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        assert(is_given(params->launch.pieces[i]));
+    assert(is_given(params->launch.result));
     job->times = (struct device_times){ 0 };
     return job->device->backend->job_start(job, params, error);
 }
@@ -74,6 +91,8 @@ enum vdbq_status device_job_wait(struct device_job *job,
     times->bytes_in += job->times.bytes_in;
     times->bytes_out += job->times.bytes_out;
     times->launches += job->times.launches;
+    times->builds += job->times.builds;
+    times->builds_cached += job->times.builds_cached;
     job->times = (struct device_times){ 0 };
     return status;
 }

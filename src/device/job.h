@@ -24,17 +24,24 @@ struct device_copy {
     uint64_t size; /* not 0 */
 };
 
+/* A launch of the machine. `control` starts with what `launch` is; `progress`
+ * is set up, too, by the copies that go before. */
+struct device_launch {
+    const struct launch *launch;
+    struct device_memory *control;
+    struct device_memory *pieces[LAUNCH_PIECES]; /* their tablets, or columns;
+                                     NULL: no such piece, or nothing is read */
+    struct device_memory *result;
+    struct device_memory *progress; /* with a descriptor for each step      */
+};
+
 struct device_job_params {
     struct device_machine *machine;
-    const struct device_copy *in;   /* made before the machine runs           */
+    const struct device_copy *in; /* made before the machine runs        */
     size_t in_count;
-    struct device_launch launch;    /* counters are not set up: `in` does it  */
-    struct device_memory *ordered;  /* rows are put into order there; NULL:
-                                       they stay where the machine wrote them */
-    unsigned steps;                 /* of the launch                          */
-    u32 *counters;                  /* host: COUNTERS of them, once it ran    */
-    struct descriptor *descriptors; /* host: one a step, once it ran; NULL:
-                                       they are not needed                    */
+    struct device_launch launch;  /* of no step: the machine does not run */
+    struct progress *progress;    /* host: as it is once the machine ran  */
+    uint64_t progress_size;       /* of which so many bytes are wanted    */
 };
 
 enum vdbq_status device_job_create(struct device *device,
@@ -49,7 +56,7 @@ enum vdbq_status device_job_start(struct device_job *job,
                                   struct error *error);
 /* Whether the machine has run, so that device_job_run() would not wait. */
 bool device_job_has_run(struct device_job *job);
-/* Waits until the machine has run: counters and descriptors are there. */
+/* Waits until the machine has run: `progress` is there. */
 enum vdbq_status device_job_run(struct device_job *job, struct error *error);
 /* Starts to copy result rows to the host; once a start. */
 enum vdbq_status device_job_collect(struct device_job *job,

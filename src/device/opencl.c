@@ -25,8 +25,8 @@ static const struct device_backend backend = {
     .machine_find = opencl_machine_find,
     .machine_build = opencl_machine_build,
     .machine_keep = opencl_machine_keep,
-    .launch = opencl_launch,
-    .order = opencl_order,
+    .sweep = opencl_sweep,
+    .exchange = opencl_exchange,
     .job_create = opencl_job_create,
     .job_destroy = opencl_job_destroy,
     .job_start = opencl_job_start,
@@ -62,6 +62,8 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
     }
     facts_fill(opencl, cores);
     opencl_tuning_init(opencl);
+    opencl->head.known.tuning.limits.shares_memory =
+        opencl->head.facts.shares_memory;
     *device = &opencl->head;
     return VDBQ_OK;
 }

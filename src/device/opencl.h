@@ -86,10 +86,8 @@ struct opencl_machine {
     char *body;      /* of a specialised build, else NULL */
     uint64_t hash;   /* of the body                       */
     cl_program program;
-    cl_kernel run;   /* vdbq_machine */
-    cl_kernel order; /* vdbq_order   */
+    cl_kernel run;   /* vdbq_machine                      */
     bool run_warm;   /* was launched: the driver finished compiling it */
-    bool order_warm;
 };
 
 struct device_machine *
@@ -114,30 +112,23 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
 
 /* ------------------------------------------------------------- launch -- */
 
-/* Puts a launch, or the ordering of its rows, into the queue, behind the
- * event `after` (may be NULL). A kernel's first launch is waited for: the
- * driver may compile it then, and what that took counts as compilation. */
+/* Of the kernel: control, result, progress and the pieces. */
+enum { MACHINE_ARGUMENTS = 3 + LAUNCH_PIECES };
+
+/* Puts a launch into the queue, behind the event `after` (may be NULL). A
+ * machine's first launch is waited for: the driver may compile it then, and
+ * what that took counts as compilation. */
 enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      const struct device_launch *params,
                                      cl_event after, cl_event *event,
                                      struct device_times *times,
                                      struct error *error);
-enum vdbq_status opencl_order_start(struct opencl_machine *machine,
-                                    const struct device_launch *params,
-                                    struct device_memory *ordered,
-                                    unsigned steps, cl_event *event,
-                                    struct device_times *times,
-                                    struct error *error);
 
-enum vdbq_status opencl_launch(struct device_machine *machine,
-                               const struct device_launch *params,
-                               struct device_times *times,
-                               struct error *error);
-enum vdbq_status opencl_order(struct device_machine *machine,
-                              const struct device_launch *params,
-                              struct device_memory *ordered, unsigned steps,
-                              struct device_times *times,
-                              struct error *error);
+enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
+enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
 
 /* --------------------------------------------------------------- jobs -- */
 

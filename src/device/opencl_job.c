@@ -16,21 +16,17 @@ struct span {
 struct opencl_job {
     struct device_job head;
     struct span in;
-    cl_event run;   /* of the machine's kernel                 */
-    cl_event order; /* of the ordering one                     */
-    cl_event ran;   /* counters and descriptors are there      */
+    cl_event run; /* of the kernel; NULL: there was no step */
+    cl_event ran; /* `progress` is there                    */
     struct span out;
 };
 
 static enum vdbq_status copies_in(struct opencl_job *job,
                                   const struct device_job_params *params,
                                   struct error *error);
-static enum vdbq_status kernels(struct opencl_job *job,
-                                const struct device_job_params *params,
-                                struct error *error);
-static enum vdbq_status read_counters(struct opencl_job *job,
-                                      const struct device_job_params *params,
-                                      struct error *error);
+static enum vdbq_status run(struct opencl_job *job,
+                            const struct device_job_params *params,
+                            struct error *error);
 static enum vdbq_status give_up(struct opencl_job *job,
                                 enum vdbq_status status);
 static void forget(struct opencl_job *job);
@@ -76,7 +72,8 @@ void opencl_job_destroy(struct device_job *job)
 {
     struct opencl_job *opened = (struct opencl_job *)job;
 
-    if (opened->in.first != NULL || opened->run != NULL)
+    if (opened->in.first != NULL || opened->run != NULL ||
+        opened->ran != NULL)
         give_up(opened, VDBQ_OK);
     memory_release(opened);
 }
@@ -91,9 +88,7 @@ enum vdbq_status opencl_job_start(struct device_job *job,
     enum vdbq_status status = copies_in(opened, params, error);
 
     if (status == VDBQ_OK)
-        status = kernels(opened, params, error);
-    if (status == VDBQ_OK)
-        status = read_counters(opened, params, error);
+        status = run(opened, params, error);
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
@@ -121,54 +116,31 @@ static enum vdbq_status copies_in(struct opencl_job *job,
                : opencl_check(opencl_calls.Flush(queue), "clFlush", error);
 }
 
-static enum vdbq_status kernels(struct opencl_job *job,
-                                const struct device_job_params *params,
-                                struct error *error)
+/* Puts the kernel, and the read of how far it came, behind the copies. */
+static enum vdbq_status run(struct opencl_job *job,
+                            const struct device_job_params *params,
+                            struct error *error)
 {
-    struct opencl_machine *machine = (struct opencl_machine *)params->machine;
-    enum vdbq_status status =
-        opencl_launch_start(machine, &params->launch, span_end(&job->in),
-                            &job->run, &job->head.times, error);
-
-    if (status == VDBQ_OK && params->ordered != NULL)
-        status = opencl_order_start(machine, &params->launch, params->ordered,
-                                    params->steps, &job->order,
-                                    &job->head.times, error);
-    return status;
-}
-
-/* Puts a read of `size` bytes behind the kernels. */
-static enum vdbq_status read_small(struct opencl_job *job,
-                                   const struct device_memory *memory,
-                                   void *bytes, size_t size, cl_event *event,
-                                   struct error *error)
-{
-    job->head.times.bytes_out += size;
-    return opencl_check(opencl_calls.EnqueueReadBuffer(
-                            opencl_of(job)->queue, buffer_of(memory), CL_FALSE,
-                            0, size, bytes, 0, NULL, event),
-                        "clEnqueueReadBuffer", error);
-}
-
-static enum vdbq_status read_counters(struct opencl_job *job,
-                                      const struct device_job_params *params,
-                                      struct error *error)
-{
+    cl_command_queue queue = opencl_of(job)->queue;
+    cl_event in = span_end(&job->in);
+    bool any = params->launch.launch->steps > 0;
     enum vdbq_status status = VDBQ_OK;
 
-    if (params->descriptors != NULL)
-        status = read_small(job, params->launch.descriptors,
-                            params->descriptors,
-                            params->steps * sizeof *params->descriptors, NULL,
-                            error);
+    if (any)
+        status = opencl_launch_start((struct opencl_machine *)params->machine,
+                                     &params->launch, in, &job->run,
+                                     &job->head.times, error);
     if (status == VDBQ_OK)
-        status = read_small(job, params->launch.counters, params->counters,
-                            COUNTERS * sizeof *params->counters, &job->ran,
-                            error);
-    if (status != VDBQ_OK)
-        return status;
-    return opencl_check(opencl_calls.Flush(opencl_of(job)->queue), "clFlush",
-                        error);
+        status = opencl_check(
+            opencl_calls.EnqueueReadBuffer(
+                queue, buffer_of(params->launch.progress), CL_FALSE, 0,
+                params->progress_size, params->progress, !any && in != NULL,
+                !any && in != NULL ? &in : NULL, &job->ran),
+            "clEnqueueReadBuffer", error);
+    job->head.times.bytes_out += params->progress_size;
+    return status == VDBQ_OK
+               ? opencl_check(opencl_calls.Flush(queue), "clFlush", error)
+               : status;
 }
 
 /* ---------------------------------------------------------------- end -- */
@@ -244,8 +216,6 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error)
                       &times->transfer_ns, error);
     status = add_time(status, opened->run, opened->run, &times->kernel_ns,
                       error);
-    status = add_time(status, opened->order, opened->order, &times->kernel_ns,
-                      error);
     status = add_time(status, opened->out.first, span_end(&opened->out),
                       &times->transfer_ns, error);
     forget(opened);
@@ -267,9 +237,8 @@ static enum vdbq_status give_up(struct opencl_job *job,
 /* Lets the events go. */
 static void forget(struct opencl_job *job)
 {
-    cl_event *const events[] = { &job->in.first, &job->in.last, &job->run,
-                                 &job->order,    &job->ran,     &job->out.first,
-                                 &job->out.last };
+    cl_event *const events[] = { &job->in.first, &job->in.last,   &job->run,
+                                 &job->ran,      &job->out.first, &job->out.last };
 
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         if (*events[i] != NULL)

@@ -39,6 +39,11 @@ static const struct field {
     FIELD(cached_ns, FIELD_NS),
     FIELD(launch_ns, FIELD_NS),
     FIELD(host_rows_max, FIELD_NS),
+    FIELD(limits.memory_read, FIELD_REAL),
+    FIELD(limits.copy_in, FIELD_REAL),
+    FIELD(limits.copy_out, FIELD_REAL),
+    FIELD(limits.copy_both, FIELD_REAL),
+    FIELD(limits.host_read, FIELD_REAL),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -341,18 +346,21 @@ static void seen_add(const struct known *known, uint64_t hash)
     text_finish(&path);
 }
 
-void known_build(struct device *device, const char *body, uint64_t build_ns)
+bool known_build(struct device *device, const char *body, uint64_t build_ns)
 {
     struct device_tuning *tuning = &device->known.tuning;
     struct device_shape *shape = device_shape(device, body);
+    bool was_built;
     uint64_t *ns;
 
     if (shape == NULL)
-        return;
-    ns = shape->built ? &tuning->cached_ns : &tuning->compile_ns;
+        return false;
+    was_built = shape->built;
+    ns = was_built ? &tuning->cached_ns : &tuning->compile_ns;
     if (build_ns > 0)
         *ns = (*ns * 3 + build_ns) / 4;
-    if (!shape->built && device->known.key[0] != '\0')
+    if (!was_built && device->known.key[0] != '\0')
         seen_add(&device->known, shape->hash);
     shape->built = true;
+    return was_built;
 }

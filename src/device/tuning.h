@@ -21,7 +21,7 @@
 #include "base/vector.h"
 #include "device/device.h"
 
-enum { TUNING_FORMAT = 1 };
+enum { TUNING_FORMAT = 2 };
 
 struct known {
     struct device_tuning tuning;
@@ -41,9 +41,10 @@ void known_init(struct known *known, const char *const *parts,
 /* Accepts a zeroed struct. */
 void known_finish(struct known *known);
 
-/* Notes that the specialised machine of `body` was built, and how long that
- * took in all; 0: not measured to its end. */
-void known_build(struct device *device, const char *body, uint64_t build_ns);
+/* Notes that the machine of `body` was built (specialised; or the name of one
+ * without text), and how long that took in all; 0: not measured to its end.
+ * Says whether it was built before, by any process. */
+bool known_build(struct device *device, const char *body, uint64_t build_ns);
 
 /* Whether the values are such as a file may have: powers of two in bounds,
  * numbers that are numbers. */

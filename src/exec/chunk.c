@@ -307,15 +307,17 @@ static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
 enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
 {
     struct chunk *chunk = next_chunk(chunks);
-    struct runner_input input = { .feeds = chunks->places,
-                                  .rows = chunk->rows };
+    struct runner_input input = { .count = 1 };
+    struct runner_piece *piece = &input.pieces[0];
     place_feeds(chunks, chunk);
+    piece->feeds = chunks->places;
+    piece->rows = chunk->rows;
     if (chunks->words.base != NULL)
-        input.ranks = word_table_ranks(&chunks->words, 0);
+        piece->ranks = word_table_ranks(&chunks->words, 0);
     if (chunks->mode == MODE_MAPPED)
-        input.data = chunk->memory;
+        piece->data = chunk->memory;
     else
-        input.host = device_memory_host(chunk->memory);
+        piece->host = device_memory_host(chunk->memory);
     enum vdbq_status status = runner_start(chunks->runner, &input, error);
     chunks->rows_started += chunk->rows;
     if (chunk->rows == chunk->rows_room)

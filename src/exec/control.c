@@ -35,11 +35,13 @@ static struct launch layout(const struct program *program,
     struct launch launch = {
         .code_first = (u32)part.first,
         .code_end = (u32)part.converge,
+        .feed_count = pack->feed_count,
         .output_count = program_results(program),
     };
     launch.feeds = TABLET_ALIGNED(sizeof launch);
-    launch.outputs = TABLET_ALIGNED(launch.feeds +
-                                    pack->feed_count * sizeof(struct feed));
+    launch.outputs =
+        TABLET_ALIGNED(launch.feeds + (u64)LAUNCH_PIECES * pack->feed_count *
+                                          sizeof(struct feed));
     launch.code = TABLET_ALIGNED(launch.outputs +
                                  launch.output_count * sizeof(struct output));
     launch.constants = TABLET_ALIGNED(
@@ -50,7 +52,8 @@ static struct launch layout(const struct program *program,
     control->fixed_size =
         TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64)) +
         tables_size(pack, values);
-    control->size = control->fixed_size + values->ranks_size;
+    control->size =
+        control->fixed_size + LAUNCH_PIECES * values->ranks_size;
     return launch;
 }
 
@@ -126,9 +129,11 @@ struct launch *control_launch(u8 *block)
     return (struct launch *)(void *)block;
 }
 
-struct feed *control_feeds(u8 *block)
+struct feed *control_feeds(u8 *block, unsigned piece)
 {
-    return (struct feed *)(void *)(block + control_launch(block)->feeds);
+    const struct launch *launch = control_launch(block);
+    return (struct feed *)(void *)(block + launch->feeds) +
+           piece * launch->feed_count;
 }
 
 struct output *control_outputs(u8 *block)

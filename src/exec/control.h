@@ -21,7 +21,7 @@ struct run_values {
     const i64 *slots; /* bits, for each slot of the pack; those of lookups
                          are not used                                      */
     const struct run_lookup *lookups; /* one a table                       */
-    u64 ranks_size;   /* bytes of the ranks of one launch, at most; from
+    u64 ranks_size;   /* bytes of the ranks of one piece, at most; from
                          run_ranks_size()                                  */
 };
 
@@ -55,7 +55,7 @@ u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch *control_launch(u8 *block);
-struct feed *control_feeds(u8 *block);
+struct feed *control_feeds(u8 *block, unsigned piece);
 struct output *control_outputs(u8 *block);
 
 #endif

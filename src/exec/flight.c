@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One launch: control block and feeds in, kernel, counters and rows out. All
+ * One launch: control block and feeds in, kernel, progress and rows out. All
  * that the host moves lies in pinned memory; nothing is moved twice, and only
  * what changed of the control block.
  */
@@ -32,10 +32,6 @@ enum vdbq_status flight_init(struct flight *flight,
         status = device_memory_create(params->device, MEMORY_DEVICE,
                                       params->control->size, &flight->control,
                                       error);
-    if (status == VDBQ_OK)
-        status = device_memory_create(params->device, MEMORY_DEVICE,
-                                      COUNTERS * sizeof(u32),
-                                      &flight->counters, error);
     return status;
 }
 
@@ -45,7 +41,7 @@ void flight_finish(struct flight *flight)
     result_finish(&flight->result);
     device_memory_release(flight->data);
     device_memory_release(flight->staging);
-    device_memory_release(flight->counters);
+    device_memory_release(flight->progress);
     device_memory_release(flight->control);
     vector_finish(&flight->copies);
 }
@@ -53,21 +49,22 @@ void flight_finish(struct flight *flight)
 /* ------------------------------------------------------------- staging -- */
 
 /* Offsets in `staging`, the host's side of small things: the control block as
- * the device has it, the counters as they start, as they ended, and the
- * descriptors. */
-static u64 counters_start_at(const struct flight *flight)
+ * the device has it, progress with its descriptors as it starts, and as it
+ * ended. */
+static u64 progress_bytes(u64 steps)
+{
+    return sizeof(struct progress) + steps * sizeof(struct descriptor);
+}
+
+static u64 progress_start_at(const struct flight *flight)
 {
     return TABLET_ALIGNED(flight->params->control->size);
 }
 
-static u64 counters_at(const struct flight *flight)
+static u64 progress_at(const struct flight *flight)
 {
-    return counters_start_at(flight) + TABLET_ALIGN;
-}
-
-static u64 descriptors_at(const struct flight *flight)
-{
-    return counters_at(flight) + TABLET_ALIGN;
+    return progress_start_at(flight) +
+           TABLET_ALIGNED(progress_bytes(flight->steps_room));
 }
 
 static u8 *staging(const struct flight *flight, u64 offset)
@@ -75,30 +72,42 @@ static u8 *staging(const struct flight *flight, u64 offset)
     return (u8 *)device_memory_host(flight->staging) + offset;
 }
 
-static u32 *counters(const struct flight *flight)
+static struct progress *progress(const struct flight *flight)
 {
-    return (u32 *)(void *)staging(flight, counters_at(flight));
+    return (struct progress *)(void *)staging(flight, progress_at(flight));
+}
+
+static unsigned steps_of(const struct flight *flight)
+{
+    return control_launch(flight->head)->steps;
 }
 
 /* Makes room for the descriptors of `steps` steps. */
-static enum vdbq_status staging_room(struct flight *flight, unsigned steps,
-                                     struct error *error)
+static enum vdbq_status progress_room(struct flight *flight, unsigned steps,
+                                      struct error *error)
 {
-    if (flight->staging != NULL && flight->staging_steps >= steps)
+    struct device *device = flight->params->device;
+    if (flight->steps_room >= steps)
         return VDBQ_OK;
     device_memory_release(flight->staging);
-    flight->staging = NULL;
+    device_memory_release(flight->progress);
+    flight->staging = flight->progress = NULL;
     flight->control_sent = false;
+    flight->steps_room = steps;
     enum vdbq_status status = device_memory_create(
-        flight->params->device, MEMORY_PINNED,
-        descriptors_at(flight) + steps * sizeof(struct descriptor),
+        device, MEMORY_PINNED, progress_at(flight) + progress_bytes(steps),
         &flight->staging, error);
-    if (status != VDBQ_OK)
+    if (status == VDBQ_OK)
+        status =
+            device_memory_create(device, MEMORY_DEVICE, progress_bytes(steps),
+                                 &flight->progress, error);
+    if (status != VDBQ_OK) {
+        flight->steps_room = 0;
         return status;
-    flight->staging_steps = steps;
-    u32 *start = (u32 *)(void *)staging(flight, counters_start_at(flight));
-    start[COUNTER_ROWS] = 0;
-    start[COUNTER_FAULT] = NO_FAULT;
+    }
+    u8 *start = staging(flight, progress_start_at(flight));
+    memset(start, 0, progress_bytes(steps));
+    ((struct progress *)(void *)start)->fault = NO_FAULT;
     return VDBQ_OK;
 }
 
@@ -136,37 +145,42 @@ static enum vdbq_status add_copy(struct flight *flight,
                                                     : error_no_memory(error);
 }
 
-/* Where feed i goes on the device; sets `size` to what all take. */
+/* Where the feeds of a piece go on the device, from `*end` on. */
 static void place_feeds(const struct flight *flight,
-                        const struct runner_input *input, struct feed *feeds,
-                        u64 *size)
+                        const struct runner_piece *piece, struct feed *feeds,
+                        u64 *end)
 {
-    u64 at = TABLET_ALIGN; /* 0 means that there are no NULLs */
+    u64 at = *end;
     for (unsigned i = 0; i < flight->params->pack->feed_count; i++) {
-        const struct feed *from = &input->feeds[i];
+        const struct feed *from = &piece->feeds[i];
         feeds[i] = *from;
         feeds[i].values = at;
-        at = TABLET_ALIGNED(at + feed_value_bytes(from, input->rows));
-        if (feed_null_bytes(from, input->rows) > 0)
+        at = TABLET_ALIGNED(at + feed_value_bytes(from, piece->rows));
+        if (feed_null_bytes(from, piece->rows) > 0)
             feeds[i].nulls = at;
-        at = TABLET_ALIGNED(at + feed_null_bytes(from, input->rows));
+        at = TABLET_ALIGNED(at + feed_null_bytes(from, piece->rows));
     }
-    *size = at;
+    *end = at;
 }
 
-/* Copies one feed to its place on the device. */
-static enum vdbq_status copy_feed(struct flight *flight,
-                                  const struct runner_input *input,
-                                  const struct feed *from,
-                                  const struct feed *to, struct error *error)
+/* Copies the feeds of a piece to their places on the device. */
+static enum vdbq_status copy_feeds(struct flight *flight,
+                                   const struct runner_piece *piece,
+                                   const struct feed *feeds,
+                                   struct error *error)
 {
-    enum vdbq_status status =
-        add_copy(flight, flight->data, to->values, input->host + from->values,
-                 feed_value_bytes(from, input->rows), error);
-    if (status == VDBQ_OK)
-        status = add_copy(flight, flight->data, to->nulls,
-                          input->host + from->nulls,
-                          feed_null_bytes(from, input->rows), error);
+    enum vdbq_status status = VDBQ_OK;
+    unsigned count = flight->params->pack->feed_count;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
+        const struct feed *from = &piece->feeds[i];
+        status = add_copy(flight, flight->data, feeds[i].values,
+                          piece->host + from->values,
+                          feed_value_bytes(from, piece->rows), error);
+        if (status == VDBQ_OK)
+            status = add_copy(flight, flight->data, feeds[i].nulls,
+                              piece->host + from->nulls,
+                              feed_null_bytes(from, piece->rows), error);
+    }
     return status;
 }
 
@@ -182,62 +196,97 @@ static enum vdbq_status data_room(struct flight *flight, u64 size,
                                 &flight->data, error);
 }
 
-/* Brings the feeds to the device, or names the place where they are. */
+/* Names the places of feeds that the device has, or is about to get. */
+static enum vdbq_status feeds_there(struct flight *flight,
+                                    const struct runner_input *input,
+                                    struct error *error)
+{
+    const struct flight_params *params = flight->params;
+    enum vdbq_status status = VDBQ_OK;
+    if (input->copy_count > 0 &&
+        !vector_append(&flight->copies, input->copies, input->copy_count))
+        return error_no_memory(error);
+    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++) {
+        const struct runner_piece *piece = &input->pieces[i];
+        memcpy(control_feeds(flight->head, i), piece->feeds,
+               params->pack->feed_count * sizeof *piece->feeds);
+        if (piece->data != NULL)
+            status = device_memory_give(piece->data, params->times, error);
+    }
+    return status;
+}
+
+/* Brings the feeds to the device. */
 static enum vdbq_status feeds_in(struct flight *flight,
                                  const struct runner_input *input,
                                  struct error *error)
 {
-    const struct flight_params *params = flight->params;
-    struct feed *feeds = control_feeds(flight->head);
-    unsigned count = params->pack->feed_count;
-    u64 size;
-    enum vdbq_status status = VDBQ_OK;
-    if (input->data != NULL || input->host == NULL) {
-        memcpy(feeds, input->feeds, count * sizeof *feeds);
-        if (input->copy_count > 0 &&
-            !vector_append(&flight->copies, input->copies, input->copy_count))
-            status = error_no_memory(error);
-        if (status == VDBQ_OK && input->data != NULL)
-            status = device_memory_give(input->data, params->times, error);
-        return status;
-    }
-    place_feeds(flight, input, feeds, &size);
-    status = data_room(flight, size, error);
-    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
-        status = copy_feed(flight, input, &input->feeds[i], &feeds[i], error);
+    u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
+    for (unsigned i = 0; i < input->count; i++)
+        place_feeds(flight, &input->pieces[i], control_feeds(flight->head, i),
+                    &end);
+    enum vdbq_status status = data_room(flight, end, error);
+    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++)
+        status = copy_feeds(flight, &input->pieces[i],
+                            control_feeds(flight->head, i), error);
     return status;
 }
 
 /* --------------------------------------------------------------- start -- */
 
-/* Puts the ranks of this start's feeds behind all else that is sent, and
- * where they are into the feeds; whether they are other ones than last time. */
-static bool put_ranks(struct flight *flight, const struct run_ranks *ranks)
+/* Whether a launch's pieces have the ranks that the last one's had. */
+static bool same_ranks(const struct flight *flight,
+                       const struct runner_input *input)
 {
-    struct feed *feeds = control_feeds(flight->head);
-    const struct feed *last = control_feeds(staging(flight, 0));
-    unsigned count = flight->params->pack->feed_count;
-    bool same = flight->control_sent && flight->ranks == ranks;
-    u64 at = flight->params->control->fixed_size;
-    for (unsigned i = 0; i < count && ranks != NULL; i++)
-        if (same)
-            feeds[i].ranks = last[i].ranks;
-        else
-            at = control_ranks(staging(flight, 0), at, &ranks[i], &feeds[i]);
-    if (!same)
-        flight->ranks_end = at;
-    flight->ranks = ranks;
-    return !same && ranks != NULL;
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        if (flight->ranks[i]
+            != (i < input->count ? input->pieces[i].ranks : NULL))
+            return false;
+    return flight->control_sent;
 }
 
-/* Sends what changed of the control block, and the counters. */
+/* Puts the ranks of a piece's feeds behind `at`, and where they are into the
+ * feeds; `there`: they are there from the last time. */
+static u64 piece_ranks(struct flight *flight, unsigned piece, u64 at,
+                       bool there)
+{
+    struct feed *feeds = control_feeds(flight->head, piece);
+    const struct run_ranks *ranks = flight->ranks[piece];
+    for (unsigned i = 0;
+         ranks != NULL && i < flight->params->pack->feed_count; i++) {
+        if (there)
+            feeds[i].ranks =
+                control_feeds(staging(flight, 0), piece)[i].ranks;
+        else
+            at = control_ranks(staging(flight, 0), at, &ranks[i], &feeds[i]);
+    }
+    return at;
+}
+
+/* Puts the ranks of this start's feeds behind all else that is sent; whether
+ * they are other ones than last time. */
+static bool put_ranks(struct flight *flight, const struct runner_input *input)
+{
+    u64 at = flight->params->control->fixed_size, end = at;
+    bool same = same_ranks(flight, input);
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++) {
+        flight->ranks[i] = i < input->count ? input->pieces[i].ranks : NULL;
+        end = piece_ranks(flight, i, end, same);
+    }
+    if (!same)
+        flight->ranks_end = end;
+    return !same && end > at;
+}
+
+/* Sends what changed of the control block, and progress: a dense machine
+ * needs the descriptors of before, the others only write them. */
 static enum vdbq_status control_in(struct flight *flight,
-                                   const struct run_ranks *ranks,
+                                   const struct runner_input *input,
                                    struct error *error)
 {
     const struct control *control = flight->params->control;
     u8 *sent = staging(flight, 0);
-    bool others = put_ranks(flight, ranks);
+    bool others = put_ranks(flight, input);
     u64 size = others                 ? flight->ranks_end
                : flight->control_sent ? control->head_size
                                       : control->fixed_size;
@@ -251,24 +300,31 @@ static enum vdbq_status control_in(struct flight *flight,
     }
     flight->control_sent = true;
     if (status == VDBQ_OK)
-        status = add_copy(flight, flight->counters, 0,
-                          staging(flight, counters_start_at(flight)),
-                          COUNTERS * sizeof(u32), error);
+        status = add_copy(
+            flight, flight->progress, 0,
+            staging(flight, progress_start_at(flight)),
+            progress_bytes(flight->result.dense ? steps_of(flight) : 0),
+            error);
     return status;
 }
 
-/* Writes this start's head of the control block, but for the feeds. */
+/* Writes this start's head of the control block, but for feeds and outputs. */
 static void make_head(struct flight *flight, struct machine_shape shape,
-                      uint64_t rows)
+                      const struct runner_input *input)
 {
-    const struct flight_params *params = flight->params;
-    memcpy(flight->head, params->control->bytes, params->control->head_size);
+    const struct control *control = flight->params->control;
+    memcpy(flight->head, control->bytes, control->head_size);
     struct launch *launch = control_launch(flight->head);
-    launch->row_first = 0;
-    launch->row_end = rows;
     launch->steps_per_item = shape.steps_per_item;
-    memcpy(control_outputs(flight->head), flight->result.outputs,
-           launch->output_count * sizeof(struct output));
+    flight->rows = 0;
+    for (unsigned i = 0; i < input->count; i++) {
+        uint64_t rows = input->pieces[i].rows;
+        launch->pieces[i] = (struct piece){ .rows = (u32)rows,
+                                            .step_first = launch->steps };
+        launch->steps +=
+            (u32)((rows + shape.step_rows - 1) / shape.step_rows);
+        flight->rows += rows;
+    }
 }
 
 static enum vdbq_status job_start(struct flight *flight,
@@ -276,24 +332,22 @@ static enum vdbq_status job_start(struct flight *flight,
                                   const struct runner_input *input,
                                   struct error *error)
 {
-    struct result *result = &flight->result;
     struct device_job_params params = {
         .machine = machine,
         .in = VECTOR_ITEMS(&flight->copies, struct device_copy),
         .in_count = flight->copies.count,
         .launch = { .launch = control_launch(flight->head),
                     .control = flight->control,
-                    .data = input->data ? input->data : flight->data,
-                    .result = result->written,
-                    .descriptors = result->descriptors,
-                    .counters = flight->counters },
-        .ordered = result->ordered,
-        .steps = flight->steps,
-        .counters = counters(flight),
+                    .result = flight->result.written,
+                    .progress = flight->progress },
+        .progress = progress(flight),
+        .progress_size =
+            progress_bytes(flight->result.dense ? 0 : steps_of(flight)),
     };
-    if (result->ordered == NULL)
-        params.descriptors = (struct descriptor *)(void *)staging(
-            flight, descriptors_at(flight));
+    for (unsigned i = 0; i < input->count; i++)
+        params.launch.pieces[i] = input->pieces[i].host != NULL
+                                      ? flight->data
+                                      : input->pieces[i].data;
     return device_job_start(flight->job, &params, error);
 }
 
@@ -303,21 +357,23 @@ enum vdbq_status flight_start(struct flight *flight,
                               struct error *error)
 {
     struct machine_shape shape = device_machine_shape(machine);
-    flight->steps =
-        (unsigned)((input->rows + shape.step_rows - 1) / shape.step_rows);
     flight->copies.count = 0;
-    flight->rows = input->rows;
     flight->machine = machine;
-    enum vdbq_status status = result_begin(&flight->result, shape, input->rows,
-                                           flight->params->times, error);
+    make_head(flight, shape, input);
+    enum vdbq_status status =
+        result_begin(&flight->result, shape, steps_of(flight),
+                     flight->params->times, error);
     if (status == VDBQ_OK)
-        status = staging_room(flight, flight->steps, error);
+        status = progress_room(flight, steps_of(flight), error);
     if (status != VDBQ_OK)
         return status;
-    make_head(flight, shape, input->rows);
-    status = feeds_in(flight, input, error);
+    memcpy(control_outputs(flight->head), flight->result.outputs,
+           control_launch(flight->head)->output_count * sizeof(struct output));
+    status = input->pieces[0].host != NULL
+                 ? feeds_in(flight, input, error)
+                 : feeds_there(flight, input, error);
     if (status == VDBQ_OK)
-        status = control_in(flight, input->ranks, error);
+        status = control_in(flight, input, error);
     if (status == VDBQ_OK)
         status = job_start(flight, machine, input, error);
     if (status == VDBQ_OK)
@@ -354,12 +410,8 @@ static enum vdbq_status report_fault(const struct program *program, u32 pc,
 static enum vdbq_status collect(struct flight *flight, struct error *error)
 {
     struct result *result = &flight->result;
-    const struct descriptor *descriptors =
-        (const struct descriptor *)(const void *)staging(
-            flight, descriptors_at(flight));
     enum vdbq_status status =
-        result_arrange(result, counters(flight)[COUNTER_ROWS], descriptors,
-                       flight->steps, error);
+        result_arrange(result, progress(flight), steps_of(flight), error);
     if (status == VDBQ_OK)
         status = device_job_collect(
             flight->job, VECTOR_ITEMS(&result->copies, struct device_copy),
@@ -369,36 +421,30 @@ static enum vdbq_status collect(struct flight *flight, struct error *error)
     return status;
 }
 
-enum vdbq_status flight_hurry(struct flight *flight, struct error *error)
+enum vdbq_status flight_hurry(struct flight *flight, bool wait,
+                              struct error *error)
 {
-    if (flight->result.params.sink != NULL)
-        return VDBQ_OK; /* it takes the rows in order */
-    if (flight->state != FLIGHT_STARTED || !device_job_has_run(flight->job) ||
-        counters(flight)[COUNTER_FAULT] != NO_FAULT)
+    enum vdbq_status status = VDBQ_OK;
+    if (flight->state != FLIGHT_STARTED)
         return VDBQ_OK;
-    return collect(flight, error);
+    if (wait)
+        status = device_job_run(flight->job, error);
+    else if (!device_job_has_run(flight->job))
+        return VDBQ_OK;
+    return status != VDBQ_OK || progress(flight)->fault != NO_FAULT
+               ? status
+               : collect(flight, error);
 }
 
 enum vdbq_status flight_land(struct flight *flight, struct error *error)
 {
     struct device_times *times = flight->params->times;
-    enum vdbq_status status = VDBQ_OK;
-    if (flight->state == FLIGHT_STARTED) {
-        status = device_job_run(flight->job, error);
-        if (status == VDBQ_OK &&
-            counters(flight)[COUNTER_FAULT] != NO_FAULT) {
-            u32 pc = counters(flight)[COUNTER_FAULT];
-            status = device_job_wait(flight->job, times, error);
-            return status == VDBQ_OK
-                       ? report_fault(flight->params->program, pc, error)
-                       : status;
-        }
-        if (status == VDBQ_OK)
-            status = collect(flight, error);
-    }
-    if (status != VDBQ_OK || flight->state != FLIGHT_LEAVING)
-        return status;
-    status = device_job_wait(flight->job, times, error);
+    enum vdbq_status status = flight_hurry(flight, true, error);
+    if (status == VDBQ_OK)
+        status = device_job_wait(flight->job, times, error);
+    if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
+        return report_fault(flight->params->program, progress(flight)->fault,
+                            error);
     if (status == VDBQ_OK && flight->result.params.sink != NULL)
         status = result_sink(&flight->result, error);
     if (status == VDBQ_OK)

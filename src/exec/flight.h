@@ -33,16 +33,16 @@ struct flight {
     enum flight_state state;
     struct device_job *job;
     struct device_memory *control;
-    struct device_memory *counters;
+    struct device_memory *progress; /* with descriptors of `steps_room` steps */
     struct device_memory *data;    /* feeds that were copied in; or NULL     */
     struct device_memory *staging; /* pinned: see staging_room()             */
-    unsigned staging_steps;        /* descriptors there is room for          */
+    unsigned steps_room;
     bool control_sent;             /* the device has staging's control block */
-    const struct run_ranks *ranks; /* ... with these in it, or NULL         */
+    const struct run_ranks *ranks[LAUNCH_PIECES]; /* ... with these in it,
+                                      one a piece, or NULL                  */
     u64 ranks_end;                 /* where they end                         */
     u8 *head;                      /* control block's head for this start    */
     struct vector copies;          /* of struct device_copy, in              */
-    unsigned steps;                /* of this start                          */
     uint64_t rows;                 /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
     struct result result;
@@ -60,9 +60,10 @@ enum vdbq_status flight_start(struct flight *flight,
                               const struct runner_input *input,
                               struct error *error);
 
-/* Sends the rows on their way if the machine is known to have run, without
- * waiting and without telling of a fault. */
-enum vdbq_status flight_hurry(struct flight *flight, struct error *error);
+/* Sends the rows on their way if the machine has run, or once it has, without
+ * telling of a fault. */
+enum vdbq_status flight_hurry(struct flight *flight, bool wait,
+                              struct error *error);
 /* Waits until the rows are there. A fault of a row fails with RANGE. */
 enum vdbq_status flight_land(struct flight *flight, struct error *error);
 

@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/lru.h"
+
 enum { BUCKETS = 1024 };
 
 struct entry {
@@ -23,7 +25,7 @@ struct entry {
     bool *present;                /* one a column; lies behind the head  */
     unsigned pins;
     struct entry *chain;          /* the next in its bucket              */
-    struct entry *older, *newer;  /* among idle ones                     */
+    struct lru_link idle;         /* among those that nobody uses        */
 };
 
 struct resident {
@@ -31,7 +33,7 @@ struct resident {
     uint64_t budget_bytes;
     uint64_t used_bytes;
     uint64_t generation; /* of the catalogue that resident_drop_old() saw */
-    struct entry *oldest, *newest; /* of the idle ones */
+    struct lru idle;     /* entries that nobody uses */
     struct entry *buckets[BUCKETS];
 };
 
@@ -42,10 +44,18 @@ static enum vdbq_status make_room(struct resident *resident, uint64_t size,
                                   struct error *error);
 static struct entry **bucket_of(struct resident *resident, uint64_t offset,
                                 uint64_t checksum);
-static void idle_add(struct resident *resident, struct entry *entry);
-static void idle_remove(struct resident *resident, struct entry *entry);
 static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry);
+
+static struct entry *idle_entry(struct lru_link *link)
+{
+    return lru_item(link, offsetof(struct entry, idle));
+}
+
+static struct entry *oldest(const struct resident *resident)
+{
+    return idle_entry(resident->idle.oldest);
+}
 
 enum vdbq_status resident_create(struct device *device, uint64_t budget_bytes,
                                  struct resident **resident,
@@ -65,8 +75,8 @@ void resident_destroy(struct resident *resident)
 {
     if (resident == NULL)
         return;
-    while (resident->oldest != NULL)
-        device_memory_destroy(drop(resident, resident->oldest));
+    while (oldest(resident) != NULL)
+        device_memory_destroy(drop(resident, oldest(resident)));
     assert(resident->used_bytes == 0);
     memory_release(resident);
 }
@@ -127,11 +137,19 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
         if (status != VDBQ_OK)
             return status;
     } else if (entry->pins == 0) {
-        idle_remove(resident, entry);
+        lru_remove(&resident->idle, &entry->idle);
     }
     entry->pins++;
     *pinned = &entry->shown;
     return VDBQ_OK;
+}
+
+const struct resident_tablet *resident_find(struct resident *resident,
+                                            const struct tablet_ref *tablet)
+{
+    const struct entry *entry = find(resident, tablet);
+
+    return entry != NULL ? &entry->shown : NULL;
 }
 
 void resident_release(struct resident *resident,
@@ -143,7 +161,7 @@ void resident_release(struct resident *resident,
         return;
     assert(entry->pins > 0);
     if (--entry->pins == 0)
-        idle_add(resident, entry);
+        lru_add(&resident->idle, &entry->idle);
 }
 
 /* ------------------------------------------------------------- columns -- */
@@ -211,8 +229,8 @@ static enum vdbq_status allocate(struct resident *resident, uint64_t size,
     enum vdbq_status status = device_memory_create(
         resident->device, MEMORY_DEVICE, size, memory, error);
 
-    while (status == VDBQ_DEVICE && resident->oldest != NULL) {
-        device_memory_destroy(drop(resident, resident->oldest));
+    while (status == VDBQ_DEVICE && oldest(resident) != NULL) {
+        device_memory_destroy(drop(resident, oldest(resident)));
         status = device_memory_create(resident->device, MEMORY_DEVICE, size,
                                       memory, error);
     }
@@ -227,7 +245,7 @@ static enum vdbq_status make_room(struct resident *resident, uint64_t size,
     if (size > resident->budget_bytes)
         return no_room(resident, size, error);
     while (resident->used_bytes > resident->budget_bytes - size) {
-        struct entry *idle = resident->oldest;
+        struct entry *idle = oldest(resident);
         if (idle == NULL)
             return no_room(resident, size, error);
         bool fits = idle->size_bytes == size;
@@ -246,7 +264,7 @@ static struct device_memory *drop(struct resident *resident,
     struct device_memory *memory = entry->shown.memory;
     struct entry **at = bucket_of(resident, entry->offset, entry->checksum);
 
-    idle_remove(resident, entry);
+    lru_remove(&resident->idle, &entry->idle);
     while (*at != entry)
         at = &(*at)->chain;
     *at = entry->chain;
@@ -281,13 +299,13 @@ static bool is_current(const struct entry *entry,
 void resident_drop_old(struct resident *resident,
                        const struct catalogue *catalogue)
 {
-    struct entry *entry = resident->oldest, *newer;
+    struct entry *entry = oldest(resident), *newer;
 
     if (catalogue->generation == resident->generation)
         return;
     resident->generation = catalogue->generation;
     for (; entry != NULL; entry = newer) {
-        newer = entry->newer;
+        newer = idle_entry(entry->idle.newer);
         if (!is_current(entry, catalogue))
             device_memory_destroy(drop(resident, entry));
     }
@@ -314,27 +332,4 @@ static struct entry *find(struct resident *resident,
                              || entry->checksum != tablet->checksum))
         entry = entry->chain;
     return entry;
-}
-
-static void idle_add(struct resident *resident, struct entry *entry)
-{
-    entry->older = resident->newest;
-    entry->newer = NULL;
-    if (resident->newest != NULL)
-        resident->newest->newer = entry;
-    else
-        resident->oldest = entry;
-    resident->newest = entry;
-}
-
-static void idle_remove(struct resident *resident, struct entry *entry)
-{
-    if (entry->older != NULL)
-        entry->older->newer = entry->newer;
-    else
-        resident->oldest = entry->newer;
-    if (entry->newer != NULL)
-        entry->newer->older = entry->older;
-    else
-        resident->newest = entry->older;
 }

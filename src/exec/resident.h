@@ -38,6 +38,10 @@ enum vdbq_status resident_pin(struct resident *resident, uint32_t table_id,
 void resident_release(struct resident *resident,
                       struct resident_tablet *pinned);
 
+/* Looks whether a tablet is there, and leaves it as it is; NULL: it is not. */
+const struct resident_tablet *resident_find(struct resident *resident,
+                                            const struct tablet_ref *tablet);
+
 /* Keeps the head of a tablet of which nothing was there: a block, or a copy
  * of its head with the descriptions of the columns. */
 enum vdbq_status resident_describe(struct resident_tablet *pinned,

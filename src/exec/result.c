@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Step two of the two-step result (Bakkum & Chakradhar, section 4): only rows
- * that exist leave the device, in table order. Where the steps of the machine
- * pack their rows next to one another (a CPU) their descriptors join into
- * segments, and nothing is moved; elsewhere the device moves each step's rows
- * to their places first, and they are one segment.
+ * that exist leave the device, in table order. A dense machine's are one
+ * segment; elsewhere (a CPU) the steps of a group pack their rows next to one
+ * another, and their descriptors join into segments. Nothing is moved.
  */
 #include "exec/result.h"
 
@@ -16,7 +15,8 @@ uint64_t result_row_bytes(const struct program *program)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < program_results(program); i++)
-        bytes += type_width(program_result(program, i).type) + 1;
+        bytes += type_width(program_result(program, i).type) +
+                 (program_result(program, i).null_register >= 0);
     return bytes;
 }
 
@@ -39,12 +39,9 @@ enum vdbq_status result_init(struct result *result,
 static void result_release(struct result *result)
 {
     device_memory_release(result->written);
-    device_memory_release(result->ordered);
     device_memory_release(result->copied);
-    device_memory_release(result->descriptors);
-    result->written = result->ordered = NULL;
-    result->copied = result->descriptors = NULL;
-    result->rows_room = result->steps_room = 0;
+    result->written = result->copied = NULL;
+    result->rows_room = 0;
 }
 
 void result_finish(struct result *result)
@@ -77,57 +74,44 @@ static u64 place_outputs(struct result *result, uint64_t rows)
     return at;
 }
 
-/* Allocates for `rows` rows in `steps` steps: what the machine writes, where
- * it is put into order, and where the host reads it. */
+/* Allocates for `rows` rows: what the machine writes, and where the host
+ * reads it. */
 static enum vdbq_status result_room(struct result *result, uint64_t rows,
-                                    uint64_t steps, struct error *error)
+                                    struct error *error)
 {
     struct device *device = result->params.device;
     bool mapped = result->params.mapped;
-    bool ordered = result->shape.ordered;
     u64 size = place_outputs(result, rows);
     enum vdbq_status status = device_memory_create(
-        device, mapped && ordered ? MEMORY_PINNED : MEMORY_DEVICE, size,
+        device, mapped ? MEMORY_PINNED : MEMORY_DEVICE, size,
         &result->written, error);
-    if (status == VDBQ_OK && !ordered)
-        status = device_memory_create(device,
-                                      mapped ? MEMORY_PINNED : MEMORY_DEVICE,
-                                      size, &result->ordered, error);
     if (status == VDBQ_OK && !mapped && result->params.sink == NULL)
         status = device_memory_create(device, MEMORY_PINNED, size,
                                       &result->copied, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(
-            device, MEMORY_DEVICE, steps * sizeof(struct descriptor),
-            &result->descriptors, error);
-    if (status != VDBQ_OK)
-        return status;
-    result->rows_room = rows;
-    result->steps_room = steps;
-    return VDBQ_OK;
+        result->rows_room = rows;
+    return status;
 }
 
 enum vdbq_status result_begin(struct result *result,
-                              struct machine_shape shape, uint64_t rows,
+                              struct machine_shape shape, uint64_t steps,
                               struct device_times *times,
                               struct error *error)
 {
-    uint64_t steps = (rows + shape.step_rows - 1) / shape.step_rows;
+    uint64_t rows = steps * shape.step_rows;
     enum vdbq_status status = VDBQ_OK;
     result->segments.count = result->copies.count = result->next = 0;
-    if (rows > result->rows_room || steps > result->steps_room ||
-        shape.ordered != result->shape.ordered) {
+    result->dense = shape.dense;
+    if (rows > result->rows_room) {
         if (result->params.sink != NULL)
             status = result->params.sink->wait(result->params.sink, error);
         if (status != VDBQ_OK)
             return status;
         result_release(result);
-        result->shape = shape;
-        status = result_room(result, rows, steps, error);
+        status = result_room(result, rows, error);
     }
     if (status == VDBQ_OK && result->params.mapped)
-        status = device_memory_give(
-            result->ordered ? result->ordered : result->written, times, error);
+        status = device_memory_give(result->written, times, error);
     return status;
 }
 
@@ -159,7 +143,7 @@ static enum vdbq_status add_copy(struct result *result, u64 at, u64 size,
 {
     u8 *host = device_memory_host(result->copied);
     struct device_copy copy = {
-        .memory = result->ordered ? result->ordered : result->written,
+        .memory = result->written,
         .offset = at,
         .bytes = host + at,
         .size = size,
@@ -187,15 +171,15 @@ static enum vdbq_status copy_segment(struct result *result,
     return status;
 }
 
-enum vdbq_status result_arrange(struct result *result, uint64_t rows,
-                                const struct descriptor *descriptors,
+enum vdbq_status result_arrange(struct result *result,
+                                const struct progress *progress,
                                 unsigned steps, struct error *error)
 {
+    const struct descriptor *descriptors = (const void *)(progress + 1);
     enum vdbq_status status = VDBQ_OK;
-    if (result->ordered != NULL)
-        status = add_segment(result, 0, (u32)rows, error);
-    for (unsigned i = 0; !result->ordered && i < steps && status == VDBQ_OK;
-         i++)
+    if (result->dense)
+        status = add_segment(result, 0, progress->rows, error);
+    for (unsigned i = 0; !result->dense && i < steps && status == VDBQ_OK; i++)
         status = add_segment(result, descriptors[i].start,
                              descriptors[i].count, error);
     bool stays = result->params.mapped || result->params.sink != NULL;
@@ -214,8 +198,7 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
         const struct segment *segment = vector_at(&result->segments, i);
         status = sink->take(
             sink,
-            &(struct sink_rows){ .memory = result->ordered ? result->ordered
-                                                           : result->written,
+            &(struct sink_rows){ .memory = result->written,
                                  .outputs = result->outputs,
                                  .start = segment->start,
                                  .count = segment->count },
@@ -233,7 +216,7 @@ enum vdbq_status result_land(struct result *result,
     if (result->params.sink != NULL)
         return VDBQ_OK;
     if (result->params.mapped) {
-        memory = result->ordered ? result->ordered : result->written;
+        memory = result->written;
         status = device_memory_take(memory, times, error);
     }
     result->host = device_memory_host(memory);

@@ -27,13 +27,10 @@ struct result {
     struct result_params params;
     struct vdbq_vector *vectors;   /* of the batch, one a result column     */
     struct output *outputs;        /* where the columns lie                 */
-    struct machine_shape shape;    /* of the machine that room is for       */
+    bool dense;                    /* the rows lie in order, without gaps   */
     uint64_t rows_room;            /* rows there is room for                */
-    uint64_t steps_room;           /* steps there are descriptors for       */
     struct device_memory *written; /* what the machine writes               */
-    struct device_memory *ordered; /* in table order; NULL: `written` is    */
     struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
-    struct device_memory *descriptors;
     struct vector segments;        /* of struct segment, in table order     */
     struct vector copies;          /* of struct device_copy: the segments'  */
     size_t next;                   /* the segment that comes next           */
@@ -41,7 +38,7 @@ struct result {
     struct arena arena;
 };
 
-/* Bytes of one result row, NULL bytes included. */
+/* Bytes of one result row, and of its NULLs. */
 uint64_t result_row_bytes(const struct program *program);
 
 enum vdbq_status result_init(struct result *result,
@@ -50,18 +47,17 @@ enum vdbq_status result_init(struct result *result,
 /* Accepts a zeroed struct. */
 void result_finish(struct result *result);
 
-/* Makes room for a launch over `rows` rows by a machine of that shape: after
+/* Makes room for a launch of `steps` steps by a machine of that shape: after
  * it `outputs` and the memories hold for the launch. */
 enum vdbq_status result_begin(struct result *result,
-                              struct machine_shape shape, uint64_t rows,
+                              struct machine_shape shape, uint64_t steps,
                               struct device_times *times,
                               struct error *error);
 
 /* The machine has run: makes `segments`, and the `copies` that bring them to
- * the host. `rows` is how many it counted; descriptors are read where they
- * come in order. */
-enum vdbq_status result_arrange(struct result *result, uint64_t rows,
-                                const struct descriptor *descriptors,
+ * the host. Descriptors follow `progress` unless the machine is dense. */
+enum vdbq_status result_arrange(struct result *result,
+                                const struct progress *progress,
                                 unsigned steps, struct error *error);
 /* The copies are done: the rows can be read. */
 enum vdbq_status result_land(struct result *result,

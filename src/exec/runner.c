@@ -13,7 +13,7 @@ enum {
     LAUNCH_WORK = 100000000,    /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
     GPU_FACTOR = 32,            /* a GPU does that much more             */
-    LAUNCH_BYTES = 256 << 20,   /* of feeds or of result rows, together  */
+    LAUNCH_BYTES = 128 << 20,   /* of feeds or of result rows, together  */
     LAUNCH_ROWS_STEP = 64       /* launches start at multiples of this   */
 };
 
@@ -31,6 +31,7 @@ struct runner {
     unsigned ring;      /* of which this many are used                 */
     unsigned first;     /* the oldest in flight                        */
     unsigned in_flight; /* how many                                    */
+    struct sink *sink;  /* takes the rows; NULL: none                  */
     struct device_times times;
 };
 
@@ -52,10 +53,12 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes of one row of everything that the program reads. */
+/* Bytes of one row of everything that has to come to the device. */
 static uint64_t feed_row_bytes(const struct runner *runner)
 {
-    return (uint64_t)runner->pack.feed_count * sizeof(i64) + 1;
+    return runner->mode == MODE_CACHED
+               ? 1
+               : (uint64_t)runner->pack.feed_count * sizeof(i64) + 1;
 }
 
 static uint64_t rows_of_a_launch(const struct runner *runner)
@@ -66,7 +69,7 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     uint64_t rows = work / program_cost(runner->program);
     rows = least(rows, LAUNCH_BYTES / result_row_bytes(runner->program));
     rows = least(rows, LAUNCH_BYTES / feed_row_bytes(runner));
-    rows = least(rows, TABLET_ROWS_MAX);
+    rows = least(rows, (uint64_t)LAUNCH_PIECES * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;
 }
@@ -89,9 +92,7 @@ static enum vdbq_status machine_build(struct runner *runner,
 /* Launches that a mode has in flight: they overlap where copies take time. */
 static unsigned ring_of(enum run_mode mode)
 {
-    if (mode == MODE_STREAMED)
-        return RUNNER_RING_STREAMED;
-    return mode == MODE_CACHED ? RUNNER_RING_MAX : 1;
+    return mode == MODE_STREAMED || mode == MODE_CACHED ? RUNNER_RING_MAX : 1;
 }
 
 static enum vdbq_status make_ring(struct runner *runner, struct error *error)
@@ -161,6 +162,7 @@ void runner_close(struct runner *runner)
 
 void runner_sink(struct runner *runner, struct sink *sink)
 {
+    runner->sink = sink;
     for (unsigned i = 0; i < runner->ring; i++)
         runner->flights[i].result.params.sink = sink;
 }
@@ -192,6 +194,8 @@ void runner_stats(struct runner *runner, struct vdbq_stats *stats)
     stats->bytes_in += times->bytes_in;
     stats->bytes_out += times->bytes_out;
     stats->kernel_ns += times->kernel_ns;
+    stats->builds += times->builds;
+    stats->builds_cached += times->builds_cached;
     stats->transfer_ns += times->transfer_ns;
     stats->compile_ns += times->compile_ns;
     stats->launches += times->launches;
@@ -233,13 +237,15 @@ enum vdbq_status runner_start(struct runner *runner,
     return status;
 }
 
-/* Waits for the rows of the oldest flight; those of others, where they are
- * known already, set out meanwhile. */
+/* Waits for the rows of the oldest flight. Those of the next are waited for
+ * to set out behind them, so that there is always something on its way out;
+ * of others, where they are known already. */
 static enum vdbq_status land(struct runner *runner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < runner->in_flight && status == VDBQ_OK; i++)
-        status = flight_hurry(flight_at(runner, i), error);
+    unsigned leaving = runner->sink == NULL ? runner->in_flight : 0;
+    for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
+        status = flight_hurry(flight_at(runner, i), i < 2, error);
     if (status != VDBQ_OK)
         return status;
     struct flight *flight = flight_at(runner, 0);

@@ -24,10 +24,8 @@ enum run_mode {
 enum { RUN_MODES = MODE_CACHED + 1 };
 const char *runner_mode_name(enum run_mode mode);
 
-/* Launches that are in flight at most: four keep a link busy both ways; where
- * nothing has to come in, launches are short, and more hide what the host
- * takes between them. */
-enum { RUNNER_RING_STREAMED = 4, RUNNER_RING_MAX = 8 };
+/* Launches that are in flight at most: four keep a link busy both ways. */
+enum { RUNNER_RING_MAX = 4 };
 
 struct runner_params {
     struct device *device;
@@ -54,24 +52,30 @@ void runner_sink(struct runner *runner, struct sink *sink);
 /* The columns that the program reads: feed i of an input is feeds[i]. */
 const struct program_pack *runner_pack(const struct runner *runner);
 
-/* The most rows of one launch: work is bounded to a fraction of a second and
- * memory to a fixed share. A multiple of 64. */
+/* The most rows of one launch, all pieces together: work is bounded to a
+ * fraction of a second and memory to a fixed share. A multiple of 64. */
 uint64_t runner_rows_max(const struct runner *runner);
 
-/* One launch: rows [0, rows) of the feeds, which lie at the offsets that they
- * name, in `data`; where that is NULL they are copied from `host`, column by
- * column. All of it belongs to the launch until its rows are there. */
-struct runner_input {
+/* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
+struct runner_piece {
     const struct feed *feeds;
     const struct run_ranks *ranks; /* one a feed; NULL: none has any. They
                                       live as long as the runner, and two
                                       launches with the same pointer have
                                       the same ranks                      */
-    struct device_memory *data;
-    const struct device_copy *copies; /* to be made before, into `data`   */
+    uint64_t rows;              /* at least 1                           */
+    struct device_memory *data; /* in which they lie; NULL: ...         */
+    u8 *host;                   /* they are copied from here, column by
+                                   column                               */
+};
+
+/* One launch, over the rows of some pieces in that order. All of it belongs to
+ * the launch until its rows are there. */
+struct runner_input {
+    struct runner_piece pieces[LAUNCH_PIECES];
+    unsigned count;
+    const struct device_copy *copies; /* to be made before, into `data`    */
     size_t copy_count;
-    u8 *host;
-    uint64_t rows; /* at least 1 */
 };
 
 /* Launches in flight, and whether there is room for one more. */

@@ -11,9 +11,12 @@
 #include "exec/skip.h"
 #include "exec/source.h"
 
+/* What a launch may wait for: with less, the link is faster than the host. */
+enum { AWAITED_BYTES_MAX = 4 << 20 };
+
 /* A launch in flight. */
 struct part {
-    struct source source;
+    struct source sources[LAUNCH_PIECES]; /* one a piece */
     uint64_t rows;
     uint64_t bytes; /* of the columns that it reads */
 };
@@ -23,11 +26,12 @@ struct scan {
     struct runner *runner;
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
-    struct feed *feeds;        /* of the launch at hand                    */
+    struct feed *feeds;        /* of the launch at hand, piece by piece    */
     struct vector copies;      /* struct device_copy: likewise             */
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
     size_t tablet;             /* number of the one to start on next       */
+    size_t ahead;              /* ... and to bring in next                 */
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
@@ -87,6 +91,24 @@ static enum vdbq_status make_words(struct scan *scan, struct error *error)
     return status;
 }
 
+/* Finds the columns of the table that the program reads. */
+static bool find_columns(struct scan *scan)
+{
+    struct source_params *sources = &scan->sources;
+    unsigned feeds = sources->pack->feed_count;
+    unsigned *columns =
+        arena_alloc(&scan->arena, (feeds + 1) * sizeof *columns);
+    sources->columns = columns;
+    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
+         i++) {
+        unsigned column = feed_table_column(scan->table,
+                                            sources->pack->feeds[i].column);
+        if (column != NO_KEY)
+            columns[sources->column_count++] = column;
+    }
+    return columns != NULL;
+}
+
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
@@ -113,9 +135,11 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         .times = runner_times(scan->runner),
     };
     scan->copies = VECTOR(struct device_copy);
+    if (!find_columns(scan))
+        return error_no_memory(error);
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
-                                      sizeof *scan->feeds);
+                                      LAUNCH_PIECES * sizeof *scan->feeds);
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL &&
@@ -141,13 +165,22 @@ enum vdbq_status scan_open(const struct scan_params *params,
     return status;
 }
 
+/* Lets go of what a part held; `failed`: its launch was. */
+static void part_close(struct scan *scan, struct part *part, bool failed)
+{
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        source_close(&part->sources[i], &scan->sources, failed);
+}
+
 void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
     runner_close(scan->runner); /* waits for what is in flight */
     for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
-        source_close(&scan->parts[i].source, &scan->sources, scan->failed);
+        part_close(scan, &scan->parts[i], scan->failed);
+    if (scan->params.pool != NULL)
+        pool_settle(scan->params.pool);
     vector_finish(&scan->copies);
     word_table_finish(&scan->words);
     arena_finish(&scan->arena);
@@ -174,7 +207,7 @@ bool scan_ranges(struct scan *scan, struct interval *ranges)
 static void part_done(struct scan *scan)
 {
     struct part *part = &scan->parts[scan->first];
-    source_close(&part->source, &scan->sources, false);
+    part_close(scan, part, false);
     scan->rows_done += part->rows;
     scan->bytes_done += part->bytes;
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
@@ -206,52 +239,109 @@ enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
 
 /* --------------------------------------------------------------- start -- */
 
-/* Starts the launch of a part over the next rows of its tablet. */
-static enum vdbq_status launch(struct scan *scan, struct part *part,
-                               struct error *error)
+/* Goes on to the next tablet that is not to be skipped. */
+static void pass_over(struct scan *scan)
 {
-    const struct source_params *sources = &scan->sources;
-    struct runner_input input = source_input(&part->source, sources);
-    source_feeds(&part->source, sources, scan->row, scan->feeds);
-    input.feeds = scan->feeds;
-    if (scan->words.base != NULL)
-        input.ranks = word_table_ranks(&scan->words, scan->tablet);
-    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
-    input.copy_count = scan->copies.count;
-    input.rows = part->rows;
-    part->bytes = 0;
-    for (unsigned i = 0; i < sources->pack->feed_count; i++)
-        part->bytes += feed_value_bytes(&scan->feeds[i], part->rows) +
-                       feed_null_bytes(&scan->feeds[i], part->rows);
-    return runner_start(scan->runner, &input, error);
+    const struct table *table = scan->table;
+    while (scan->params.skips && scan->tablet < table->tablet_count &&
+           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
+        scan->rows_done += table->tablets[scan->tablet].rows;
+        scan->rows_skipped += table->tablets[scan->tablet].rows;
+        scan->tablets_skipped++;
+        scan->tablet++;
+    }
 }
 
-/* Starts the next part of the table. */
-static enum vdbq_status start_part(struct scan *scan, struct error *error)
+/* Takes the next rows of the table into a part. */
+static enum vdbq_status add_piece(struct scan *scan, struct part *part,
+                                  struct runner_input *input,
+                                  struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
-    struct part *part =
-        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
-                     RUNNER_RING_MAX];
+    struct source_params *sources = &scan->sources;
+    struct source *source = &part->sources[input->count];
+    unsigned columns = sources->pack->feed_count;
+    struct feed *feeds = scan->feeds + input->count * columns;
     uint64_t left = tablet->rows - scan->row;
-    uint64_t most = runner_rows_max(scan->runner);
-    scan->copies.count = 0;
-    enum vdbq_status status = source_open(&part->source, &scan->sources,
-                                          tablet, &scan->copies, error);
-    if (status != VDBQ_OK)
-        return status;
-    part->rows = left < most ? left : most;
-    status = launch(scan, part, error);
+    uint64_t most = runner_rows_max(scan->runner) - part->rows;
+    size_t copies = scan->copies.count;
+    enum vdbq_status status =
+        source_open(source, sources, tablet, &scan->copies, error);
     if (status != VDBQ_OK) {
-        source_close(&part->source, &scan->sources, true);
+        scan->copies.count = copies;
         return status;
     }
-    scan->row += part->rows;
+    struct runner_piece *piece = &input->pieces[input->count++];
+    *piece = (struct runner_piece){ .feeds = feeds,
+                                    .rows = left < most ? left : most,
+                                    .data = source_data(source, sources),
+                                    .host = source_host(source, sources) };
+    if (scan->words.base != NULL)
+        piece->ranks = word_table_ranks(&scan->words, scan->tablet);
+    source_feeds(source, sources, scan->row, feeds);
+    for (unsigned i = 0; i < columns; i++)
+        part->bytes += feed_value_bytes(&feeds[i], piece->rows) +
+                       feed_null_bytes(&feeds[i], piece->rows);
+    part->rows += piece->rows;
+    scan->row += piece->rows;
     if (scan->row < tablet->rows)
         return VDBQ_OK;
     scan->row = 0;
     scan->tablet++;
+    pass_over(scan);
     return VDBQ_OK;
+}
+
+/* Bytes that must come to the device before a part's launch can run. */
+static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
+{
+    uint64_t bytes = 0;
+    if (scan->sources.mode != MODE_CACHED)
+        return part->bytes;
+    for (size_t i = 0; i < scan->copies.count; i++)
+        bytes += VECTOR_ITEMS(&scan->copies, struct device_copy)[i].size;
+    return bytes;
+}
+
+/* Whether the next tablet may join a launch. Few, large launches cost the
+ * host less; but rows can set out only after what the launch waits for came,
+ * so that the first does not wait for more than it must. */
+static bool joins(const struct scan *scan, const struct part *part,
+                  const struct runner_input *input)
+{
+    uint64_t most =
+        runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
+    return scan->sources.mode != MODE_MAPPED &&
+           bytes_awaited(scan, part) < most &&
+           input->count < LAUNCH_PIECES && scan->row == 0 &&
+           scan->tablet < scan->table->tablet_count &&
+           scan->table->tablets[scan->tablet].rows <=
+               runner_rows_max(scan->runner) - part->rows;
+}
+
+/* Starts the next part of the table. Whatever keeps a tablet from joining the
+ * others is met again by the part that starts with it. */
+static enum vdbq_status start_part(struct scan *scan, struct error *error)
+{
+    struct part *part =
+        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
+                     RUNNER_RING_MAX];
+    struct runner_input input = { 0 };
+    struct error ignored;
+    part->rows = part->bytes = 0;
+    scan->copies.count = 0;
+    enum vdbq_status status = add_piece(scan, part, &input, error);
+    if (status != VDBQ_OK)
+        return status;
+    while (joins(scan, part, &input) &&
+           add_piece(scan, part, &input, &ignored) == VDBQ_OK)
+        continue;
+    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
+    input.copy_count = scan->copies.count;
+    status = runner_start(scan->runner, &input, error);
+    if (status != VDBQ_OK)
+        part_close(scan, part, true);
+    return status;
 }
 
 /* Starts the program for its one row, without a table. */
@@ -260,8 +350,9 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
     scan->fed = true;
     scan->parts[scan->first].rows = 1;
     return runner_start(scan->runner,
-                        &(struct runner_input){ .feeds = scan->feeds,
-                                                .rows = 1 },
+                        &(struct runner_input){
+                            .pieces = { { .feeds = scan->feeds, .rows = 1 } },
+                            .count = 1 },
                         error);
 }
 
@@ -276,16 +367,19 @@ static bool stopped(const struct scan *scan)
                              scan->table->rows);
 }
 
-/* Goes on to the next tablet that is not to be skipped. */
-static void pass_over(struct scan *scan)
+/* Has the tablets that come next brought in while the launch is under way,
+ * as far as there is room. */
+static void look_ahead(struct scan *scan)
 {
     const struct table *table = scan->table;
-    while (scan->params.skips && scan->tablet < table->tablet_count &&
-           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
-        scan->rows_done += table->tablets[scan->tablet].rows;
-        scan->rows_skipped += table->tablets[scan->tablet].rows;
-        scan->tablets_skipped++;
-        scan->tablet++;
+    if (scan->ahead < scan->tablet)
+        scan->ahead = scan->tablet;
+    for (; scan->ahead < table->tablet_count; scan->ahead++) {
+        const struct tablet_ref *next = &table->tablets[scan->ahead];
+        if (scan->params.skips && skip_tablet(&scan->skip, next))
+            continue;
+        if (!source_ahead(&scan->sources, next))
+            return;
     }
 }
 
@@ -296,8 +390,12 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
         return start_row(scan, error);
     if (scan->row == 0)
         pass_over(scan);
-    if (scan->tablet < scan->table->tablet_count)
-        return start_part(scan, error);
+    if (scan->tablet < scan->table->tablet_count) {
+        enum vdbq_status status = start_part(scan, error);
+        if (status == VDBQ_OK)
+            look_ahead(scan);
+        return status;
+    }
     scan->fed = true;
     return VDBQ_OK;
 }

@@ -152,18 +152,20 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
-    struct runner_input input = { .feeds = feeds,
-                                  .ranks = ranks,
-                                  .rows = launch_rows(mode) };
-    if (input.rows > SELFTEST_ROWS - row)
-        input.rows = SELFTEST_ROWS - row;
+    struct runner_input input = {
+        .pieces = { { .feeds = feeds, .ranks = ranks, .rows = launch_rows(mode) } },
+        .count = 1,
+    };
+    struct runner_piece *piece = &input.pieces[0];
+    if (piece->rows > SELFTEST_ROWS - row)
+        piece->rows = SELFTEST_ROWS - row;
     move_feeds(all, runner_pack(runner)->feed_count, row, feeds);
     if (mode == MODE_MAPPED)
-        input.data = rows->pinned;
+        piece->data = rows->pinned;
     else if (mode == MODE_CACHED)
-        input.data = rows->resident;
+        piece->data = rows->resident;
     else
-        input.host = copy.bytes;
+        piece->host = copy.bytes;
     if (mode == MODE_CACHED && row == 0) {
         input.copies = &copy;
         input.copy_count = 1;

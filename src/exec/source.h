@@ -16,7 +16,9 @@ struct source_params {
     struct pool *pool;
     struct resident *resident;       /* MODE_CACHED alone needs it    */
     const struct table *table;
-    const struct program_pack *pack; /* the columns that are read     */
+    const struct program_pack *pack; /* the columns that are read ... */
+    const unsigned *columns;         /* ... by their number in the table */
+    unsigned column_count;
     struct device_times *times;      /* added to                      */
     uint64_t load_ns;                /* that the pool took, added to  */
 };
@@ -37,6 +39,10 @@ enum vdbq_status source_open(struct source *source,
                              struct source_params *params,
                              const struct tablet_ref *ref,
                              struct vector *copies, struct error *error);
+/* Starts to bring a tablet in that source_open() will soon be called for;
+ * false: no more can be started. */
+bool source_ahead(const struct source_params *params,
+                  const struct tablet_ref *ref);
 /* `failed`: the launch was, so that its copies may not have arrived. */
 void source_close(struct source *source, const struct source_params *params,
                   bool failed);
@@ -45,7 +51,11 @@ void source_close(struct source *source, const struct source_params *params,
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds);
-struct runner_input source_input(const struct source *source,
-                                 const struct source_params *params);
+/* The memory that they are in, on the device or for it; NULL: ... */
+struct device_memory *source_data(const struct source *source,
+                                  const struct source_params *params);
+/* ... they are copied from here. */
+u8 *source_host(const struct source *source,
+                const struct source_params *params);
 
 #endif

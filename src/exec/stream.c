@@ -99,6 +99,8 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
     to->kernel_ns += from->kernel_ns;
     to->transfer_ns += from->transfer_ns;
     to->compile_ns += from->compile_ns;
+    to->builds += from->builds;
+    to->builds_cached += from->builds_cached;
     to->load_ns += from->load_ns;
     to->launches += from->launches;
 }

@@ -163,10 +163,13 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     enum vdbq_status status = runner_open(&params, &runner, run->error);
     if (status != VDBQ_OK)
         return status;
-    struct runner_input input = { .feeds = feeds,
-                                  .data = mapped ? data : NULL,
-                                  .host = device_memory_host(data),
-                                  .rows = rows };
+    struct runner_input input = {
+        .pieces = { { .feeds = feeds,
+                      .rows = rows,
+                      .data = mapped ? data : NULL,
+                      .host = mapped ? NULL : device_memory_host(data) } },
+        .count = 1,
+    };
     status = run_launches(runner, &input, times, run->error);
     times->compile_ns = runner_times(runner)->compile_ns;
     runner_close(runner);
@@ -263,8 +266,8 @@ static enum vdbq_status try_shapes(struct tuning_run *run,
         status = try_tiles(run, 1, 256, 4096, best, ns);
         return status == VDBQ_OK ? try_items(run, best, ns) : status;
     }
-    status = try_tiles(run, 128, 4, 16, best, ns);
-    return status == VDBQ_OK ? try_tiles(run, 256, 4, 16, best, ns) : status;
+    status = try_tiles(run, 128, 2, 8, best, ns);
+    return status == VDBQ_OK ? try_tiles(run, 256, 2, 8, best, ns) : status;
 }
 
 /* ---------------------------------------------------------------- rates -- */
@@ -356,6 +359,15 @@ static void report_rates(const struct tuning_run *run,
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);
+    text_print(&lines,
+               "GB/s: memory of the device %.1f, to it %.1f, from it %.1f, "
+               "both ways %.1f, memory of the host %.1f",
+               best->limits.memory_read, best->limits.copy_in,
+               best->limits.copy_out, best->limits.copy_both,
+               best->limits.host_read);
+    if (!lines.failed)
+        run->params->report(run->params->context, lines.bytes);
+    text_finish(&lines);
     text_print(&lines, "the host runs queries of up to %llu rows where no "
                "device is asked for", (unsigned long long)best->host_rows_max);
     if (!lines.failed && device_tuning(run->params->device)->group == 1)
@@ -377,7 +389,10 @@ static enum vdbq_status tune_all(struct tuning_run *run,
         status = measure_builds(run, best);
     if (status == VDBQ_OK)
         status = measure_rates(run, ns, best);
+    if (status == VDBQ_OK)
+        status = device_limits_measure(run->params->device, run->error);
     if (status == VDBQ_OK) {
+        best->limits = device_tuning(run->params->device)->limits;
         device_tuning_set(run->params->device, best);
         status = device_tuning_save(run->params->device, &path, run->error);
     }

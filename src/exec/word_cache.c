@@ -135,9 +135,14 @@ static enum vdbq_status read_tablet(const struct word_cache_params *params,
                                     struct error *error)
 {
     struct pool_slot *slot;
-    enum vdbq_status status = pool_pin(params->pool, params->table,
-                                       &params->table->tablets[tablet], &slot,
-                                       error);
+    unsigned columns[COLUMNS_MAX];
+    struct pool_want want = { .table = params->table,
+                              .tablet = &params->table->tablets[tablet],
+                              .columns = columns };
+    for (unsigned i = 0; i < params->pack->feed_count; i++)
+        if (is_text(params, i))
+            columns[want.column_count++] = column_of(params, i);
+    enum vdbq_status status = pool_pin(params->pool, &want, &slot, error);
     if (status != VDBQ_OK)
         return status;
     status = device_memory_take(slot->memory, params->times, error);

@@ -23,7 +23,7 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     const char *at = reader->at, *end = reader->end;
     const char delimiter = reader->delimiter;
     field->bytes = at;
-    field->doubled = false;
+    field->quoted = field->doubled = false;
     if (at < end && *at == '"')
         return quoted_field(reader, field);
     while (at < end && *at != delimiter && *at != '\n')
@@ -53,6 +53,7 @@ static enum csv_next quoted_field(struct csv_reader *reader,
 {
     field->bytes++;
     field->length = 0;
+    field->quoted = true;
     const char *end = reader->end;
     const char *quote = closing_quote(field->bytes, end, &field->doubled);
     if (!quote)
@@ -81,6 +82,19 @@ bool csv_record(struct csv_reader *reader)
     }
     reader->at = at;
     return at < end;
+}
+
+size_t csv_undouble(const struct csv_field *field, char *room)
+{
+    const char *at = field->bytes, *end = at + field->length, *quote;
+    char *to = room;
+    while ((quote = memchr(at, '"', (size_t)(end - at)))) {
+        memcpy(to, at, (size_t)(quote + 1 - at));
+        to += quote + 1 - at;
+        at = quote + 2;
+    }
+    memcpy(to, at, (size_t)(end - at));
+    return (size_t)(to - room) + (size_t)(end - at);
 }
 
 void csv_copy(const struct csv_field *field, char *room, size_t size)

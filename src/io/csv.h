@@ -20,6 +20,7 @@ struct csv_reader {
 struct csv_field {
     const char *bytes; /* inside the quotes, as they stand in the text */
     size_t length;
+    bool quoted;       /* it stands in quotes                          */
     bool doubled;      /* quotes inside are written twice              */
 };
 
@@ -36,6 +37,10 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field);
 
 /* Whether another record starts; leaves empty lines out. */
 bool csv_record(struct csv_reader *reader);
+
+/* Writes a field's text, quotes undoubled, where field->length bytes are
+ * free; returns its length. */
+size_t csv_undouble(const struct csv_field *field, char *room);
 
 /* Copies a field's text, quotes undoubled, into `room` of `size` bytes, cut
  * where it does not fit, and ends it with a NUL. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The first record: how many columns there are, and whether it holds their
- * names. It does where any of its values is neither empty nor a number.
+ * names. It does where all of its values look like texts, or where one does
+ * that stands above something else.
  */
 #include "io/import_inner.h"
 
@@ -33,9 +34,10 @@ static bool add_column(struct import *import, const char *name)
     return column[import->columns++].name != NULL;
 }
 
-/* Reads the first record: a column for each of its fields. */
+/* Reads the first record: a column for each of its fields, with what that
+ * looks like. */
 static enum vdbq_status read_first(struct import *import,
-                                   struct csv_reader *reader, bool *names)
+                                   struct csv_reader *reader)
 {
     struct csv_field field;
     enum csv_next next = CSV_MORE;
@@ -47,11 +49,41 @@ static enum vdbq_status read_first(struct import *import,
                 .kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY,
                 .place = field.bytes });
         csv_copy(&field, name, sizeof name);
-        *names |= number_kind(field.bytes, field.length) == NUMBER_TEXT;
         if (!add_column(import, name))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+        import->column[import->columns - 1].seen = import_seen(&field);
     }
     return VDBQ_OK;
+}
+
+/* Whether some field of the next record is no text but has one above it;
+ * `none` where there is no next record. */
+static bool differs(const struct import *import, struct csv_reader reader,
+                    bool none)
+{
+    struct csv_field field;
+    enum csv_next next = CSV_MORE;
+    if (!csv_record(&reader))
+        return none;
+    for (unsigned i = 0; next == CSV_MORE && i < import->columns; i++) {
+        next = csv_next(&reader, &field);
+        if (next == CSV_STRAY || next == CSV_OPEN)
+            break;
+        unsigned below = import_seen(&field);
+        if (import->column[i].seen == SEEN_TEXT && below && below != SEEN_TEXT)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the record before the reader holds names. */
+static bool holds_names(const struct import *import,
+                        const struct csv_reader *reader)
+{
+    unsigned seen = 0;
+    for (unsigned i = 0; i < import->columns; i++)
+        seen |= import->column[i].seen;
+    return seen == SEEN_TEXT || differs(import, *reader, seen & SEEN_TEXT);
 }
 
 static void trim(char *name)
@@ -91,21 +123,23 @@ static bool name_column(struct import *import, unsigned index)
 
 enum vdbq_status import_head(struct import *import)
 {
-    bool names = false;
     skip_byte_order_mark(import);
     struct csv_reader reader = { import->body, import->end,
                                  import->delimiter };
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
-    enum vdbq_status status = read_first(import, &reader, &names);
+    enum vdbq_status status = read_first(import, &reader);
     if (status != VDBQ_OK)
         return status;
-    import->header = import->params->header < 0 ? names
-                                                : import->params->header > 0;
+    import->header = import->params->header < 0
+                         ? holds_names(import, &reader)
+                         : import->params->header > 0;
     if (import->header)
         import->body = reader.at;
-    for (unsigned i = 0; i < import->columns; i++)
+    for (unsigned i = 0; i < import->columns; i++) {
+        import->column[i].seen = 0;
         if (!name_column(import, i))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    }
     return VDBQ_OK;
 }

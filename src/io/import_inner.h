@@ -13,8 +13,11 @@
 
 struct import_column {
     char *name;              /* as the header has it, or c1, c2 ...        */
-    enum number_kind kind;   /* the widest in the file, once inferred      */
+    unsigned seen;           /* enum import_seen: of its values, once
+                                inferred                                   */
     enum vdbq_type type;     /* of the table's column                      */
+    unsigned precision;      /* likewise, of DECIMAL                       */
+    unsigned scale;
     unsigned target;         /* the table's column                         */
 };
 
@@ -40,13 +43,12 @@ struct import {
 struct import_fault {
     enum import_fault_kind {
         FAULT_NONE,
-        FAULT_TEXT,    /* a value that is no number at all       */
-        FAULT_TYPE,    /* a number, but not of the column's type */
-        FAULT_RANGE,   /* it does not fit the column's type      */
-        FAULT_MORE,    /* more fields than columns               */
-        FAULT_FEWER,   /* fewer fields than columns              */
-        FAULT_STRAY,   /* text after a closing quote             */
-        FAULT_OPEN,    /* a quote that is never closed           */
+        FAULT_TYPE,    /* a value that is not of its column's type */
+        FAULT_RANGE,   /* it does not fit the column's type        */
+        FAULT_MORE,    /* more fields than columns                 */
+        FAULT_FEWER,   /* fewer fields than columns                */
+        FAULT_STRAY,   /* text after a closing quote               */
+        FAULT_OPEN,    /* a quote that is never closed             */
         FAULT_MEMORY
     } kind;
     const char *place;      /* in the text                        */
@@ -63,6 +65,22 @@ enum vdbq_status import_fail_db(struct import *import);
 enum vdbq_status import_fail_at(struct import *import,
                                 const struct import_fault *fault);
 
+/* import_kind.c: what a value looks like; a set where several are seen. */
+enum import_seen {
+    SEEN_INT32 = 1,
+    SEEN_INT64 = 2,
+    SEEN_DOUBLE = 4,
+    SEEN_DATE = 8,
+    SEEN_TIMESTAMP = 16,
+    SEEN_BOOLEAN = 32, /* true or false                                    */
+    SEEN_QUOTES = 64,  /* nothing between quotes: a text, or a NULL        */
+    SEEN_TEXT = 128    /* none of the others                               */
+};
+/* One of them, or 0 for a value that is a NULL in every column but TEXT. */
+unsigned import_seen(const struct csv_field *field);
+/* The narrowest type that holds all that were seen. */
+enum vdbq_type import_seen_type(unsigned seen);
+
 /* import_file.c: the text of a file, mapped. */
 enum vdbq_status import_file_open(struct import *import);
 void import_file_close(struct import *import);
@@ -70,7 +88,7 @@ void import_file_close(struct import *import);
 /* import_head.c: names and the number of columns, from the first record. */
 enum vdbq_status import_head(struct import *import);
 
-/* import_scan.c: finds each column's kind in all of the file. */
+/* import_scan.c: finds what each column holds in all of the file. */
 enum vdbq_status import_infer(struct import *import);
 /* The next record's fields, counted; a fault where they are not as many as
  * the columns. `fields` has room for one a column. */

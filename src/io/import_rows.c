@@ -14,6 +14,9 @@ struct slot {
     uint8_t **nulls;      /* likewise                     */
     bool *has_nulls;      /* likewise                     */
     struct csv_field *fields;
+    char *plain;          /* texts whose quotes are doubled in the file */
+    size_t plain_used;
+    size_t plain_size;    /* bytes of room in it            */
     uint64_t rows;
     uint64_t capacity;    /* rows that values have room for */
     struct import_fault fault;
@@ -32,16 +35,71 @@ struct append {
 
 static size_t type_size(enum vdbq_type type)
 {
-    return type == VDBQ_INTEGER || type == VDBQ_FLOAT ? 4 : 8;
+    switch (type) {
+    case VDBQ_TEXT:
+        return sizeof(struct vdbq_text);
+    case VDBQ_BIGINT:
+    case VDBQ_DOUBLE:
+    case VDBQ_DECIMAL:
+    case VDBQ_TIMESTAMP:
+        return sizeof(int64_t);
+    default:
+        return sizeof(int32_t);
+    }
 }
 
-static enum number_status parse(enum vdbq_type type,
-                                const struct csv_field *field, void *values,
-                                uint64_t row)
+/* A text stays where it is in the file, unless quotes are doubled in it; all
+ * that are in a chunk have room in `plain`. */
+static enum number_status parse_text(struct slot *slot,
+                                     const struct csv_field *field,
+                                     struct vdbq_text *text)
 {
     const char *bytes = field->bytes;
     size_t length = field->length;
-    switch (type) {
+    if (!length && !field->quoted)
+        return NUMBER_NULL;
+    if (field->doubled) {
+        bytes = slot->plain + slot->plain_used;
+        length = csv_undouble(field, slot->plain + slot->plain_used);
+        slot->plain_used += length;
+    }
+    return vdbq_value_parse(VDBQ_TEXT, 0, 0, bytes, length, text)
+               ? NUMBER_OK : NUMBER_WRONG;
+}
+
+/* A value of the types that the library reads. */
+static enum number_status parse_other(const struct import_column *column,
+                                      const struct csv_field *field,
+                                      void *value)
+{
+    enum number_kind kind;
+    if (vdbq_value_parse(column->type, column->precision, column->scale,
+                         field->bytes, field->length, value))
+        return NUMBER_OK;
+    kind = number_kind(field->bytes, field->length);
+    if (kind == NUMBER_NOTHING)
+        return NUMBER_NULL;
+    return column->type == VDBQ_DECIMAL && kind != NUMBER_TEXT ? NUMBER_RANGE
+                                                               : NUMBER_WRONG;
+}
+
+static enum number_status parse_small(const struct csv_field *field,
+                                      int32_t *value)
+{
+    enum number_status status =
+        number_to_int32(field->bytes, field->length, value);
+    return status == NUMBER_OK && (*value < INT16_MIN || *value > INT16_MAX)
+               ? NUMBER_RANGE : status;
+}
+
+static enum number_status parse(const struct import_column *column,
+                                struct slot *slot,
+                                const struct csv_field *field, void *values)
+{
+    uint64_t row = slot->rows;
+    const char *bytes = field->bytes;
+    size_t length = field->length;
+    switch (column->type) {
     case VDBQ_INTEGER:
         return number_to_int32(bytes, length, (int32_t *)values + row);
     case VDBQ_BIGINT:
@@ -50,8 +108,13 @@ static enum number_status parse(enum vdbq_type type,
         return number_to_float(bytes, length, (float *)values + row);
     case VDBQ_DOUBLE:
         return number_to_double(bytes, length, (double *)values + row);
+    case VDBQ_TEXT:
+        return parse_text(slot, field, (struct vdbq_text *)values + row);
+    case VDBQ_SMALLINT:
+        return parse_small(field, (int32_t *)values + row);
     default:
-        return NUMBER_WRONG;
+        return parse_other(column, field, (char *)values
+                                          + row * type_size(column->type));
     }
 }
 
@@ -75,13 +138,13 @@ static void set_null(struct slot *slot, unsigned column, size_t size)
 static bool parse_record(const struct import *import, struct slot *slot)
 {
     for (unsigned i = 0; i < import->columns; i++) {
-        enum vdbq_type type = import->column[i].type;
+        const struct import_column *column = &import->column[i];
         enum number_status status =
-            parse(type, &slot->fields[i], slot->values[i], slot->rows);
+            parse(column, slot, &slot->fields[i], slot->values[i]);
         if (status == NUMBER_OK) {
             slot->nulls[i][slot->rows] = 0;
         } else if (status == NUMBER_NULL) {
-            set_null(slot, i, type_size(type));
+            set_null(slot, i, type_size(column->type));
         } else {
             fault_value(slot, i, status);
             return false;
@@ -110,6 +173,18 @@ static bool reserve(const struct import *import, struct slot *slot,
     return true;
 }
 
+/* Room for the undoubled texts of a chunk of `size` bytes. */
+static bool reserve_plain(struct slot *slot, size_t size)
+{
+    slot->plain_used = 0;
+    if (size <= slot->plain_size)
+        return true;
+    free(slot->plain);
+    slot->plain = malloc(size);
+    slot->plain_size = slot->plain ? size : 0;
+    return slot->plain != NULL;
+}
+
 /* A record takes a byte a column at least: a delimiter or the line end. */
 static void look(void *context, unsigned chunk, unsigned number)
 {
@@ -121,8 +196,9 @@ static void look(void *context, unsigned chunk, unsigned number)
     slot->rows = 0;
     slot->fault.kind = FAULT_NONE;
     memset(slot->has_nulls, 0, import->columns * sizeof *slot->has_nulls);
-    if (!reserve(import, slot, (uint64_t)(text->end - text->start)
-                               / import->columns + 1)) {
+    size_t size = (size_t)(text->end - text->start);
+    if (!reserve(import, slot, size / import->columns + 1)
+        || !reserve_plain(slot, size)) {
         slot->fault.kind = FAULT_MEMORY;
         return;
     }
@@ -140,7 +216,7 @@ static bool reserve_spare(struct append *append, uint64_t rows)
         return true;
     free(append->zeros);
     free(append->ones);
-    append->zeros = calloc(rows, sizeof(int64_t));
+    append->zeros = calloc(rows, sizeof(struct vdbq_text));
     append->ones = malloc(rows);
     append->spare = append->zeros && append->ones ? rows : 0;
     if (append->spare)
@@ -221,6 +297,7 @@ static void slot_close(const struct import *import, struct slot *slot)
     free(slot->nulls);
     free(slot->has_nulls);
     free(slot->fields);
+    free(slot->plain);
 }
 
 static bool append_open(struct append *append, unsigned slots)

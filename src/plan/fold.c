@@ -26,8 +26,8 @@ struct outcome {
         double f64;
     } value;
     uint8_t null[8];
-    struct descriptor descriptor;
-    u32 counters[COUNTERS];
+    struct progress progress;
+    struct descriptor descriptor; /* follows */
 };
 
 static enum vdbq_status run(struct binder *binder, struct program *program,
@@ -70,6 +70,7 @@ void fold_finish(struct binder *binder)
 static enum vdbq_status run(struct binder *binder, struct program *program,
                             struct outcome *outcome)
 {
+    static const u8 *const no_pieces[LAUNCH_PIECES];
     struct program_pack pack;
     struct control *control;
 
@@ -83,13 +84,12 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
     control = control_block(program, &pack, &program->arena);
     if (control == NULL)
         return error_no_memory(binder->error);
-    *outcome = (struct outcome){ .counters[COUNTER_FAULT] = NO_FAULT };
-    host_machine_run(binder->machine, (const u8 *)control, NULL,
-                     (u8 *)outcome, &outcome->descriptor, outcome->counters,
-                     1);
-    if (outcome->counters[COUNTER_FAULT] != NO_FAULT)
-        return refuse(binder, program_at(program,
-                                (int)outcome->counters[COUNTER_FAULT]));
+    *outcome = (struct outcome){ .progress.fault = NO_FAULT };
+    host_machine_run(binder->machine, (const u8 *)control, (u8 *)outcome,
+                     &outcome->progress, no_pieces, 1);
+    if (outcome->progress.fault != NO_FAULT)
+        return refuse(binder,
+                      program_at(program, (int)outcome->progress.fault));
     return VDBQ_OK;
 }
 
@@ -107,13 +107,14 @@ static struct control *control_block(const struct program *program,
     if (control == NULL)
         return NULL;
     control->launch = (struct launch){
-        .row_end = 1,
+        .pieces = { { .rows = 1 } },
         .code = sizeof *control,
         .constants = sizeof *control + code_size,
         .outputs = offsetof(struct control, output),
         .code_first = (u32)part.first,
         .code_end = (u32)part.converge,
         .output_count = 1,
+        .steps = 1,
         .steps_per_item = 1
     };
     control->output = (struct output){

@@ -55,17 +55,11 @@ struct plan_drop {
     bool if_exists; /* that there is none is no failure */
 };
 
-enum plan_conflict {
-    CONFLICT_FAIL,    /* a key that is there already fails the statement */
-    CONFLICT_REPLACE, /* the row that has it goes                        */
-    CONFLICT_IGNORE   /* the new row is left out                         */
-};
-
 /* Rows in the types of the table's columns: `vectors`, or (`from_query`) what
  * the plan's steps give. */
 struct plan_insert {
     uint32_t table_id;
-    enum plan_conflict conflict;
+    enum conflict conflict;
     bool from_query;
     uint64_t rows;
     unsigned column_count;       /* of the table                        */

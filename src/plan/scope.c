@@ -170,7 +170,7 @@ static struct expression *refuse_table(struct binder *binder,
                                        const struct ast_name *table)
 {
     error_at(binder->error, VDBQ_UNKNOWN, table->at,
-             "no table %s is named in FROM", table->text);
+             "no such table in this statement: %s", table->text);
     if (binder->scope->columns.count == 0)
         error_hint(binder->error, "there is no FROM");
     else if (only_table(binder->scope) != NULL)

@@ -69,7 +69,7 @@ static enum vdbq_status add_star(struct selecting *selecting,
         return status;
     if (table != NULL)
         return error_at(binder->error, VDBQ_UNKNOWN, result->table.at,
-                        "no table %s is named in FROM", table);
+                        "no such table in this statement: %s", table);
     return error_at(binder->error, VDBQ_UNKNOWN, result->at,
                     "* stands for the columns of a table, and there is no "
                     "FROM");

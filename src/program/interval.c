@@ -119,6 +119,69 @@ static struct interval integers(enum arithmetic arithmetic, int type,
     return *overflows ? any : range;
 }
 
+static int64_t lower(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t higher(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Takes in what is divided by the divisors from `first` to `last`, which have
+ * one sign: the extremes are at the corners. */
+static void divide(const struct interval *a, int64_t first, int64_t last,
+                   struct interval *range)
+{
+    const int64_t x[2] = { a->low, a->high }, y[2] = { first, last };
+    for (int i = 0; first <= last && i < 4; i++) {
+        int64_t corner = x[i / 2] / y[i % 2];
+        range->low = lower(range->low, corner);
+        range->high = higher(range->high, corner);
+    }
+}
+
+/* Only the least value divided by -1 does not fit. */
+static struct interval quotients(int type, const struct interval *a,
+                                 const struct interval *b, bool *overflows)
+{
+    const struct interval any = interval_any(type);
+    struct interval range = { .low = INT64_MAX, .high = INT64_MIN };
+    *overflows = a->low == any.low && b->low <= -1 && b->high >= -1;
+    if (*overflows)
+        return any;
+    if (b->low <= 0 && b->high >= 0)
+        range.low = range.high = 0;
+    divide(a, b->low, lower(b->high, -1), &range);
+    divide(a, higher(b->low, 1), b->high, &range);
+    return range;
+}
+
+/* One less than the largest magnitude, of any but 0. */
+static int64_t remainder_most(const struct interval *b)
+{
+    int64_t below = b->low < 0 ? -(b->low + 1) : 0;
+    int64_t above = b->high > 0 ? b->high - 1 : 0;
+    return higher(below, above);
+}
+
+/* Where all that is divided has one quotient, remainders keep its order. */
+static struct interval remainders(const struct interval *a,
+                                  const struct interval *b)
+{
+    int64_t by = b->low, most = remainder_most(b);
+    bool one = by == b->high && by != 0 && by != -1;
+    struct interval range = { 0 };
+    if (one && a->low / by == a->high / by)
+        return (struct interval){ .low = a->low % by, .high = a->high % by };
+    if (a->low < 0)
+        range.low = higher(a->low, -most);
+    if (a->high > 0)
+        range.high = lower(a->high, most);
+    return range;
+}
+
 static double rounded(enum arithmetic arithmetic, int type, double x, double y)
 {
     double result = arithmetic == ARITHMETIC_ADD   ? x + y
@@ -161,10 +224,11 @@ struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
     *overflows = false;
     if (is_real(type))
         return reals(arithmetic, type, a, b);
-    if (arithmetic != ARITHMETIC_DIV)
-        return integers(arithmetic, type, a, b, overflows);
-    *overflows = a->low == interval_any(type).low && b->low <= -1 && b->high >= -1;
-    return interval_any(type);
+    if (arithmetic == ARITHMETIC_DIV)
+        return quotients(type, a, b, overflows);
+    if (arithmetic == ARITHMETIC_MOD)
+        return remainders(a, b);
+    return integers(arithmetic, type, a, b, overflows);
 }
 
 struct interval interval_size(int type, const struct interval *a,

@@ -25,8 +25,10 @@ struct verdict interval_compare(enum relation relation, int type,
                              const struct interval *b);
 
 enum arithmetic { ARITHMETIC_ADD, ARITHMETIC_SUB, ARITHMETIC_MUL,
-                  ARITHMETIC_DIV };
-/* `*overflows`: the exact value of an integer may not fit its type; the range
+                  ARITHMETIC_DIV, ARITHMETIC_MOD };
+/* As the opcodes: integers by 0 are 0, a quotient is cut towards 0, and a
+ * remainder has the sign of what is divided. No remainders of floats.
+ * `*overflows`: the exact value of an integer may not fit its type; the range
  * then is of any value. */
 struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
                                     const struct interval *a,

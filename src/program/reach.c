@@ -253,6 +253,9 @@ static struct interval arithmetic(const struct reach *reach,
     case OP_ABS_I32:
     case OP_ABS_I64:
         return interval_size(type, b, fails);
+    case OP_MOD_I32:
+    case OP_MOD_I64:
+        return interval_arithmetic(ARITHMETIC_MOD, type, b, c, fails);
     default: /* an opcode that is not known here */
         *fails = true;
         return interval_any(type);

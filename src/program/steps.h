@@ -102,10 +102,10 @@ struct step_join {
     struct vector left_keys, right_keys; /* of int: columns, pairwise of one
                                             machine type                 */
     bool nulls_match;          /* NULL equals NULL                       */
-    struct program *condition; /* over the columns of both, one after the
-                                  other, as a scan's input; rows that it
-                                  outputs match, no matter what columns it
-                                  gives. NULL: none                      */
+    struct program *condition; /* over one table of the columns of both,
+                                  one after the other, as a scan's input;
+                                  rows that it outputs match, no matter
+                                  what columns it gives. NULL: none      */
 };
 
 /* STEP_APPLY. The inner query runs once for each different tuple of the

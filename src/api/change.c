@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statements that change the database. Each is a transaction of its own,
+ * durable when it returns, or between BEGIN and COMMIT a part of one: then a
+ * failure undoes the statement alone. What a statement promises is decided
+ * under the writer's lock: it is planned for the state that it changes.
+ */
+#include "api/query.h"
+
+/* --------------------------------------------------------- transactions -- */
+
+enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot)
+{
+    if (db->transaction != NULL)
+        return transaction_snapshot(db->transaction, snapshot, &db->error);
+    return snapshot_open(db->database, snapshot, &db->error);
+}
+
+enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
+{
+    *transaction = NULL;
+    if (db->transaction == NULL)
+        return transaction_begin(db->database, transaction, &db->error);
+    if (db->append != NULL)
+        return error_set(&db->error, VDBQ_MISUSE,
+                         "an append is open on this connection");
+    enum vdbq_status status = transaction_mark(db->transaction, &db->error);
+    if (status == VDBQ_OK)
+        *transaction = db->transaction;
+    return status;
+}
+
+enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
+                               enum vdbq_status status)
+{
+    bool own = transaction != db->transaction;
+    if (transaction == NULL)
+        return status;
+    if (status == VDBQ_OK)
+        status = own ? transaction_commit(transaction, &db->error)
+                     : transaction_settle(transaction, &db->error);
+    else if (own)
+        transaction_abort(transaction);
+    if (status != VDBQ_OK && !own)
+        transaction_undo(transaction);
+    return status;
+}
+
+static enum vdbq_status begin(vdbq *db)
+{
+    if (db->transaction != NULL) {
+        error_set(&db->error, VDBQ_MISUSE, "a transaction is open already");
+        return error_hint(&db->error,
+                          "COMMIT keeps what it did, ROLLBACK undoes it");
+    }
+    return transaction_begin(db->database, &db->transaction, &db->error);
+}
+
+/* COMMIT and ROLLBACK. */
+static enum vdbq_status finish(vdbq *db, bool commit)
+{
+    struct transaction *transaction = db->transaction;
+    if (transaction == NULL) {
+        error_set(&db->error, VDBQ_MISUSE, "no transaction is open");
+        return error_hint(&db->error, "BEGIN opens one; without it every "
+                                      "statement is kept when it is done");
+    }
+    if (db->append != NULL)
+        return error_set(&db->error, VDBQ_MISUSE,
+                         "an append is open on this connection");
+    db->transaction = NULL;
+    if (commit)
+        return transaction_commit(transaction, &db->error);
+    transaction_abort(transaction);
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- rows -- */
+
+/* Adds the rows of the query's stream to a table. */
+static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
+                                   uint32_t table_id, enum conflict conflict)
+{
+    struct error *error = &query->db->error;
+    struct vdbq_batch *batch = &query->batch;
+    enum vdbq_status status = VDBQ_OK;
+    *batch = (struct vdbq_batch){ .rows = 1 };
+    while (status == VDBQ_OK && batch->rows > 0) {
+        *batch = (struct vdbq_batch){ 0 };
+        status = stream_batch(query->stream, batch, error);
+        if (status == VDBQ_OK && batch->rows > 0)
+            status = query_texts_make(query);
+        if (status == VDBQ_OK && batch->rows > 0)
+            status = transaction_insert(to, table_id, batch->rows,
+                                        batch->column, conflict, error);
+    }
+    *batch = (struct vdbq_batch){ 0 };
+    return status;
+}
+
+/* Opens what the plan's steps read: the state that is being changed. */
+static enum vdbq_status open_stream(vdbq_query *query,
+                                    struct transaction *transaction)
+{
+    enum vdbq_status status = transaction_snapshot(
+        transaction, &query->snapshot, &query->db->error);
+    return status == VDBQ_OK ? query_stream(query) : status;
+}
+
+static enum vdbq_status insert(vdbq_query *query,
+                               struct transaction *transaction)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    if (!insert->from_query)
+        return transaction_insert(transaction, insert->table_id, insert->rows,
+                                  insert->vectors, insert->conflict,
+                                  &query->db->error);
+    enum vdbq_status status = open_stream(query, transaction);
+    if (status == VDBQ_OK)
+        status = add_stream(query, transaction, insert->table_id,
+                            insert->conflict);
+    return status;
+}
+
+/* UPDATE and DELETE: the stream reads the rows as they were. */
+static enum vdbq_status rewrite(vdbq_query *query,
+                                struct transaction *transaction)
+{
+    uint32_t id = query->plan.rewrite.table_id;
+    enum vdbq_status status = open_stream(query, transaction);
+    if (status == VDBQ_OK)
+        status = transaction_clear(transaction, id, &query->db->error);
+    if (status == VDBQ_OK)
+        status = add_stream(query, transaction, id, CONFLICT_FAIL);
+    return status;
+}
+
+/* --------------------------------------------------------------- schema -- */
+
+static enum vdbq_status create_table(vdbq_query *query,
+                                     struct transaction *transaction)
+{
+    const struct plan_create *create = &query->plan.create;
+    const struct catalogue *now = transaction_catalogue(transaction);
+    struct error *error = &query->db->error;
+    if (create->if_not_exists && (catalogue_table(now, create->name) != NULL
+                                  || catalogue_view(now, create->name)))
+        return VDBQ_OK;
+    enum vdbq_status status = VDBQ_OK;
+    if (create->from_query)
+        status = open_stream(query, transaction);
+    if (status == VDBQ_OK)
+        status = transaction_create_table(transaction, create->name,
+                                          create->columns,
+                                          create->column_count, create->key,
+                                          error);
+    if (status != VDBQ_OK)
+        return status;
+    uint32_t id =
+        catalogue_table(transaction_catalogue(transaction), create->name)->id;
+    status = transaction_constrain(transaction, id, create->uniques.items,
+                                   (unsigned)create->uniques.count, error);
+    if (status == VDBQ_OK && create->from_query)
+        status = add_stream(query, transaction, id, CONFLICT_FAIL);
+    return status;
+}
+
+static enum vdbq_status create_view(vdbq_query *query,
+                                    struct transaction *transaction)
+{
+    const struct plan_view *plan = &query->plan.view;
+    const struct catalogue *now = transaction_catalogue(transaction);
+    struct view view = { .name = plan->name, .sql = plan->sql };
+    if (plan->if_not_exists && (catalogue_view(now, plan->name) != NULL
+                                || catalogue_table(now, plan->name) != NULL))
+        return VDBQ_OK;
+    return transaction_create_view(transaction, &view, &query->db->error);
+}
+
+static enum vdbq_status create_index(vdbq_query *query,
+                                     struct transaction *transaction)
+{
+    const struct plan_index *plan = &query->plan.index;
+    const struct catalogue *now = transaction_catalogue(transaction);
+    struct index index = { .name = plan->name, .table_id = plan->table_id,
+                           .unique = plan->unique,
+                           .column_count = plan->column_count,
+                           .columns = plan->columns };
+    if (plan->if_not_exists && catalogue_index(now, plan->name) != NULL)
+        return VDBQ_OK;
+    return transaction_create_index(transaction, &index, &query->db->error);
+}
+
+static enum vdbq_status drop(vdbq_query *query,
+                             struct transaction *transaction)
+{
+    const struct plan_drop *plan = &query->plan.drop;
+    const struct catalogue *now = transaction_catalogue(transaction);
+    struct error *error = &query->db->error;
+    const struct table *table = catalogue_table(now, plan->name);
+    switch (query->plan.kind) {
+    case PLAN_DROP_VIEW:
+        if (plan->if_exists && catalogue_view(now, plan->name) == NULL)
+            return VDBQ_OK;
+        return transaction_drop_view(transaction, plan->name, error);
+    case PLAN_DROP_INDEX:
+        if (plan->if_exists && catalogue_index(now, plan->name) == NULL)
+            return VDBQ_OK;
+        return transaction_drop_index(transaction, plan->name, error);
+    default:
+        if (table == NULL)
+            return plan->if_exists ? VDBQ_OK
+                                   : error_set(error, VDBQ_UNKNOWN,
+                                               "no table \"%s\"", plan->name);
+        return transaction_drop_table(transaction, table->id, error);
+    }
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+bool query_changes(const vdbq_query *query)
+{
+    if (query->statement == NULL)
+        return false;
+    switch (query->statement->kind) {
+    case AST_EMPTY:
+    case AST_SELECT:
+    case AST_COPY:
+    case AST_DESCRIBE:
+    case AST_SUMMARIZE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static enum vdbq_status change(vdbq_query *query,
+                               struct transaction *transaction)
+{
+    switch (query->plan.kind) {
+    case PLAN_CREATE_TABLE:
+        return create_table(query, transaction);
+    case PLAN_CREATE_VIEW:
+        return create_view(query, transaction);
+    case PLAN_CREATE_INDEX:
+        return create_index(query, transaction);
+    case PLAN_INSERT:
+        return insert(query, transaction);
+    case PLAN_REWRITE:
+        return rewrite(query, transaction);
+    default:
+        return drop(query, transaction);
+    }
+}
+
+enum vdbq_status query_change(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    struct transaction *transaction;
+    switch (query->statement->kind) {
+    case AST_BEGIN:
+        return begin(db);
+    case AST_COMMIT:
+        return finish(db, true);
+    case AST_ROLLBACK:
+        return finish(db, false);
+    default:
+        break;
+    }
+    enum vdbq_status status = session_enter(db, &transaction);
+    if (status == VDBQ_OK)
+        status = query_plan(query, transaction_catalogue(transaction));
+    if (status == VDBQ_OK)
+        status = change(query, transaction);
+    query_end(query);
+    return session_leave(db, transaction, status);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Portions: some columns of a tablet, brought from the file into a block of
+ * their own. It begins with a head as the tablet's, whose columns lie where
+ * the portion has them; a portion of all columns is the tablet itself.
+ */
+#ifndef VDBQ_DATA_PORTION_H
+#define VDBQ_DATA_PORTION_H
+
+#include "data/database.h"
+#include "data/proof.h"
+
+struct portion {
+    struct database *database;
+    const struct table *table;
+    const struct tablet_ref *tablet;
+    bool *wanted;          /* one a column                              */
+    struct tablet *head;   /* as it is in the file, with room for the
+                              columns' descriptions                     */
+    struct tablet *here;   /* likewise, as it lies in the portion       */
+    struct tablet_proof *proof;
+};
+
+/* Reads `head` and proves that its columns lie inside the tablet. Fails with
+ * CORRUPT, IO, NO_MEMORY. */
+enum vdbq_status portion_read_head(const struct portion *portion,
+                                   struct error *error);
+/* Writes `here`; returns the bytes of the portion. */
+uint64_t portion_lay_out(const struct portion *portion);
+
+/*
+ * What fills the block touches nothing but it, the proof and the error, so
+ * that any thread may do it while the portion stays as it is; one that is
+ * proven may be filled column by column on several. What they find is as sure
+ * as after tablet_load(), for the columns that are wanted. They fail with
+ * CORRUPT, IO, NO_MEMORY.
+ */
+
+/* Whether the tablet is proven, so that columns may be read alone. */
+bool portion_proven(const struct portion *portion);
+/* Fills the block with all of an unproven portion, and proves it. */
+enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
+                               struct error *error);
+/* Checks the head of a proven portion, and puts it in place. */
+enum vdbq_status portion_put_head(const struct portion *portion,
+                                  uint8_t *block, struct error *error);
+/* ... and then each column. */
+enum vdbq_status portion_put_column(const struct portion *portion,
+                                    unsigned column, uint8_t *block,
+                                    struct error *error);
+
+#endif

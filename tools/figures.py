@@ -1,0 +1,363 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Prints what the benchmark measured, from the lines of JSON that it keeps.
+
+    tools/figures.py FILE                 tables, as Markdown
+    tools/figures.py --write README FILE  ... between their marks in README
+    tools/figures.py --check README FILE  fails where README says something else
+    tools/figures.py --plot SVG FILE      growth with the number of rows
+
+A line is one configuration over one table: machine, command, rows (of the
+table), label (of the column), threads, limits (GB/s), and for each query what
+it gave and took, as lists of ten. In README a part stands between the lines
+<!-- figures NAME MACHINE --> and <!-- end -->, where NAME is one of limits,
+queries, shares, means, speedups, growth, largest, and MACHINE a part of its name.
+"""
+import argparse
+import json
+import math
+import re
+import sys
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+sys.dont_write_bytecode = True
+PEERS = ('DuckDB', 'sqlite3')
+KINDS = {'integer': lambda number: number % 2 == 0, 'float': lambda number: number % 2 == 1,
+         'all': lambda number: True}
+
+
+# ------------------------------------------------------------ one result --
+
+def is_peer(record):
+    return record['label'].startswith(PEERS)
+
+
+def ideal_ms(record, number):
+    """The time that the bytes of a query take at the limits that were measured
+    in the same run, whatever is slowest; None: not known."""
+    limits = record.get('limits')
+    if not limits or not limits['memory_read']:
+        return None
+    moved_in, moved_out, read, result = (
+        record[name][number] for name in ('bytes_in', 'bytes_out', 'bytes_read', 'bytes_result'))
+    times = [(read + result) / limits['memory_read']]
+    if not limits['shares_memory']:
+        times += [moved_in / limits['copy_in'], moved_out / limits['copy_out'],
+                  (moved_in + moved_out) / limits['copy_both']]
+    return max(times) / 1e6
+
+
+def share(record, number):
+    """How much of the limit a query reached, in percent; None: not known."""
+    ideal = ideal_ms(record, number)
+    return None if ideal is None else 100 * ideal / max(record['total_ms'][number], 1e-3)
+
+
+def kernel_rate(record, number):
+    """GB/s that the kernel read and wrote."""
+    touched = record['bytes_read'][number] + record['bytes_result'][number]
+    return touched / 1e6 / max(record['kernel_ms'][number], 1e-3)
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def geometric(values):
+    return math.exp(mean([math.log(max(value, 1e-3)) for value in values]))
+
+
+def peer_of(record, records, counted=False):
+    """DuckDB over the same table with as many threads, if it ran; `counted`:
+    without the way of its rows to the caller."""
+    return next((other for other in records if other['label'].startswith('DuckDB') and
+                 ('counted' in other['label']) == counted and
+                 all(other[key] == record[key] for key in ('rows', 'threads'))), None)
+
+
+# ---------------------------------------------------------------- tables --
+# Each takes the records of one machine and one table and gives rows of text,
+# the first of which is the head.
+
+def short(value):
+    """Three digits, at least the ones."""
+    if value is None:
+        return ''
+    return f'{value:.0f}' if value >= 99.5 else f'{value:.1f}' if value >= 9.95 else f'{value:.2f}'
+
+
+def queries(records):
+    """Milliseconds of each query, and geometric means."""
+    yield ['query', *map(str, range(len(records[0]['total_ms']))), 'geometric mean',
+           'DuckDB / it']
+    yield ['rows', *map(str, records[0]['answer_rows']), '', '']
+    for record in records:
+        yield [record['label'], *map(short, record['total_ms']),
+               short(geometric(record['total_ms'])), ratio(record, records)]
+
+
+def ratio(record, records):
+    peer = peer_of(record, records)
+    if peer is None or is_peer(record):
+        return ''
+    return short(geometric(peer['total_ms']) / geometric(record['total_ms'])) + 'x'
+
+
+def kernel_ratio(record, records):
+    """How much longer DuckDB takes, counted, than the kernels alone."""
+    peer = peer_of(record, records, counted=True)
+    return '' if peer is None else short(mean(peer['total_ms']) / mean(record['kernel_ms'])) + 'x'
+
+
+def shares(records):
+    """Bytes, kernel rates and shares of the limit, means over the queries."""
+    yield ['', 'MB read', 'MB in', 'MB out', 'ms', 'kernel ms', 'kernel GB/s', 'of the memory',
+           'of the limit', 'DuckDB / it', 'DuckDB counted / kernel']
+    for record in filter(lambda record: not is_peer(record), records):
+        numbers = range(len(record['total_ms']))
+        rate = mean([kernel_rate(record, number) for number in numbers])
+        yield [record['label'],
+               *(short(mean(record[name]) / 1e6) for name in ('bytes_read', 'bytes_in',
+                                                              'bytes_out')),
+               short(mean(record['total_ms'])), short(mean(record['kernel_ms'])), short(rate),
+               f'{100 * rate / record["limits"]["memory_read"]:.0f} %',
+               f'{mean([share(record, number) for number in numbers]):.0f} %',
+               ratio(record, records), kernel_ratio(record, records)]
+
+
+def limits(records):
+    """What was measured beside the queries, GB/s."""
+    yield ['', 'device memory', 'to the device', 'from it', 'both ways', 'host memory']
+    seen = set()
+    for record in filter(lambda record: not is_peer(record), records):
+        where, found = record['where'], record['limits']
+        if where not in seen:
+            copies = ('copy_in', 'copy_out', 'copy_both')
+            yield [where, short(found['memory_read']),
+                   *('' if found['shares_memory'] else short(found[name]) for name in copies),
+                   short(found['host_read'])]
+        seen.add(where)
+
+
+def mean_of(record, kind):
+    return mean([ms for number, ms in enumerate(record['total_ms']) if KINDS[kind](number)])
+
+
+def best_builds(records):
+    """vdbq's records without those that ran interpreted beside specialised ones."""
+    special = {(record['where'], record['mode']) for record in records
+               if record.get('build') == 'specialised'}
+    return [record for record in records if not is_peer(record) and
+            (record['build'] == 'specialised' or
+             (record['where'], record['mode']) not in special)]
+
+
+def means(records):
+    """The ancestor's Table 1: mean milliseconds by kind of arithmetic."""
+    yield ['ms', *KINDS]
+    for record in best_builds(records):
+        yield [record['label'], *(short(mean_of(record, kind)) for kind in KINDS)]
+
+
+def speedups(records):
+    """The ancestor's Table 2: the device against one core, and against all."""
+    shown = best_builds(records)
+    baselines = [record for record in shown if record['where'].startswith('cpu') and
+                 record['mode'] == 'mapped']
+    others = [record for record in shown if not record['where'].startswith(('cpu', 'host'))]
+    pairs = [(record, baseline) for baseline in baselines for record in others or baselines
+             if record['threads'] > 1 and record is not baseline]
+    yield ['times as fast', *KINDS]
+    for record, baseline in pairs:
+        yield [f'{record["label"]} over {baseline["label"]}',
+               *(short(mean_of(baseline, kind) / mean_of(record, kind)) for kind in KINDS)]
+
+
+def growth(records):
+    """The ancestor's Figure 6: mean time of the ten by rows of the table."""
+    labels = list(dict.fromkeys(record['label'] for record in records))
+    times = {(record['label'], record['rows']): mean(record['total_ms']) for record in records}
+    yield ['rows', *labels]
+    for rows in sorted({record['rows'] for record in records}):
+        yield [f'{rows / 1e6:g} M', *(short(times.get((label, rows))) for label in labels)]
+
+
+def largest(records):
+    """The same as the shares, over the largest table."""
+    return shares(records)
+
+
+VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
+         'speedups': speedups, 'growth': growth, 'largest': largest}
+
+
+def markdown(rows):
+    """Numbers to the right, the first column to the left."""
+    head, *body = rows
+    lines = [head, ['---'] + ['---:'] * (len(head) - 1), *body]
+    return '\n'.join('| ' + ' | '.join(line) + ' |' for line in lines)
+
+
+def plain(rows):
+    """The same for a terminal: columns as wide as they need be."""
+    rows = [list(row) for row in rows]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return '\n'.join(f'{row[0]:<{widths[0]}}' +
+                     ''.join(f'  {cell:>{width}}' for cell, width in zip(row[1:], widths[1:]))
+                     for row in rows)
+
+
+# ---------------------------------------------------------------- choose --
+
+def read(path):
+    return [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+
+
+def grows(command, records):
+    return len({record['rows'] for record in records if record['command'] == command}) > 1
+
+
+def select(records, name, machine):
+    """The records of a machine that a view is about: growth has the commands
+    that ran over several tables, largest all over the largest of them; all
+    others have the commands over one table, the smallest if there are more."""
+    here = [record for record in records if machine in record['machine']]
+    growing = [record for record in here if grows(record['command'], records)]
+    if name == 'growth':
+        return growing
+    if name == 'largest':
+        most = max((record['rows'] for record in growing), default=None)
+        return [record for record in here if record['rows'] == most]
+    others = [record for record in here if record not in growing]
+    least = min((record['rows'] for record in others), default=None)
+    return [record for record in others if record['rows'] == least]
+
+
+def everything(records):
+    """All views of all machines, with what they are."""
+    parts = []
+    for machine in dict.fromkeys(record['machine'] for record in records):
+        for name, view in VIEWS.items():
+            chosen = select(records, name, machine)
+            if chosen:
+                commands = '\n'.join(dict.fromkeys(record['command'] for record in chosen))
+                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{markdown(view(chosen))}')
+    return '\n\n'.join(parts)
+
+
+# ---------------------------------------------------------------- README --
+
+PART = re.compile(r'(<!-- figures (\w+) (.+?) -->\n).*?(<!-- end -->)', re.S)
+
+
+def filled(text, records):
+    """README with each of its parts as the records say."""
+    def part(match):
+        chosen = select(records, match.group(2), match.group(3))
+        if not chosen or match.group(2) not in VIEWS:
+            sys.exit(f'figures: nothing is known of {match.group(2)} {match.group(3)}')
+        return match.group(1) + markdown(VIEWS[match.group(2)](chosen)) + '\n' + match.group(4)
+    return PART.sub(part, text)
+
+
+# ------------------------------------------------------------------ plot --
+
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 420, 60, 170, 20, 45
+COLOURS = ('#1b6ca8', '#c0392b', '#2e8b57', '#8e44ad', '#b7791f', '#555555', '#0f9b9b', '#d6498f')
+
+
+def scale(value, low, high, start, end):
+    """Where a value lies between two pixels, by its logarithm."""
+    part = (math.log10(value) - math.log10(low)) / (math.log10(high) - math.log10(low))
+    return start + part * (end - start)
+
+
+def svg(records):
+    """Lines of mean time over rows, both logarithmic."""
+    labels = list(dict.fromkeys(record['label'] for record in records))
+    sizes = sorted({record['rows'] for record in records})
+    times = [mean(record['total_ms']) for record in records]
+    low, high = 10 ** math.floor(math.log10(min(times))), 10 ** math.ceil(math.log10(max(times)))
+
+    def x(rows):
+        return scale(rows, sizes[0], sizes[-1], LEFT, WIDTH - RIGHT)
+
+    def y(ms):
+        return scale(ms, low, high, HEIGHT - BOTTOM, TOP)
+
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+             'font-family="sans-serif" font-size="12">',
+             f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
+    parts += [grid_line(x(rows), TOP, x(rows), HEIGHT - BOTTOM) +
+              text(x(rows), HEIGHT - BOTTOM + 18, f'{rows / 1e6:g} M', 'middle')
+              for rows in sizes]
+    for power in range(round(math.log10(low)), round(math.log10(high)) + 1):
+        parts += [grid_line(LEFT, y(10 ** power), WIDTH - RIGHT, y(10 ** power)),
+                  text(LEFT - 8, y(10 ** power) + 4, f'{10.0 ** power:g}', 'end')]
+    parts += [text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, 'rows of the table', 'middle'),
+              text(LEFT + 6, TOP + 12, 'ms, mean of the ten queries', 'start')]
+    ends = last_heights(labels, records, y)
+    for label, colour in zip(labels, COLOURS * 9):
+        line = sorted((record['rows'], mean(record['total_ms'])) for record in records
+                      if record['label'] == label)
+        points = ' '.join(f'{x(rows):.1f},{y(ms):.1f}' for rows, ms in line)
+        parts += [f'<polyline points="{points}" fill="none" stroke="{colour}" '
+                  'stroke-width="2"/>',
+                  *(f'<circle cx="{x(rows):.1f}" cy="{y(ms):.1f}" r="3" fill="{colour}"/>'
+                    for rows, ms in line),
+                  text(WIDTH - RIGHT + 10, ends[label] + 4, label, 'start', colour)]
+    return '\n'.join([*parts, '</svg>', ''])
+
+
+def last_heights(labels, records, y):
+    """Where each line's name stands: at its end, but not over another's."""
+    heights, last = {}, -math.inf
+    ends = {label: max((record['rows'], y(mean(record['total_ms']))) for record in records
+                       if record['label'] == label)[1] for label in labels}
+    for label in sorted(labels, key=ends.get):
+        last = heights[label] = max(ends[label], last + 15)
+    return heights
+
+
+def grid_line(x1, y1, x2, y2):
+    return (f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" '
+            'stroke="#dddddd"/>')
+
+
+def text(x, y, words, anchor, colour='#222222'):
+    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}">'
+            f'{escape(words)}</text>')
+
+
+# ------------------------------------------------------------------- all --
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('file', type=Path)
+    parser.add_argument('--write', type=Path, metavar='README')
+    parser.add_argument('--check', type=Path, metavar='README')
+    parser.add_argument('--plot', type=Path, metavar='SVG')
+    parser.add_argument('--machine', default='', help='of the plot; a part of its name')
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    records = read(options.file)
+    readme = options.write or options.check
+    if options.plot:
+        options.plot.write_text(svg(select(records, 'growth', options.machine)))
+    if options.write:
+        readme.write_text(filled(readme.read_text(), records))
+    elif options.check:
+        if readme.read_text() != filled(readme.read_text(), records):
+            sys.exit(f'figures: {readme} differs from {options.file}: --write puts that right')
+    elif not options.plot:
+        print(everything(records))
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
