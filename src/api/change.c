@@ -77,10 +77,21 @@ static enum vdbq_status finish(vdbq *db, bool commit)
 
 /* ----------------------------------------------------------------- rows -- */
 
+/* Counts the rows of a batch that UPDATE's mark says are changed. */
+static void count_marked(vdbq_query *query)
+{
+    const struct vdbq_batch *batch = &query->batch;
+    const int32_t *marks = batch->column[batch->columns - 1].values;
+    for (uint64_t i = 0; i < batch->rows; i++)
+        query->stats.sum.rows_changed += marks[i] != 0;
+}
+
 /* Adds the rows of the query's stream to a table. */
 static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
                                    uint32_t table_id, enum conflict conflict)
 {
+    bool marked =
+        query->plan.kind == PLAN_REWRITE && query->plan.rewrite.marked;
     struct error *error = &query->db->error;
     struct vdbq_batch *batch = &query->batch;
     enum vdbq_status status = VDBQ_OK;
@@ -90,6 +101,8 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
         status = stream_batch(query->stream, batch, error);
         if (status == VDBQ_OK && batch->rows > 0)
             status = query_texts_make(query);
+        if (status == VDBQ_OK && batch->rows > 0 && marked)
+            count_marked(query);
         if (status == VDBQ_OK && batch->rows > 0)
             status = transaction_insert(to, table_id, batch->rows,
                                         batch->column, conflict, error);
@@ -111,6 +124,8 @@ static enum vdbq_status insert(vdbq_query *query,
                                struct transaction *transaction)
 {
     const struct plan_insert *insert = &query->plan.insert;
+    if (insert->conflict == CONFLICT_REPLACE)
+        query->stats.sum.rows_changed = insert->rows;
     if (!insert->from_query)
         return transaction_insert(transaction, insert->table_id, insert->rows,
                                   insert->vectors, insert->conflict,
@@ -253,6 +268,37 @@ static enum vdbq_status change(vdbq_query *query,
     }
 }
 
+/* The rows of the table that the plan adds to or takes from. */
+static uint64_t count_rows(const vdbq_query *query,
+                           const struct transaction *transaction)
+{
+    const struct plan *plan = &query->plan;
+    const struct table *table = NULL;
+    if (plan->kind == PLAN_INSERT || plan->kind == PLAN_REWRITE)
+        table = catalogue_table_id(transaction_catalogue(transaction),
+                                   plan->kind == PLAN_INSERT
+                                       ? plan->insert.table_id
+                                       : plan->rewrite.table_id);
+    return table ? table->rows : 0;
+}
+
+/* Does what the plan says, and counts the rows. */
+static enum vdbq_status change_rows(vdbq_query *query,
+                                    struct transaction *transaction)
+{
+    uint64_t before = count_rows(query, transaction), after;
+    enum vdbq_status status = change(query, transaction);
+    if (status == VDBQ_OK)
+        status = transaction_settle(transaction, &query->db->error);
+    if (status != VDBQ_OK)
+        return status;
+    after = count_rows(query, transaction);
+    if (query->stats.sum.rows_changed == 0)
+        query->stats.sum.rows_changed =
+            after > before ? after - before : before - after;
+    return VDBQ_OK;
+}
+
 enum vdbq_status query_change(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -271,7 +317,7 @@ enum vdbq_status query_change(vdbq_query *query)
     if (status == VDBQ_OK)
         status = query_plan(query, transaction_catalogue(transaction));
     if (status == VDBQ_OK)
-        status = change(query, transaction);
+        status = change_rows(query, transaction);
     query_end(query);
     return session_leave(db, transaction, status);
 }
