@@ -39,7 +39,8 @@ struct unique {
     unsigned *columns;
 };
 
-/* A tablet in the file. `generation` and `offset` together name it for ever. */
+/* A tablet in the file. `generation`, `offset` and `checksum` together name it
+ * for ever. */
 struct tablet_ref {
     uint64_t offset;     /* in the file                              */
     uint64_t size_bytes;
