@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Transactions: one connection at a time makes the next state of the
- * database, in one step or in several that can be undone one by one. Everything that can fail is done before the head is written.
- * The rules cited are those of file.c.
+ * database, in one step or in several that can be undone one by one.
+ * Everything that can fail is done before the head is written. The rules
+ * cited are those of file.c.
  */
 #include <assert.h>
 #include <string.h>
