@@ -127,16 +127,13 @@ class Queries:
     # ------------------------------------------------------------- SELECT --
 
     def query(self):
-        """A whole query and the letters of its columns."""
+        """A whole query."""
         made = self.compound() if self.rng.random() < 0.12 else self.select()
         node = made.node
         if self.rng.random() < 0.06:
             node = self.with_names()
             made = Made(node, self.with_columns, 0)
-        ordered = self.rng.random() < 0.5
-        if ordered:
-            node = self.ordered(node, len(made.columns))
-        return node, [c.type for c in made.columns], ordered
+        return self.ordered(node, len(made.columns)) if self.rng.random() < 0.5 else node
 
     def with_names(self):
         """WITH w AS (...) SELECT ... FROM w."""
