@@ -54,7 +54,7 @@ def close(a, b):
 
 def key(row):
     return [(0, 0, '') if v is None else (2, 0, v) if isinstance(v, str)
-            else (1, v if isinstance(v, int) else float(f'{v:.7g}'), '') for v in row]
+            else (1, v if isinstance(v, int) else float(f'{v:.11g}'), '') for v in row]
 
 
 def same(got, wanted, ordered):
