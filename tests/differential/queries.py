@@ -84,7 +84,9 @@ class Queries:
         word = self.rng.choice((',', 'CROSS JOIN', 'JOIN', 'JOIN', 'INNER JOIN', 'LEFT JOIN',
                                 'LEFT JOIN', 'LEFT OUTER JOIN', 'RIGHT JOIN', 'FULL JOIN'))
         if word in (',', 'CROSS JOIN'):
-            return Node(f'{{0}}{"" if word == "," else " "}{word} {{1}}', left, right, type='S')
+            # DuckDB binds a comma looser than JOIN, sqlite3 and vdbq do not.
+            return Node({'': f'{{0}}{"" if word == "," else " "}{word} {{1}}',
+                         'duckdb': '{0} CROSS JOIN {1}'}, left, right, type='S')
         scope = Scope(left_columns + right_columns)
         pairs = [(a, b) for a in left_columns for b in right_columns
                  if a.type == b.type or (a.type in 'ID' and b.type in 'ID'
