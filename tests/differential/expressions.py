@@ -48,8 +48,11 @@ def constant(rng, kind):
         return Node(text, type=kind, bound=abs(value) + 1, grain=3)
     name = rng.choice([c for c in COLUMNS if COLUMNS[c][0] == kind])
     value = random_value(rng, name)
-    return Node({d: literal(kind, value, d) for d in ('', 'sqlite', 'duckdb')}, type=kind,
-                bound=COLUMNS[name][2], grain=0)
+    texts = {d: literal(kind, value, d) for d in ('', 'sqlite', 'duckdb')}
+    if kind == 'M':  # 0.01 alone is a DOUBLE
+        texts = {d: text if d == 'sqlite' else f'CAST({text} AS DECIMAL(9,2))'
+                 for d, text in texts.items()}
+    return Node(texts, type=kind, bound=COLUMNS[name][2], grain=0)
 
 
 class Expressions:
