@@ -208,6 +208,30 @@ static bool own_lists(struct binder *binder, struct expression *e)
     return there;
 }
 
+static bool is_number_constant(const struct expression *e)
+{
+    return e == NULL
+           || (e->kind == EXPRESSION_CONSTANT && e->type != VDBQ_TEXT);
+}
+
+/* Whether all operands have become numbers that are known. */
+static bool is_foldable(const struct expression *e)
+{
+    return e->kind >= EXPRESSION_OPERATOR && e->kind <= EXPRESSION_MATH
+           && is_number_constant(e->left) && is_number_constant(e->right)
+           && is_number_constant(e->condition);
+}
+
+/* A copy whose operands were replaced. */
+static struct expression *finish_copy(struct binder *binder,
+                                      struct expression *e)
+{
+    range_update(e);
+    if (!is_foldable(e))
+        return e;
+    return fold(binder, e) == VDBQ_OK ? e : NULL;
+}
+
 struct expression *expression_replace(struct binder *binder,
                                       struct expression *e,
                                       expression_replacer replacer,
@@ -237,6 +261,5 @@ struct expression *expression_replace(struct binder *binder,
         return NULL;
     if (!replacing.any)
         return e;
-    range_update(copy);
-    return copy;
+    return finish_copy(binder, copy);
 }

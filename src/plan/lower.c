@@ -149,6 +149,28 @@ static int lower_table(struct lowering *lowering, struct node *node,
 
 /* ------------------------------------------------------------------ all -- */
 
+static int lower_values(struct lowering *lowering, struct node *node,
+                        const bool *needed, int *map)
+{
+    struct arena *arena = &lowering->steps->arena;
+    int number =
+        lower_add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
+    bool done = number >= 0
+                && values_fill(arena, node, needed,
+                               &steps_at(lowering->steps, number)->values);
+
+    for (unsigned i = 0; i < node->column_count && done; i++) {
+        struct step_column column = lower_column(&node->columns[i]);
+        if (!needed[i])
+            continue;
+        map[i] = (int)steps_at(lowering->steps, number)->column_count;
+        done = lower_add_column(lowering, number, &column);
+    }
+    if (number >= 0 && !done)
+        error_no_memory(lowering->binder->error);
+    return done ? number : -1;
+}
+
 /* The number of the node's step, or -1: a failure. */
 int lower_node(struct lowering *lowering, struct node *node,
                       const bool *needed, int *map)
@@ -173,6 +195,8 @@ int lower_node(struct lowering *lowering, struct node *node,
         return lower_apply(lowering, node, needed, map);
     case NODE_WINDOW:
         return lower_window(lowering, node, needed, map);
+    case NODE_VALUES:
+        return lower_values(lowering, node, needed, map);
     case NODE_MAP:
         break;
     }
