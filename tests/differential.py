@@ -155,7 +155,7 @@ class Run:
         rows = [tuple(back(COLUMNS[c][0], v) for c, v in zip(columns, row))
                 for row in self.peer.run(f'SELECT * FROM {name}')]
         self.tables = list(self.tables)
-        self.tables[i] = Table(name, columns, rows[:KEPT_MAX])
+        self.tables[i] = Table(name, columns, rows[:KEPT_MAX], self.tables[i].indexed)
         if len(rows) > KEPT_MAX:
             self.restart()
 

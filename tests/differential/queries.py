@@ -269,7 +269,10 @@ class Queries:
         inner = Scope(scope.columns)
         by = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 1, 2)))]
         order = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 2)))]
-        call = self.window_call(inner, bool(order))
+        whole = len(scope.columns) <= 8 and self.rng.random() < 0.4
+        if whole:
+            order = self.rng.sample(scope.columns, len(scope.columns))
+        call = self.window_place(inner) if whole else self.window_call(inner, bool(order))
         parts = [call]
         over = ''
         if by:
@@ -281,6 +284,16 @@ class Queries:
             parts.append(listed(terms))
         return Node(f'{{0}} OVER ({over.strip()})', *parts, type=call.type, bound=call.bound,
                     grain=call.grain)
+
+    def window_place(self, inner):
+        """A function of a row's place: rows that tie are the same in all columns."""
+        word = self.rng.choice(('row_number', 'lag', 'lead', 'first_value', 'last_value'))
+        if word == 'row_number':
+            return Node('row_number()', type='I', bound=10**6)
+        kind = self.rng.choice(WINDOW_TYPES)
+        a = self.expressions.make(kind, 1, inner)
+        more = self.rng.choice(('', ', 1', ', 2', ', 0')) if word in ('lag', 'lead') else ''
+        return Node(f'{word}({{0}}{more})', a, type=kind, bound=a.bound, grain=a.grain)
 
     def window_call(self, inner, ordered):
         if ordered and self.rng.random() < 0.5:
@@ -363,7 +376,7 @@ class Queries:
         """A statement that changes a table, and the table."""
         table = self.rng.choice(tables)
         columns = [column_node(c) for c in table.columns]
-        scope = Scope(columns)
+        scope = Scope(columns, queries=self.elsewhere(table))
         what = self.rng.random()
         where = optional('WHERE {0}', self.expressions.make('B', 2, scope))
         if what < 0.3:
@@ -380,6 +393,11 @@ class Queries:
         items.separator, items.template = None, ', '.join(['{}'] * len(columns))
         return Node(f'INSERT INTO {table.name} SELECT {{0}} FROM {other.name} {{1}}', items, where,
                     type='change'), table
+
+    def elsewhere(self, table):
+        """Queries over all tables but one, whose rows change meanwhile."""
+        others = [r for r in self.relations if r.is_table and r.name != table.name]
+        return Queries(self.rng, others, self.peer) if others else None
 
     def value_for(self, column, scope):
         """A value that a column can hold."""

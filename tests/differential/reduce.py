@@ -45,7 +45,7 @@ class Reducer:
             case = self.smaller_query(case)
             case = self.smaller_views(case)
             case = self.fewer_columns(case)
-            case = self.no_tablets(case)
+            case = self.plain_tables(case)
         return case
 
     @staticmethod
@@ -81,7 +81,7 @@ class Reducer:
     @staticmethod
     def with_table(case, i, columns, rows):
         tables = list(case.tables)
-        tables[i] = Table(tables[i].name, columns, rows)
+        tables[i] = Table(tables[i].name, columns, rows, tables[i].indexed)
         return case.copy(tables=tables)
 
     def smaller_query(self, case):
@@ -119,6 +119,11 @@ class Reducer:
                 case = made if self.still(made) else case
         return case
 
-    def no_tablets(self, case):
+    def plain_tables(self, case):
+        """Without indexes, and in tablets of the usual size."""
+        for i, table in enumerate(case.tables):
+            made = case.copy(tables=[*case.tables[:i], Table(table.name, table.columns, table.rows),
+                                     *case.tables[i + 1:]])
+            case = made if table.indexed and self.still(made) else case
         made = case.copy(size=0)
         return made if case.size and self.still(made) else case
