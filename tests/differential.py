@@ -26,7 +26,9 @@ from differential.reduce import Reducer, difference
 from differential.tables import COLUMNS, Table, column_node, random_tables
 
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
-TABLET_ROWS = (0, 1, 2, 63, 64, 65)
+SETTINGS = {'VDBQ_TABLET_ROWS': ('0', '1', '2', '63', '64', '65'),
+            'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
+            'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached')}
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
 KEPT_MAX = 70  # rows of a table after changes
 
@@ -63,7 +65,7 @@ class Run:
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
         self.tables = random_tables(self.rng, options.columns)
-        self.size = self.rng.choice(TABLET_ROWS)
+        self.settings = tuple((name, self.rng.choice(values)) for name, values in SETTINGS.items())
         self.views = []
         self.counts = collections.Counter()
         self.found = []
@@ -84,7 +86,7 @@ class Run:
     def reset(self):
         """Both engines to what the tables are now."""
         self.peer.reset(self.tables, self.views)
-        self.vdbq.reset(self.tables, self.views, self.size)
+        self.vdbq.reset(self.tables, self.views, self.settings)
 
     def start(self):
         self.make_views()
@@ -116,13 +118,13 @@ class Run:
         queries = Queries(self.rng, self.relations(), self.options.peer)
         common = (self.tables, self.views, check)
         if check == 'peer':
-            return Case(*common, queries.query(), None, self.size)
+            return Case(*common, queries.query(), None, self.settings)
         if check == 'change':
             node, table = queries.change(self.tables)
             letters = [COLUMNS[c][0] for c in table.columns]
-            return Case(*common, node, (table.name, letters), self.size)
+            return Case(*common, node, (table.name, letters), self.settings)
         items, source, condition, columns = queries.parts()
-        return Case(*common, parted(items, source, condition), columns, self.size)
+        return Case(*common, parted(items, source, condition), columns, self.settings)
 
     def judge(self, case):
         try:
@@ -173,7 +175,8 @@ def back(kind, value):
 
 def report(options, name, case, kind, text):
     """A difference as SQL that a person can run."""
-    lines = [f'-- {options.seed} {name} {case.check} {kind} tablet rows {case.size}']
+    settings = ' '.join(f'{variable}={value}' for variable, value in case.settings)
+    lines = [f'-- {options.seed} {name} {case.check} {kind} {settings}'.rstrip()]
     for table in case.tables:
         lines += [s + ';' for s in table.statements('')]
     lines += [f'CREATE VIEW {n} AS {node.sql("")};' for n, node in case.views]

@@ -26,14 +26,15 @@ class Difference(Exception):
 
 class Case:
     """A check of a query over tables. `about` is what the check needs to
-    know: of a change the table and its letters, of totals the columns."""
+    know: of a change the table and its letters, of totals the columns;
+    `settings` are how vdbq works."""
 
-    def __init__(self, tables, views, check, node, about=None, size=0):
+    def __init__(self, tables, views, check, node, about=None, settings=()):
         self.tables, self.views, self.check, self.node = tables, views, check, node
-        self.about, self.size = about, size
+        self.about, self.settings = about, settings
 
     def copy(self, **changes):
-        made = Case(self.tables, self.views, self.check, self.node, self.about, self.size)
+        made = Case(self.tables, self.views, self.check, self.node, self.about, self.settings)
         for name, value in changes.items():
             setattr(made, name, value)
         return made
