@@ -630,7 +630,8 @@ def case_import_value_faults(folder):
         ('SMALLINT', '40000', 'does not fit SMALLINT'), ('SMALLINT', '1.5', 'is not a SMALLINT'),
         ('"DECIMAL(4,2)"', '100', 'does not fit DECIMAL'), ('DATE', '2023-02-29', 'is not a DATE'),
         ('"DECIMAL(4, 2)"', 'x', 'is not a DECIMAL'), ('DATE', '12', 'is not a DATE'),
-        ('TIMESTAMP', '2023-02-28 24:00', 'is not a TIMESTAMP'), ('BOOLEAN', '2', 'is not a BOOLEAN'),
+        ('TIMESTAMP', '2023-02-28 24:00', 'is not a TIMESTAMP'),
+        ('BOOLEAN', '2', 'is not a BOOLEAN'),
     ]
     for kind, value, message in cases:
         write(folder, 'a.csv', f'a,b\n1,\n2,{value}\n')
