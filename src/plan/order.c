@@ -544,11 +544,6 @@ enum vdbq_status join_on(struct binder *binder, struct node *join,
 
     for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (expression_has(e, EXPRESSION_SUBQUERY)
-            || expression_has(e, EXPRESSION_FUNCTION))
-            return error_at(binder->error, VDBQ_LIMIT, e->at,
-                            "the condition of an outer join has no "
-                            "subqueries and no functions of several texts");
         status = add_on(binder, join, nodes, e);
     }
     if (status == VDBQ_OK && !keep_keys(binder, &join->join))

@@ -15,6 +15,7 @@
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
  *   lift.c           what the machine cannot compute gets its own node
  *   order.c          joins get their order, conditions their places
+ *   outer.c          outer joins on what the machine cannot compute
  *   lower.c          nodes become steps, without the columns nobody needs
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
@@ -259,6 +260,14 @@ enum vdbq_status split_condition(struct binder *binder, struct expression *e,
                                  struct vector *parts);
 /* Sets keys and condition of an outer join from what ON says. */
 enum vdbq_status join_on(struct binder *binder, struct node *join,
+                         const struct vector *parts);
+
+/* outer.c */
+/* Whether a part of a condition has something to be lifted. */
+bool needs_lifting(const struct vector *parts);
+/* An outer join on such a condition, in the place of `join`, which has none
+ * yet; the same columns. */
+struct node *join_lifted(struct binder *binder, const struct node *join,
                          const struct vector *parts);
 
 /* lower.c */
