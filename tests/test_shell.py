@@ -461,6 +461,30 @@ def case_program(folder):
     expect(run(folder, '--program', 'none.prog'), 3, '', 'cannot read none.prog')
 
 
+def case_texts_in_every_format(folder):
+    sql = "select 'a|b' || char(10) || 'c\\d' || char(9) as \"x|y\", '007' as n, '\"' as q"
+    for mode, expected in (
+            ('csv', 'x|y,n,q\n"a|b\nc\\d\t",007,""""\n'),
+            ('json', '[{"x|y":"a|b\\nc\\\\d\\t","n":"007","q":"\\""}]\n'),
+            ('markdown', '| x\\|y | n | q |\n|---|---|---|\n| a\\|b<br>c\\d  | 007 | " |\n'),
+            ('tabs', 'x|y\tn\tq\na|b\\nc\\\\d\\t\t007\t"\n'),
+            ('quote', "'a|b\nc\\d\t','007','\"'\n")):
+        expect(run(folder, '-m', mode, '-c', sql), 0, expected)
+    out = run(folder, '-m', 'box', '-c', sql).out
+    assert 'a|b\\nc\\d\\t' in out and '\t' not in out, out
+
+
+def case_box_cuts_texts(folder):
+    sql = "select 'long long long long text' as t, 1234567890123 as n, '日本語日本語日本語' as u"
+    result = run(folder, '-m', 'box', '-c', '.maxwidth 42', '-c', sql)
+    expect(result, 0)
+    lines = result.out.splitlines()
+    assert {len(line) + sum(ord(c) > 0x3000 for c in line) for line in lines} == {41}, result
+    assert 'long …' not in lines[1] and '1234567890123' in lines[4], result
+    assert lines[4].count('…') == 2, result
+    assert 'long long long long text' in run(folder, '-m', 'box', '-c', sql).out
+
+
 # ------------------------------------------------------------------ import --
 
 def case_import_creates(folder):
@@ -533,6 +557,25 @@ def case_import_bad_values(folder):
         expect(result, 1, '', f'^error: {re.escape(place)}: .*{re.escape(message)}')
     result = run(folder, '-c', '.import none.csv t')
     expect(result, 3, '', 'cannot open none.csv: No such file')
+
+
+def case_import_texts_and_dates(folder):
+    write(folder, 'a.csv', 'id,name,born,seen,ok,x\n'
+          '1,"O""Neil, J",2001-02-03,2020-01-01 10:00:00,true,1.5\n'
+          '2,,2001-02-04,2020-01-02,false,\n3,"","",,,7\n')
+    result = run(folder, 'i.vdb', '-c', '.import a.csv t', '-c', '.schema')
+    expect(result, 0, 'CREATE TABLE t (id INTEGER, name TEXT, born DATE, seen TIMESTAMP, '
+                      'ok BOOLEAN, x DOUBLE);\n')
+    expect(run(folder, '-csv', 'i.vdb', 'select id, name, born, ok from t'), 0,
+           'id,name,born,ok\n1,"O""Neil, J",2001-02-03,true\n2,,2001-02-04,false\n3,"",,\n')
+    write(folder, 'mixed.csv', 'a,b\n1,2001-02-03\nx,7\n')
+    expect(run(folder, '-quote', '-c', '.import mixed.csv t', '-c', 'select * from t'), 0,
+           "'1','2001-02-03'\n'x','7'\n")
+    write(folder, 'plain.csv', '1,abc\n2,def\n')
+    expect(run(folder, '-quote', '-c', '.import plain.csv t', '-c', 'select c2 from t'), 0,
+           "'abc'\n'def'\n")
+    expect(run(folder, '-quote', '-c', '.import --types DECIMAL(6,2),varchar(9) --no-header '
+               'plain.csv t', '-c', 'select * from t'), 0, "1.00,'abc'\n2.00,'def'\n")
 
 
 def case_import_wrong_type(folder):
@@ -630,7 +673,8 @@ def case_import_value_faults(folder):
         ('SMALLINT', '40000', 'does not fit SMALLINT'), ('SMALLINT', '1.5', 'is not a SMALLINT'),
         ('"DECIMAL(4,2)"', '100', 'does not fit DECIMAL'), ('DATE', '2023-02-29', 'is not a DATE'),
         ('"DECIMAL(4, 2)"', 'x', 'is not a DECIMAL'), ('DATE', '12', 'is not a DATE'),
-        ('TIMESTAMP', '2023-02-28 24:00', 'is not a TIMESTAMP'), ('BOOLEAN', '2', 'is not a BOOLEAN'),
+        ('TIMESTAMP', '2023-02-28 24:00', 'is not a TIMESTAMP'),
+        ('BOOLEAN', '2', 'is not a BOOLEAN'),
     ]
     for kind, value, message in cases:
         write(folder, 'a.csv', f'a,b\n1,\n2,{value}\n')

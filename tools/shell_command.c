@@ -38,6 +38,7 @@ static bool run_headers(struct shell *shell, const struct call *call);
 static bool run_help(struct shell *shell, const struct call *call);
 static bool run_import(struct shell *shell, const struct call *call);
 static bool run_maxrows(struct shell *shell, const struct call *call);
+static bool run_maxwidth(struct shell *shell, const struct call *call);
 static bool run_mode(struct shell *shell, const struct call *call);
 static bool run_nullvalue(struct shell *shell, const struct call *call);
 static bool run_option(struct shell *shell, const struct call *call);
@@ -75,6 +76,8 @@ static const struct command commands[] = {
       run_import, 0, ARGUMENTS_MAX, NULL },
     { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows,
       0, 1, NULL },
+    { ".maxwidth", "[N]", "columns of a terminal that a box takes; 0: any",
+      run_maxwidth, 0, 1, NULL },
     { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
       run_option, 0, 1, "memory" },
     { ".mode", "[FORMAT]", "how results are written", run_mode, 0, 1, NULL },
@@ -316,21 +319,33 @@ static bool run_import(struct shell *shell, const struct call *call)
     return shell_import(shell, call->place, call->count, call->argument);
 }
 
-static bool run_maxrows(struct shell *shell, const struct call *call)
+/* A number of rows or columns that a box has at most, told or taken. */
+static bool run_most(struct shell *shell, const struct call *call,
+                     const char *what, uint64_t *most)
 {
     if (!call->count) {
-        out_print(&shell->out, "%llu\n",
-                  (unsigned long long)shell->style.rows_max);
+        out_print(&shell->out, "%llu\n", (unsigned long long)*most);
         return true;
     }
     char *end;
     errno = 0;
-    unsigned long long rows = strtoull(call->argument[0], &end, 10);
+    unsigned long long number = strtoull(call->argument[0], &end, 10);
     if (*end || errno || *call->argument[0] == '-')
         return shell_fail(shell, call->place, VDBQ_RANGE, "",
-                          "%s is not a number of rows", call->argument[0]);
-    shell->style.rows_max = rows;
+                          "%s is not a number of %s", call->argument[0],
+                          what);
+    *most = number;
     return true;
+}
+
+static bool run_maxrows(struct shell *shell, const struct call *call)
+{
+    return run_most(shell, call, "rows", &shell->style.rows_max);
+}
+
+static bool run_maxwidth(struct shell *shell, const struct call *call)
+{
+    return run_most(shell, call, "columns", &shell->style.width_max);
 }
 
 static const char *format_name(void *context, unsigned index)

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { BOX_ROWS = 40 };
@@ -31,6 +32,13 @@ static bool wants_color(void)
     return is_capable(STDERR_FILENO) && !(none && *none);
 }
 
+/* Columns of the terminal; 0 where it does not tell. */
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static void take_options(struct shell *shell, const struct options *options)
 {
     bool terminal = isatty(STDOUT_FILENO);
@@ -39,6 +47,7 @@ static void take_options(struct shell *shell, const struct options *options)
                                     : format_find(terminal ? "box" : "csv");
     shell->style.header = options->header;
     shell->style.rows_max = terminal ? BOX_ROWS : 0;
+    shell->style.width_max = terminal ? terminal_width() : 0;
     shell->batch = options->batch;
     shell->timer = options->timer;
     shell->color = wants_color();

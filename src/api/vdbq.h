@@ -277,8 +277,8 @@ VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
  * Rows and batches of one run must not be mixed (MISUSE). */
 VDBQ_API enum vdbq_status vdbq_query_row(vdbq_query *query);
 
-/* A value of the row at hand, converted as CAST would; 0 for NULL, and for
- * text that is no number. A date counts days, a timestamp microseconds. */
+/* A value of the row at hand, converted as CAST would; 0 for NULL. A text is
+ * the number that it starts with, or 0. A date counts days, a timestamp microseconds. */
 VDBQ_API bool vdbq_query_is_null(const vdbq_query *query, unsigned column);
 VDBQ_API int64_t vdbq_query_int64(const vdbq_query *query, unsigned column);
 VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);

@@ -154,14 +154,17 @@ struct replacing {
     struct binder *binder;
     expression_replacer replacer;
     void *context;
+    bool any; /* an operand was replaced */
 };
 
 static bool replace_operand(void *context, struct expression **operand)
 {
-    const struct replacing *replacing = context;
+    struct replacing *replacing = context;
+    struct expression *before = *operand;
 
-    *operand = expression_replace(replacing->binder, *operand,
+    *operand = expression_replace(replacing->binder, before,
                                   replacing->replacer, replacing->context);
+    replacing->any |= *operand != before;
     return *operand != NULL;
 }
 
@@ -234,7 +237,7 @@ struct expression *expression_replace(struct binder *binder,
                                       expression_replacer replacer,
                                       void *context)
 {
-    struct replacing replacing = { binder, replacer, context };
+    struct replacing replacing = { binder, replacer, context, false };
     struct expression *copy = NULL;
     bool failed = false;
 
@@ -256,5 +259,7 @@ struct expression *expression_replace(struct binder *binder,
     }
     if (!expression_each(copy, replace_operand, &replacing))
         return NULL;
+    if (!replacing.any)
+        return e;
     return finish_copy(binder, copy);
 }

@@ -103,25 +103,19 @@ static bool is_key(const struct outer *outer, const struct expression *e,
 
 static enum vdbq_status add_part(struct outer *outer, struct expression *e)
 {
-    struct binder *binder = outer->binder;
     int sides = sides_of(outer, e);
     struct expression *left, *right;
     bool turned;
 
     if (sides == LEFT || sides == RIGHT)
         return add_one_sided(outer, e, sides == RIGHT);
-    if (is_lifted(e))
-        return error_at(binder->error, VDBQ_LIMIT, e->at,
-                        "the condition of an outer join has no subqueries "
-                        "and no functions of several texts about both "
-                        "sides");
     if (!is_key(outer, e, &turned))
         return keep(outer, &outer->both, e);
     left = over_side(outer, turned ? e->right : e->left, 0);
     right = left ? over_side(outer, turned ? e->left : e->right, 1) : NULL;
-    return right ? join_add_key(binder, outer->nodes, left, right,
+    return right ? join_add_key(outer->binder, outer->nodes, left, right,
                                 &outer->keys)
-                 : binder->error->status;
+                 : outer->binder->error->status;
 }
 
 /* ----------------------------------------------------------------- join -- */
@@ -202,6 +196,32 @@ static struct node *finish_join(struct outer *outer)
                ? join : node_columns(binder, join, columns, count);
 }
 
+/* A part that needs pairs of rows, and a node over them, to be known. */
+static struct expression *lifted_part(const struct outer *outer,
+                                      const struct vector *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (is_lifted(e) && sides_of(outer, e) == (LEFT | RIGHT))
+            return e;
+    }
+    return NULL;
+}
+
+static struct node *join_by_parts(struct outer *outer,
+                                  const struct vector *parts)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
+        status = add_part(outer,
+                          VECTOR_ITEMS(parts, struct expression *)[i]);
+    if (status == VDBQ_OK)
+        return finish_join(outer);
+    join_keep_keys(outer->binder, &outer->keys);
+    return NULL;
+}
+
 struct node *join_on(struct binder *binder, enum join_kind kind,
                      struct node *const nodes[2], const struct vector *parts)
 {
@@ -214,16 +234,18 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
         .parts = { VECTOR(struct expression *), VECTOR(struct expression *) },
         .both = VECTOR(struct expression *)
     };
-    enum vdbq_status status = VDBQ_OK;
-    struct node *join = NULL;
+    const struct expression *lifted = lifted_part(&outer, parts);
+    struct node *join;
 
-    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
-        status = add_part(&outer,
-                          VECTOR_ITEMS(parts, struct expression *)[i]);
-    if (status == VDBQ_OK)
-        join = finish_join(&outer);
-    else
-        join_keep_keys(binder, &outer.keys);
+    if (lifted != NULL && kind != JOIN_FULL)
+        return join_lifted(binder, kind, nodes, parts);
+    if (lifted != NULL) {
+        error_at(binder->error, VDBQ_LIMIT, lifted->at,
+                 "the condition of a FULL JOIN has no subqueries and no "
+                 "functions of several texts about both sides");
+        return NULL;
+    }
+    join = join_by_parts(&outer, parts);
     vector_finish(&outer.parts[0]);
     vector_finish(&outer.parts[1]);
     vector_finish(&outer.both);

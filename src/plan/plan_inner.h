@@ -21,6 +21,7 @@
  *   push.c           ... and tested as far down as they can be
  *   order.c          joins get their order, conditions their places
  *   outer.c          ... but outer ones stay where they are
+ *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
@@ -314,6 +315,12 @@ bool join_keep_keys(struct binder *binder, struct step_join *join);
  * both; so is what is returned. */
 struct node *join_on(struct binder *binder, enum join_kind kind,
                      struct node *const nodes[2], const struct vector *parts);
+
+/* outer_lift.c: the same where a part about both sides has something to be
+ * lifted. `kind` is JOIN_LEFT or JOIN_RIGHT. */
+struct node *join_lifted(struct binder *binder, enum join_kind kind,
+                         struct node *const nodes[2],
+                         const struct vector *parts);
 
 /* lower.c */
 enum vdbq_status lower(struct binder *binder, struct node *node,

@@ -43,13 +43,14 @@ class Reducer:
             case = self.fewer_tables(case)
             case = self.fewer_rows(case)
             case = self.smaller_query(case)
+            case = self.smaller_views(case)
             case = self.fewer_columns(case)
             case = self.no_tablets(case)
         return case
 
     @staticmethod
     def measure(case):
-        return (case.node.size(), len(case.node.sql('')), len(case.views),
+        return (case.node.size(), len(case.node.sql('')), [n.sql('') for _, n in case.views],
                 sum(len(t.rows) * len(t.columns) + 1 for t in case.tables), case.size)
 
     def fewer_tables(self, case):
@@ -84,14 +85,25 @@ class Reducer:
         return case.copy(tables=tables)
 
     def smaller_query(self, case):
+        return self.cut(case, case.node, lambda case, node: case.copy(node=node))
+
+    def smaller_views(self, case):
+        for i, (name, node) in enumerate(case.views):
+            case = self.cut(case, node, lambda case, cut, i=i, name=name: case.copy(
+                views=[*case.views[:i], (name, cut), *case.views[i + 1:]]))
+        return case
+
+    def cut(self, case, node, placed):
+        """The case with a node cut down as far as it goes."""
         progress = True
         while progress and time.monotonic() < self.end:
             progress = False
-            for node in smaller(case.node):
-                made = case.copy(node=node)
-                if node.size() <= case.node.size() and node.sql('') != case.node.sql('') \
-                        and len(node.sql('')) < len(case.node.sql('')) and self.still(made):
-                    case, progress = made, True
+            for smaller_node in smaller(node):
+                if len(smaller_node.sql('')) >= len(node.sql('')):
+                    continue
+                made = placed(case, smaller_node)
+                if self.still(made):
+                    case, node, progress = made, smaller_node, True
                     break
         return case
 
