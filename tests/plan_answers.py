@@ -166,6 +166,37 @@ def outer_pairs():
                f'select {columns} from {join} where {opaque(condition)}')
 
 
+def on_pairs():
+    for join in ('left', 'right', 'full'):
+        for condition in (
+                'a.k = b.k and b.x > 2', 'a.k = b.k and a.x > 2', 'a.k + 1 = b.k', 'b.x > 2',
+                'a.x > 2', '1 = 1', '1 = 2', 'null', 'a.k = b.k and a.big = b.n',
+                'a.k = b.k and b.x in (select k from c)', 'a.k = b.k and a.x in (select k from c)',
+                'a.k = b.k and exists (select 1 from c where c.k = b.x)',
+                'a.k = b.k and not exists (select 1 from c where c.k = a.x)',
+                "a.k = b.k and a.s || 'x' = 'ax'", "a.k = b.k and b.s || b.s > 'bb'",
+                '(a.k = b.k and a.x = 1) or (a.k = b.k and b.x = 1)',
+                'a.x between 1 and 3 and a.k = b.k'):
+            plain = f'a {join} join b on {condition}'
+            hidden = f'a {join} join b on {opaque(condition)}' if '(select' not in condition \
+                else None
+            for where in ('', ' where b.n > 2', ' where a.n < 3', ' where a.n = b.n'):
+                if hidden and '||' not in condition:
+                    yield (f'select * from {plain}{where}', f'select * from {hidden}{where}')
+                if where:
+                    yield (f'select * from {plain}{where}',
+                           f'select * from {plain} where {opaque(where[7:])}')
+    for join, kept in (('left', 'a'), ('right', 'b')):
+        for condition in ('a.k = b.k and (a.x + b.x) in (select n from c)',
+                          'a.k = b.k and exists (select 1 from c where c.k = b.x and c.x = a.x)',
+                          "a.s || b.s > 'bb'"):
+            other = 'b' if kept == 'a' else 'a'
+            yield (f'select a.id, b.id from a {join} join b on {condition}',
+                   f'select a.id, b.id from a, b where {opaque(condition)} union all '
+                   + ('select a.id, null' if kept == 'a' else 'select null, b.id')
+                   + f' from {kept} where not exists (select 1 from {other} where {condition})')
+
+
 def list_pairs():
     numbers = [str(n) for n in range(0, 140, 2)]
     words = ["'a'", "'b'"] + [f"'w{n}'" for n in range(80)]
@@ -210,7 +241,7 @@ def answers(command, script, count):
 def main():
     command = sys.argv[1:] + ['--batch', '--csv', '--no-header']
     pairs = [pair for make in (exists_pairs, in_pairs, value_pairs, derived_pairs, outer_pairs,
-                               list_pairs) for pair in make()]
+                               on_pairs, list_pairs) for pair in make()]
     good = bad = 0
     for seed, rows in ((1, 0), (2, 1), (3, 12), (4, 40)):
         chance = random.Random(seed)

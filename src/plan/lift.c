@@ -35,6 +35,12 @@ bool expression_has(const struct expression *e, enum expression_kind kind)
     return !seek(&kind, &copy);
 }
 
+bool is_lifted(const struct expression *e)
+{
+    return expression_has(e, EXPRESSION_SUBQUERY)
+           || expression_has(e, EXPRESSION_FUNCTION);
+}
+
 /* Whether nothing is to be lifted out of its operands first. */
 static bool is_ready(struct expression *e)
 {

@@ -152,28 +152,29 @@ static int lower_table(struct lowering *lowering, struct node *node,
 static int lower_values(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
-    struct arena *arena = &lowering->steps->arena;
+    struct steps *steps = lowering->steps;
     int number =
         lower_add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
-    bool done = number >= 0
-                && values_fill(arena, node, needed,
-                               &steps_at(lowering->steps, number)->values);
 
-    for (unsigned i = 0; i < node->column_count && done; i++) {
+    if (number < 0)
+        return -1;
+    if (!values_fill(&steps->arena, node, needed,
+                     &steps_at(steps, number)->values))
+        return error_no_memory(lowering->binder->error), -1;
+    for (unsigned i = 0; i < node->column_count; i++) {
         struct step_column column = lower_column(&node->columns[i]);
         if (!needed[i])
             continue;
-        map[i] = (int)steps_at(lowering->steps, number)->column_count;
-        done = lower_add_column(lowering, number, &column);
+        map[i] = (int)steps_at(steps, number)->column_count;
+        if (!lower_add_column(lowering, number, &column))
+            return -1;
     }
-    if (number >= 0 && !done)
-        error_no_memory(lowering->binder->error);
-    return done ? number : -1;
+    return number;
 }
 
 /* The number of the node's step, or -1: a failure. */
 int lower_node(struct lowering *lowering, struct node *node,
-                      const bool *needed, int *map)
+               const bool *needed, int *map)
 {
     switch (node->kind) {
     case NODE_ONCE:

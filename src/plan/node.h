@@ -94,6 +94,20 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
 /* An expression that is column `column` of `node`. */
 struct expression *node_column(struct binder *binder, const struct node *node,
                                unsigned column, struct position at);
+/* Columns of `below`, `count` of them, by their numbers. */
+struct node *node_columns(struct binder *binder, struct node *below,
+                          const int *columns, unsigned count);
+/* The expression over another node, whose column columns[i] (NULL: i - first)
+ * is its i. */
+struct expression *expression_over(struct binder *binder,
+                                   struct expression *e,
+                                   const struct node *node,
+                                   const int *columns, unsigned first);
+/* A copy whose columns' numbers are higher by so much. */
+struct expression *expression_moved_by(struct binder *binder,
+                                       struct expression *e, int by);
+/* About how many of so many rows a condition keeps. */
+double node_kept(double rows);
 /* The number of a column of `*node` that holds the expression: its own one,
  * or one that is added. -1: a failure. */
 int node_column_for(struct binder *binder, struct node **node,

@@ -1,233 +1,245 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Outer joins on conditions of which something is to be lifted into a node of
- * its own: that needs the pairs of rows first. So the rows of the side that
- * is kept get numbers, the pairs are an inner join with a filter over it, and
- * the numbered rows are joined to those by their numbers.
+ * Outer joins. What ON says of both sides becomes keys and a condition of the
+ * join; what it says of the side alone whose rows appear with a partner only
+ * is tested before the join.
  */
 #include "plan/plan_inner.h"
 
-#include <string.h>
+enum { LEFT = 1, RIGHT = 2 }; /* sides, as flags */
 
-bool needs_lifting(const struct vector *parts)
+/* An outer join that is being made. */
+struct outer {
+    struct binder *binder;
+    enum join_kind kind;
+    struct node *nodes[2];
+    unsigned counts[2];     /* columns that they had at first            */
+    struct step_join keys;
+    struct vector parts[2]; /* of struct expression *: what is a condition
+                               of one side, over its columns             */
+    struct vector both;     /* of both, over the columns at first        */
+};
+
+/* ---------------------------------------------------------------- sides -- */
+
+struct seeking {
+    unsigned middle;
+    int sides;
+};
+
+static bool find_sides(void *context, struct expression **operand)
+{
+    struct seeking *seeking = context;
+    const struct expression *e = *operand;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return expression_each(*operand, find_sides, context);
+    seeking->sides |= (unsigned)e->column < seeking->middle ? LEFT : RIGHT;
+    return true;
+}
+
+/* Which sides an expression needs. */
+static int sides_of(const struct outer *outer, struct expression *e)
+{
+    struct seeking seeking = { outer->counts[0], 0 };
+
+    find_sides(&seeking, &e);
+    return seeking.sides;
+}
+
+static struct expression *over_side(const struct outer *outer,
+                                    struct expression *e, int side)
+{
+    return expression_over(outer->binder, e, outer->nodes[side], NULL,
+                           side > 0 ? outer->counts[0] : 0);
+}
+
+/* ---------------------------------------------------------------- parts -- */
+
+static enum vdbq_status keep(const struct outer *outer, struct vector *parts,
+                             struct expression *e)
+{
+    if (e == NULL)
+        return outer->binder->error->status;
+    return vector_append(parts, &e, 1)
+               ? VDBQ_OK : error_no_memory(outer->binder->error);
+}
+
+/* A part about one side. Where rows of that side are left over, they are so
+ * whether it holds or not: then it is a condition of the join. */
+static enum vdbq_status add_one_sided(struct outer *outer,
+                                      struct expression *e, int side)
+{
+    struct binder *binder = outer->binder;
+    enum join_kind preserving = side == 0 ? JOIN_RIGHT : JOIN_LEFT;
+    struct expression **places[1] = { &e };
+
+    e = over_side(outer, e, side);
+    if (e == NULL)
+        return binder->error->status;
+    if (outer->kind == preserving && !e->faults)
+        return filter_by(binder, &outer->nodes[side], e);
+    if (lift(binder, &outer->nodes[side], places, 1) != VDBQ_OK)
+        return binder->error->status;
+    return keep(outer, &outer->parts[side], e);
+}
+
+/* Whether an equality has one side of the join on each of its own; `*turned`:
+ * the right one on its left. */
+static bool is_key(const struct outer *outer, const struct expression *e,
+                   bool *turned)
+{
+    int left, right;
+
+    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_EQ
+        || e->faults)
+        return false;
+    left = sides_of(outer, e->left);
+    right = sides_of(outer, e->right);
+    *turned = left == RIGHT;
+    return (left == LEFT && right == RIGHT)
+           || (left == RIGHT && right == LEFT);
+}
+
+static enum vdbq_status add_part(struct outer *outer, struct expression *e)
+{
+    int sides = sides_of(outer, e);
+    struct expression *left, *right;
+    bool turned;
+
+    if (sides == LEFT || sides == RIGHT)
+        return add_one_sided(outer, e, sides == RIGHT);
+    if (!is_key(outer, e, &turned))
+        return keep(outer, &outer->both, e);
+    left = over_side(outer, turned ? e->right : e->left, 0);
+    right = left ? over_side(outer, turned ? e->left : e->right, 1) : NULL;
+    return right ? join_add_key(outer->binder, outer->nodes, left, right,
+                                &outer->keys)
+                 : outer->binder->error->status;
+}
+
+/* ----------------------------------------------------------------- join -- */
+
+/* Where the columns that were there at first are now. */
+static int *places_of(const struct outer *outer)
+{
+    unsigned count = outer->counts[0] + outer->counts[1];
+    unsigned added = outer->nodes[0]->column_count - outer->counts[0];
+    int *columns =
+        arena_alloc(outer->binder->arena, (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(outer->binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        columns[i] = (int)(i < outer->counts[0] ? i : i + added);
+    return columns;
+}
+
+/* Adds a part to the condition of the join. */
+static bool restrict_join(const struct outer *outer, struct node *join,
+                          struct expression *part)
+{
+    struct ast_expression place = { 0 };
+
+    if (part != NULL && join->where != NULL) {
+        place.at = part->at;
+        part = expression_operator(outer->binder, AST_AND, join->where, part,
+                                   &place);
+    }
+    join->where = part;
+    return part != NULL;
+}
+
+static bool add_conditions(const struct outer *outer, struct node *join,
+                           const int *columns)
+{
+    struct binder *binder = outer->binder;
+    bool done = true;
+
+    for (size_t i = 0; i < outer->both.count && done; i++)
+        done = restrict_join(
+            outer, join,
+            expression_over(binder,
+                            VECTOR_ITEMS(&outer->both,
+                                         struct expression *)[i],
+                            join, columns, 0));
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < outer->parts[side].count && done; i++)
+            done = restrict_join(
+                outer, join,
+                expression_moved_by(
+                    binder,
+                    VECTOR_ITEMS(&outer->parts[side],
+                                 struct expression *)[i],
+                    side == 0 ? 0 : (int)outer->nodes[0]->column_count));
+    return done;
+}
+
+/* The join, with the columns that both sides had at first. */
+static struct node *finish_join(struct outer *outer)
+{
+    struct binder *binder = outer->binder;
+    unsigned count = outer->counts[0] + outer->counts[1];
+    int *columns = places_of(outer);
+    struct node *join;
+
+    if (columns == NULL || !join_keep_keys(binder, &outer->keys))
+        return NULL;
+    join = node_join(binder, outer->kind, outer->nodes[0], outer->nodes[1]);
+    if (join == NULL)
+        return NULL;
+    join->join.left_keys = outer->keys.left_keys;
+    join->join.right_keys = outer->keys.right_keys;
+    if (!add_conditions(outer, join, columns))
+        return NULL;
+    return join->column_count == count
+               ? join : node_columns(binder, join, columns, count);
+}
+
+/* Whether a part needs pairs of rows, and a node over them, to be known. */
+static bool has_lifted(const struct outer *outer, const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
-        const struct expression *e =
-            VECTOR_ITEMS(parts, struct expression *)[i];
-        if (expression_has(e, EXPRESSION_SUBQUERY)
-            || expression_has(e, EXPRESSION_FUNCTION))
+        struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (is_lifted(e) && sides_of(outer, e) == (LEFT | RIGHT))
             return true;
     }
     return false;
 }
 
-/* The same rows, with their numbers behind. */
-static struct node *numbered(struct binder *binder, struct node *below)
+static struct node *join_by_parts(struct outer *outer,
+                                  const struct vector *parts)
 {
-    struct step_window_function number = {
-        .function = WINDOW_ROW_NUMBER,
-        .aggregate = { .column = -1, .filter = -1 },
-        .fallback = -1,
-        .partition = VECTOR(int),
-        .order = VECTOR(struct step_key)
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
+        status = add_part(outer,
+                          VECTOR_ITEMS(parts, struct expression *)[i]);
+    if (status == VDBQ_OK)
+        return finish_join(outer);
+    join_keep_keys(outer->binder, &outer->keys);
+    return NULL;
+}
+
+struct node *join_on(struct binder *binder, enum join_kind kind,
+                     struct node *const nodes[2], const struct vector *parts)
+{
+    struct outer outer = {
+        .binder = binder,
+        .kind = kind,
+        .nodes = { nodes[0], nodes[1] },
+        .counts = { nodes[0]->column_count, nodes[1]->column_count },
+        .keys = { .left_keys = VECTOR(int), .right_keys = VECTOR(int) },
+        .parts = { VECTOR(struct expression *), VECTOR(struct expression *) },
+        .both = VECTOR(struct expression *)
     };
-    struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
+    struct node *join;
 
-    if (node == NULL)
-        return NULL;
-    node->columns[below->column_count] =
-        (struct node_column){ .name = "", .type = VDBQ_BIGINT,
-                              .range.high = INT64_MAX };
-    node->window.functions = VECTOR(struct step_window_function);
-    if (!vector_append(&node->window.functions, &number, 1)
-        || !arena_vector(binder->arena, &node->window.functions)) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    return node;
-}
-
-/* Columns behind the left side's lie one further, behind its numbers. */
-struct moving {
-    struct binder *binder;
-    const struct node *node;
-    unsigned left, by;
-};
-
-static struct expression *moved(void *context, struct expression *e,
-                                bool *failed)
-{
-    const struct moving *moving = context;
-    unsigned column = (unsigned)e->column;
-    struct expression *to;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return NULL;
-    if (column >= moving->left)
-        column += moving->by;
-    to = node_column(moving->binder, moving->node, column, e->at);
-    *failed = to == NULL;
-    return to;
-}
-
-/* The pairs that a part of the condition keeps. */
-static struct node *filtered(struct moving *moving, struct node *pairs,
-                             struct expression *part)
-{
-    struct expression *e, **places[1] = { &e };
-
-    e = expression_replace(moving->binder, part, moved, moving);
-    if (e == NULL || lift(moving->binder, &pairs, places, 1) != VDBQ_OK)
-        return NULL;
-    return node_filter(moving->binder, pairs, e);
-}
-
-static struct node *all_filtered(struct moving *moving,
-                                 const struct vector *parts)
-{
-    struct node *pairs = (struct node *)(uintptr_t)moving->node;
-
-    for (size_t i = 0; i < parts->count && pairs != NULL; i++)
-        pairs = filtered(moving, pairs,
-                         VECTOR_ITEMS(parts, struct expression *)[i]);
-    return pairs;
-}
-
-/* Joins by numbers: column `left` of one side, `right` of the other. */
-static struct node *join_numbers(struct binder *binder, enum join_kind kind,
-                                 struct node *sides[2], unsigned left,
-                                 unsigned right)
-{
-    struct node *node = node_join(binder, kind, sides[0], sides[1]);
-    int columns[2] = { (int)left, (int)right };
-
-    if (node == NULL)
-        return NULL;
-    if (!vector_append(&node->join.left_keys, &columns[0], 1)
-        || !vector_append(&node->join.right_keys, &columns[1], 1)
-        || !arena_vector(binder->arena, &node->join.left_keys)
-        || !arena_vector(binder->arena, &node->join.right_keys)) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    return node;
-}
-
-/* Columns [0, left) and [from, from + right) of a node. */
-static struct node *two_parts(struct binder *binder, struct node *node,
-                              unsigned left, unsigned from, unsigned right)
-{
-    struct expression **results = arena_alloc(
-        binder->arena, (left + right + 1) * sizeof(*results));
-
-    if (results == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < left + right; i++) {
-        unsigned column = i < left ? i : from + i - left;
-        results[i] =
-            node_column(binder, node, column, (struct position){ 0 });
-        if (results[i] == NULL)
-            return NULL;
-    }
-    return node_select(binder, node, NULL, results, NULL, left + right);
-}
-
-static struct node *join_left(struct binder *binder, const struct node *join,
-                              const struct vector *parts)
-{
-    unsigned left = join->left->column_count;
-    unsigned right = join->right->column_count;
-    struct node *sides[2] = { numbered(binder, join->left), NULL }, *node;
-    struct moving moving = { .binder = binder, .left = left, .by = 1 };
-
-    moving.node = sides[0] ? node_join(binder, JOIN_INNER, sides[0],
-                                       join->right) : NULL;
-    sides[1] = moving.node ? all_filtered(&moving, parts) : NULL;
-    node = sides[1] ? join_numbers(binder, JOIN_LEFT, sides, left, left)
-                    : NULL;
-    return node ? two_parts(binder, node, left, 2 * (left + 1), right) : NULL;
-}
-
-static struct node *join_right(struct binder *binder,
-                               const struct node *join,
-                               const struct vector *parts)
-{
-    unsigned left = join->left->column_count;
-    unsigned right = join->right->column_count, pair;
-    struct node *sides[2] = { NULL, numbered(binder, join->right) }, *node;
-    struct moving moving = { .binder = binder, .left = left };
-
-    moving.node = sides[1] ? node_join(binder, JOIN_INNER, join->left,
-                                       sides[1]) : NULL;
-    sides[0] = moving.node ? all_filtered(&moving, parts) : NULL;
-    if (sides[0] == NULL)
-        return NULL;
-    pair = sides[0]->column_count;
-    node = join_numbers(binder, JOIN_RIGHT, sides, left + right, right);
-    return node ? two_parts(binder, node, left, pair, right) : NULL;
-}
-
-/* Rows of the right side alone, with NULLs in the place of the left one. */
-static struct node *behind_nulls(struct binder *binder,
-                                 const struct node *left, struct node *rows,
-                                 unsigned right)
-{
-    unsigned count = left->column_count + right;
-    struct expression **results =
-        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
-    struct position nowhere = { 0 };
-
-    if (results == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < count; i++) {
-        bool is_left = i < left->column_count;
-        results[i] =
-            is_left ? expression_null(binder, left->columns[i].type, nowhere)
-                    : node_column(binder, rows, i - left->column_count,
-                                  nowhere);
-        if (results[i] == NULL)
-            return NULL;
-        if (is_left)
-            results[i]->scale = left->columns[i].scale;
-    }
-    return node_select(binder, rows, NULL, results, NULL, count);
-}
-
-/* What a left join gives, and then the right rows without a partner. */
-static struct node *join_full(struct binder *binder, const struct node *join,
-                              const struct vector *parts)
-{
-    unsigned left = join->left->column_count;
-    unsigned right = join->right->column_count;
-    struct node *first = numbered(binder, join->left);
-    struct node *second = first ? numbered(binder, join->right) : NULL;
-    struct moving moving = { .binder = binder, .left = left, .by = 1 };
-    struct node *pairs, *sides[2], *united[2];
-
-    moving.node = second ? node_join(binder, JOIN_INNER, first, second)
-                         : NULL;
-    pairs = moving.node ? all_filtered(&moving, parts) : NULL;
-    if (pairs == NULL)
-        return NULL;
-    sides[0] = first;
-    sides[1] = pairs;
-    united[0] = join_numbers(binder, JOIN_LEFT, sides, left, left);
-    united[0] = united[0] ? two_parts(binder, united[0], left,
-                                      2 * (left + 1), right) : NULL;
-    sides[0] = second;
-    united[1] = united[0] ? join_numbers(binder, JOIN_ANTI, sides, right,
-                                         left + 1 + right) : NULL;
-    united[1] = united[1] ? behind_nulls(binder, join->left, united[1], right)
-                          : NULL;
-    return united[1] ? node_concat(binder, united, 2) : NULL;
-}
-
-struct node *join_lifted(struct binder *binder, const struct node *join,
-                         const struct vector *parts)
-{
-    if (join->join.kind == JOIN_LEFT)
-        return join_left(binder, join, parts);
-    if (join->join.kind == JOIN_RIGHT)
-        return join_right(binder, join, parts);
-    return join_full(binder, join, parts);
+    if (has_lifted(&outer, parts))
+        return join_lifted(binder, kind, nodes, parts);
+    join = join_by_parts(&outer, parts);
+    vector_finish(&outer.parts[0]);
+    vector_finish(&outer.parts[1]);
+    vector_finish(&outer.both);
+    return join;
 }

@@ -17,8 +17,11 @@
  *   lift.c           what the machine cannot compute gets its own node
  *   unnest.c         ... unless it is a subquery that a join can answer ...
  *   pull.c           ... by what can be taken out of it
+ *   split.c          conditions are taken apart
+ *   push.c           ... and tested as far down as they can be
  *   order.c          joins get their order, conditions their places
- *   outer.c          outer joins on what the machine cannot compute
+ *   outer.c          ... but outer ones stay where they are
+ *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
@@ -170,6 +173,8 @@ struct expression *expression_new(struct binder *binder,
 /* A new expression with its operands: folded where they are constant. */
 struct expression *expression_finish(struct binder *binder,
                                      struct expression *e);
+/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
+int known_truth(const struct expression *e);
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at);
 struct expression *expression_integer(struct binder *binder, int64_t value,
@@ -274,6 +279,16 @@ enum vdbq_status lift_windows(struct binder *binder, struct node **node,
                               struct expression **const *expressions,
                               size_t count);
 bool expression_has(const struct expression *e, enum expression_kind kind);
+/* Whether a part of it is to be lifted before rows are grouped. */
+bool is_lifted(const struct expression *e);
+
+/* split.c: adds the parts of a condition that must all hold. */
+enum vdbq_status split_condition(struct binder *binder, struct expression *e,
+                                 struct vector *parts);
+/* push.c: a condition is tested as far down as it can be. The same columns;
+ * the node may have changed. */
+struct node *node_push(struct binder *binder, struct node *node,
+                       struct expression *e);
 
 /* unnest.c */
 /* The rows of a node that a condition keeps, by a join. NULL: a failure, or
@@ -289,9 +304,10 @@ struct node *unnest_value(struct binder *binder, struct node *below,
 /* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
  * up. The columns of the result are those of FROM, in order. */
 struct node *join_in_order(struct binder *binder, const struct from *from);
-/* Takes a condition apart at its ANDs. */
-enum vdbq_status split_condition(struct binder *binder, struct expression *e,
-                                 struct vector *parts);
+/* Keeps the rows of a node for which something holds that may have to be
+ * lifted first. */
+enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                           struct expression *e);
 /* Both sides of an equality become columns of one machine type, which the
  * nodes get where they lack them, and keys of a join. */
 enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
@@ -300,16 +316,15 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
                               struct step_join *join);
 /* Moves all keys to the arena, when there are no more to come. */
 bool join_keep_keys(struct binder *binder, struct step_join *join);
-/* Sets keys and condition of an outer join from what ON says. */
-enum vdbq_status join_on(struct binder *binder, struct node *join,
-                         const struct vector *parts);
+/* outer.c: two sides joined by the parts of ON, which are over the columns of
+ * both; so is what is returned. */
+struct node *join_on(struct binder *binder, enum join_kind kind,
+                     struct node *const nodes[2], const struct vector *parts);
 
-/* outer.c */
-/* Whether a part of a condition has something to be lifted. */
-bool needs_lifting(const struct vector *parts);
-/* An outer join on such a condition, in the place of `join`, which has none
- * yet; the same columns. */
-struct node *join_lifted(struct binder *binder, const struct node *join,
+/* outer_lift.c: the same where a part about both sides has something to be
+ * lifted. `kind` is JOIN_LEFT or JOIN_RIGHT. */
+struct node *join_lifted(struct binder *binder, enum join_kind kind,
+                         struct node *const nodes[2],
                          const struct vector *parts);
 
 /* lower.c */

@@ -90,35 +90,6 @@ static bool node_is_outer(const struct vector *parameters,
 
 /* ----------------------------------------------------------- renumbering -- */
 
-/* Columns of one node become those of another. */
-struct renumbering {
-    struct binder *binder;
-    const struct node *node;
-    const int *columns;
-};
-
-static struct expression *renumbered(void *context, struct expression *e,
-                                     bool *failed)
-{
-    const struct renumbering *to = context;
-    struct expression *column;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return NULL;
-    column = node_column(to->binder, to->node,
-                         (unsigned)to->columns[e->column], e->at);
-    *failed = column == NULL;
-    return column;
-}
-
-struct expression *pull_renumber(struct binder *binder, struct expression *e,
-                                 const struct node *node, const int *columns)
-{
-    struct renumbering to = { binder, node, columns };
-
-    return expression_replace(binder, e, renumbered, &to);
-}
-
 static struct node *refuse(struct pulling *pulling)
 {
     pulling->refused = true;
@@ -137,7 +108,7 @@ static bool renumber_parts(struct pulling *pulling, size_t first,
 {
     for (size_t i = first; i < pulling->parts.count; i++) {
         struct expression **part = vector_at(&pulling->parts, i);
-        *part = pull_renumber(pulling->binder, *part, node, columns);
+        *part = expression_over(pulling->binder, *part, node, columns, 0);
         if (*part == NULL)
             return false;
     }
@@ -361,7 +332,8 @@ static struct expression *join_where(struct pulling *pulling,
 
     if (made->join.kind > JOIN_FULL)
         both = node_join(pulling->binder, JOIN_INNER, made->left, made->right);
-    return both ? pull_renumber(pulling->binder, node->where, both, columns)
+    return both ? expression_over(pulling->binder, node->where, both, columns,
+                                  0)
                 : NULL;
 }
 
@@ -400,52 +372,13 @@ static struct node *pull_right(struct pulling *pulling, struct node *node,
          i++) {
         struct expression *e = VECTOR_ITEMS(&pulling->parts,
                                             struct expression *)[i];
-        e = pull_move(pulling->binder, e, moved);
+        e = expression_moved_by(pulling->binder, e, (int)moved);
         done = e != NULL && (vector_append(&before, &e, 1)
                              || fail(pulling) != NULL);
     }
     vector_finish(&pulling->parts);
     pulling->parts = before;
     return done ? right : NULL;
-}
-
-static bool move(void *by, struct expression **operand)
-{
-    struct expression *e = *operand;
-
-    if (e->kind == EXPRESSION_COLUMN) {
-        e->column += (int)*(unsigned *)by;
-        return true;
-    }
-    return expression_each(e, move, by);
-}
-
-static struct expression *copy_column(void *context, struct expression *e,
-                                      bool *failed)
-{
-    struct binder *binder = context;
-    struct expression *copy;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return NULL;
-    copy = arena_alloc(binder->arena, sizeof *copy);
-    *failed = copy == NULL;
-    if (copy == NULL)
-        error_no_memory(binder->error);
-    else
-        *copy = *e;
-    return copy;
-}
-
-struct expression *pull_move(struct binder *binder, struct expression *e,
-                             unsigned by)
-{
-    struct expression *copy = expression_replace(binder, e, copy_column,
-                                                 binder);
-
-    if (copy != NULL)
-        move(&by, &copy);
-    return copy;
 }
 
 static struct node *pull_join(struct pulling *pulling, struct node *node)

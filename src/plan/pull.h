@@ -35,11 +35,4 @@ bool pull_equality(const struct vector *parameters,
                    const struct expression *e, struct expression **inner,
                    struct expression **outer);
 
-/* The expression over another node, whose column columns[i] is its i. */
-struct expression *pull_renumber(struct binder *binder, struct expression *e,
-                                 const struct node *node, const int *columns);
-/* A copy whose columns' numbers are higher. */
-struct expression *pull_move(struct binder *binder, struct expression *e,
-                             unsigned by);
-
 #endif

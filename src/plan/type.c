@@ -219,8 +219,7 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
     return expression_finish(binder, e);
 }
 
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-static int known_truth(const struct expression *e)
+int known_truth(const struct expression *e)
 {
     if (e->kind != EXPRESSION_CONSTANT || e->null)
         return -1;

@@ -75,7 +75,8 @@ static enum vdbq_status connect_where(struct connecting *to)
         struct expression *inner, *outer;
         if (pull_equality(pulling->parameters, part, &inner, &outer))
             continue;
-        part = pull_move(binder, part, to->nodes[0]->column_count);
+        part = expression_moved_by(binder, part,
+                                   (int)to->nodes[0]->column_count);
         part = part ? with_values(pulling, part) : NULL;
         if (part != NULL && to->where != NULL)
             part = expression_operator(binder, AST_AND, to->where, part,
@@ -296,27 +297,29 @@ static struct node *keys_and_result(struct binder *binder, struct node *group,
         if (results[i] == NULL)
             return NULL;
     }
-    results[keys] = pull_move(binder, query->results[0], keys);
+    results[keys] = expression_moved_by(binder, query->results[0],
+                                        (int)keys);
     return results[keys] ? node_select(binder, group, NULL, results, NULL,
                                        keys + 1)
                          : NULL;
 }
 
-/* The value of the subquery for a row of the join: what it is of no rows
- * where the row has no partner. */
+/* The value of the subquery for a row of the join, which stands behind so
+ * many keys: what it is of no rows where the row has no partner. */
 static struct expression *value_beside(struct binder *binder,
                                        const struct node *join,
-                                       struct expression *none,
+                                       size_t keys, struct expression *none,
                                        const struct expression *e)
 {
     struct ast_expression place = { .at = e->at };
-    unsigned last = join->column_count - 1;
-    struct expression *value = node_column(binder, join, last, e->at);
+    unsigned first = join->left->column_count;
+    struct expression *value =
+        node_column(binder, join, first + (unsigned)keys, e->at);
     struct expression *key, *null, *found;
 
     if (value == NULL || none->null)
         return value;
-    key = node_column(binder, join, join->left->column_count, e->at);
+    key = node_column(binder, join, first, e->at);
     null = key ? expression_null(binder, key->type, e->at) : NULL;
     found = null ? expression_operator(binder, AST_IS_NOT, key, null, &place)
                  : NULL;
@@ -340,7 +343,8 @@ static struct node *beside(struct pulling *pulling, struct node *below,
     if (node != NULL)
         node = connect(pulling, JOIN_LEFT, below, node, NULL);
     if (node != NULL)
-        *value = value_beside(binder, node, none, e);
+        *value = value_beside(binder, node, pulling->parts.count, none,
+                              e);
     return node && *value ? node : NULL;
 }
 
