@@ -197,5 +197,6 @@ void ast_finish(struct parse *parse, enum ast_explain explain,
         return;
     statement->explain = explain;
     statement->parameter_count = parse->parameter_count;
+    statement->parameter_names = ast_parameter_names(parse);
     parse->statement = statement;
 }

@@ -317,6 +317,8 @@ struct ast_statement {
     enum ast_statement_kind kind;
     enum ast_explain explain;
     unsigned parameter_count; /* the highest number of a parameter   */
+    const char **parameter_names; /* one a number, from 1 at [0]; NULL: it
+                                     has none; NULL: none has            */
     union {
         struct ast_query *query;  /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;

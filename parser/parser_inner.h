@@ -412,6 +412,9 @@ struct ast_expression *ast_typed(struct parse *parse, struct span whole,
 struct ast_expression *ast_interval(struct parse *parse, struct span whole,
                                     struct span amount, struct span unit);
 struct ast_expression *ast_parameter(struct parse *parse, struct span span);
+/* Names of all parameters, by their numbers from 1 at [0]; NULL: none has one,
+ * or there was no memory. */
+const char **ast_parameter_names(struct parse *parse);
 /* Whether the word is a unit of time: YEAR, MONTHS ... */
 bool is_unit(const char *text, size_t length);
 

@@ -485,6 +485,28 @@ def case_box_cuts_texts(folder):
     assert 'long long long long text' in run(folder, '-m', 'box', '-c', sql).out
 
 
+def case_parameters(folder):
+    expect(run(folder, '-quote', '-p', '5', '-p', "name=O'x", '-c', 'select ?, :name, ?1 + 1'), 0,
+           "5,'O''x',6\n")
+    expect(run(folder, '-quote', '-p', 'null', '-p', "'7'", '-p', '1e3', '-p', 'a=b',
+               '-c', 'select ?, ?, ?, ?'), 0, "NULL,'7',1000.0,NULL\n")
+    script = """.parameter set :n 2
+.parameter set ?1 abc
+.parameter list
+create table t (a integer);
+insert into t values (1), (:n), (3);
+select a from t order by a limit :n;
+select ?1 as x;
+.parameter unset n
+select :n as n;
+.parameter clear
+.parameter
+"""
+    expect(run(folder, '-quote', text=script), 0, ":n 2\n?1 abc\n1\n2\n'abc'\nNULL\n")
+    expect(run(folder, '-c', '.parameter unset n'), 1, '', 'no parameter n')
+    expect(run(folder, '-c', '.parameter set n'), 1, '', r'usage: \.parameter')
+
+
 # ------------------------------------------------------------------ import --
 
 def case_import_creates(folder):

@@ -23,6 +23,12 @@ enum shell_exit {
     EXIT_INTERRUPTED = 130
 };
 
+/* The value of a parameter, as it was typed. */
+struct shell_parameter {
+    char *name; /* without its colon, or a number */
+    char *value;
+};
+
 struct shell {
     vdbq *db;
     const char *path;           /* of the database; NULL: in memory         */
@@ -42,6 +48,8 @@ struct shell {
     int64_t bar_start_ns;       /* when the work at hand began              */
     int64_t bar_next_ns;        /* when the bar is due again                */
     bool bar_drawn;             /* it stands on the terminal                */
+    struct shell_parameter *parameter;
+    unsigned parameters;
     const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
 };
 
@@ -99,6 +107,20 @@ const char *shell_table_name(void *context, unsigned index);
 /* `arguments` counts the words after the command. */
 bool shell_import(struct shell *shell, const struct place *place,
                   unsigned arguments, char **argument);
+
+/* shell_parameter.c: values are numbers where they read as such, NULL, or
+ * text; in single quotes always text. A name may have its ':' or '?'. */
+bool shell_parameter_set(struct shell *shell, const char *name,
+                         const char *value);
+/* False: there is none of that name. */
+bool shell_parameter_unset(struct shell *shell, const char *name);
+void shell_parameters_clear(struct shell *shell);
+void shell_parameters_list(struct shell *shell);
+/* name=value, or a value for the next number after `*number`. */
+bool shell_parameter_option(struct shell *shell, const char *option,
+                            unsigned *number);
+enum vdbq_status shell_parameters_bind(struct shell *shell,
+                                       vdbq_query *query);
 
 /* shell_progress.c */
 int64_t shell_now_ns(void);

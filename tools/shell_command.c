@@ -43,6 +43,7 @@ static bool run_mode(struct shell *shell, const struct call *call);
 static bool run_nullvalue(struct shell *shell, const struct call *call);
 static bool run_option(struct shell *shell, const struct call *call);
 static bool run_output(struct shell *shell, const struct call *call);
+static bool run_parameter(struct shell *shell, const struct call *call);
 static bool run_print(struct shell *shell, const struct call *call);
 static bool run_quit(struct shell *shell, const struct call *call);
 static bool run_read(struct shell *shell, const struct call *call);
@@ -85,6 +86,9 @@ static const struct command commands[] = {
       0, 1, NULL },
     { ".output", "[FILE]", "results to a file, or back", run_output,
       0, 1, NULL },
+    { ".parameter", "[list|clear|unset NAME|set NAME VALUE]",
+      "values for the parameters of SQL: ?1, :name", run_parameter,
+      0, 3, NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
@@ -152,6 +156,12 @@ static bool fail_unknown(struct shell *shell, const struct place *place,
                       name);
 }
 
+static bool fail_call(struct shell *shell, const struct call *call)
+{
+    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
+                      call->command->name, call->command->arguments);
+}
+
 static bool run_words(struct shell *shell, const struct place *place,
                       char *line)
 {
@@ -165,8 +175,7 @@ static bool run_words(struct shell *shell, const struct place *place,
            && (argument[call.count] = take_word(&line)))
         call.count++;
     if (call.count < call.command->least || call.count > call.command->most)
-        return shell_fail(shell, place, VDBQ_MISUSE, "", "usage: %s %s",
-                          call.command->name, call.command->arguments);
+        return fail_call(shell, &call);
     return call.command->run(shell, &call);
 }
 
@@ -246,8 +255,7 @@ static bool take_switch(struct shell *shell, const struct call *call,
             return true;
         }
     }
-    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
-                      call->command->name, call->command->arguments);
+    return fail_call(shell, call);
 }
 
 static bool run_headers(struct shell *shell, const struct call *call)
@@ -393,6 +401,25 @@ static bool run_output(struct shell *shell, const struct call *call)
     if (shell->out.fd != STDOUT_FILENO)
         close(shell->out.fd);
     shell->out.fd = fd;
+    return true;
+}
+
+static bool run_parameter(struct shell *shell, const struct call *call)
+{
+    const char *what = call->count ? call->argument[0] : "list";
+    if (strcmp(what, "list") == 0 && call->count <= 1)
+        shell_parameters_list(shell);
+    else if (strcmp(what, "clear") == 0 && call->count == 1)
+        shell_parameters_clear(shell);
+    else if (strcmp(what, "set") == 0 && call->count == 3)
+        return shell_parameter_set(shell, call->argument[1],
+                                   call->argument[2]);
+    else if (strcmp(what, "unset") != 0 || call->count != 2)
+        return fail_call(shell, call);
+    else if (!shell_parameter_unset(shell, call->argument[1]))
+        return shell_fail(shell, call->place, VDBQ_UNKNOWN,
+                          ".parameter lists them", "no parameter %s",
+                          call->argument[1]);
     return true;
 }
 

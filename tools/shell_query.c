@@ -93,8 +93,11 @@ static bool finish(struct shell *shell, const struct place *place,
 
 static enum vdbq_status run(struct shell *shell, vdbq_query *query)
 {
-    return vdbq_query_columns(query) ? print_rows(shell, query)
-                                     : vdbq_query_run(query);
+    enum vdbq_status status = shell_parameters_bind(shell, query);
+    if (status == VDBQ_OK)
+        status = vdbq_query_run(query);
+    return status == VDBQ_OK && vdbq_query_columns(query)
+               ? print_rows(shell, query) : status;
 }
 
 /* Runs the first statement of the text, and moves past it. */

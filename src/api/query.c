@@ -75,11 +75,13 @@ static enum vdbq_status make_plan(vdbq_query *query,
         status = plan_program(query, catalogue);
     else
         status = plan_statement(query->statement, query->text, query->length,
-                                catalogue, NULL, &query->plan_arena,
+                                catalogue, query->parameters,
+                                &query->plan_arena,
                                 &query->plan, error);
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
+    query->replan = false;
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
     if (query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
@@ -91,7 +93,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue)
 {
-    if (query->planned && query->planned_for == catalogue)
+    if (query->planned && !query->replan && query->planned_for == catalogue)
         return VDBQ_OK;
     return make_plan(query, catalogue);
 }
@@ -128,7 +130,17 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
     *query = made;
     made->text = arena_copy(&made->arena, text, length);
     made->length = length;
-    return made->text ? VDBQ_OK : error_no_memory(&db->error);
+    return made->text ? query_parameters_open(made)
+                      : error_no_memory(&db->error);
+}
+
+/* Whether what is wrong may come right with values for the parameters, which
+ * are NULL before: it is then told by the run. */
+static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
+{
+    return vdbq_query_parameters(query) > 0
+        && (status == VDBQ_TYPE || status == VDBQ_CONSTRAINT
+            || status == VDBQ_RANGE);
 }
 
 /* Plans a new query; the snapshot is only looked at. */
@@ -136,7 +148,10 @@ static enum vdbq_status query_prepare(vdbq_query *query)
 {
     enum vdbq_status status = open_snapshot(query);
     snapshot_close(&query->snapshot);
-    return status;
+    if (!waits_for_values(query, status))
+        return status;
+    error_clear(&query->db->error);
+    return VDBQ_OK;
 }
 
 /* Reports a failure of a statement with its text, and frees the query. */
@@ -258,6 +273,8 @@ enum vdbq_status query_stream(vdbq_query *query)
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,
+        .parameters = query->parameters,
+        .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
     };
     return stream_open(&query->params, steps, (int)steps->steps.count - 1,
@@ -412,6 +429,7 @@ void vdbq_query_close(vdbq_query *query)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);
     forget_plan(query);
+    query_parameters_close(query);
     while (*at != query)
         at = &(*at)->next;
     *at = query->next;

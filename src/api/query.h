@@ -33,9 +33,12 @@ struct vdbq_query {
     size_t length;           /* of it, in bytes                        */
     struct ast_statement *statement; /* NULL: `text` is a program      */
     struct arena arena;      /* of text, tree and columns              */
+    struct parameter *parameters; /* one a number of the statement's, whose
+                                     texts are owned; NULL: it has none */
     struct plan plan;
     struct arena plan_arena;
     bool planned;
+    bool replan;             /* parameters are no longer what it is for */
     struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
@@ -58,6 +61,10 @@ struct vdbq_query {
     struct vector line_texts; /* of struct vdbq_text, into `lines`     */
     struct vdbq_vector line_vector;
 };
+
+/* Room for the parameters' values; frees their texts. */
+enum vdbq_status query_parameters_open(vdbq_query *query);
+void query_parameters_close(vdbq_query *query);
 
 /* Plans the query for a catalogue, unless that is what it was planned for. */
 enum vdbq_status query_plan(vdbq_query *query,

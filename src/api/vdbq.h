@@ -232,6 +232,38 @@ VDBQ_API enum vdbq_status vdbq_prepare(vdbq *db, const char *sql,
 VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
                                                vdbq_query **query);
 
+/*
+ * Parameters of a statement: `?` is the next number from 1, ?3 that number,
+ * :name the same number wherever it stands. They stand where a value may,
+ * also in LIMIT. One that no value was given is NULL. Values are copied and
+ * stay until another is given; giving one ends the query's run, so that the
+ * next call starts it again.
+ *
+ * Types of result columns may follow from those of values: ask once the query
+ * runs. A failure that values could mend is told when it runs.
+ */
+VDBQ_API unsigned vdbq_query_parameters(const vdbq_query *query);
+/* The name without its colon, or "". */
+VDBQ_API const char *vdbq_query_parameter_name(const vdbq_query *query,
+                                               unsigned parameter);
+/* The number of a name, with or without its colon; 0: there is none. */
+VDBQ_API unsigned vdbq_query_parameter_index(const vdbq_query *query,
+                                             const char *name);
+/* Fail with RANGE: no such number, or text that is not UTF-8. The number NaN
+ * is NULL. `length` is in bytes (-1: up to the NUL). Dates and times are given
+ * as text. */
+VDBQ_API enum vdbq_status vdbq_bind_null(vdbq_query *query,
+                                         unsigned parameter);
+VDBQ_API enum vdbq_status vdbq_bind_int64(vdbq_query *query,
+                                          unsigned parameter, int64_t value);
+VDBQ_API enum vdbq_status vdbq_bind_double(vdbq_query *query,
+                                           unsigned parameter, double value);
+VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query,
+                                         unsigned parameter,
+                                         const char *bytes, ptrdiff_t length);
+/* Makes all of them NULL. */
+VDBQ_API void vdbq_bind_clear(vdbq_query *query);
+
 /* Starts the statement, or starts it again from its first row. CREATE, DROP
  * and INSERT are done when it returns. vdbq_query_row() and
  * vdbq_query_batch() call it where it was not called. */

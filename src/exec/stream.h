@@ -13,6 +13,7 @@
 #include "data/words.h"
 #include "exec/resident.h"
 #include "exec/runner.h"
+#include "program/parameter.h"
 #include "program/steps.h"
 
 struct word_cache;
@@ -27,15 +28,6 @@ struct stream_place {
     enum device_build build;
     bool adaptive;
     bool skips;                /* tablets of which nothing comes          */
-};
-
-/* A value that a program's Parameter gives. */
-struct parameter {
-    enum vdbq_type type;
-    bool null;
-    int64_t integer;
-    double real;
-    struct vdbq_text text;
 };
 
 /* What streams have cost, added up when each is closed. */

@@ -192,7 +192,10 @@ static bool bind_distance(struct binder *binder, const struct call *call,
 {
     e->window->offset = 1;
     if (call->count > 1) {
-        const struct expression *offset = call->arguments[1];
+        const struct expression *offset =
+            expression_known(binder, call->arguments[1]);
+        if (offset == NULL)
+            return false;
         if (offset->kind != EXPRESSION_CONSTANT || offset->null
             || !is_integer(offset->type)) {
             error_at(binder->error, VDBQ_TYPE, offset->at,
@@ -836,7 +839,11 @@ struct expression *expression_call(struct binder *binder, const char *name,
     if (function == NULL || count < function->arguments_min
         || count > function->arguments_max)
         return refuse_function(binder, name, count, at);
-    memcpy(fitting, arguments, count * sizeof *arguments);
+    for (unsigned i = 0; i < count; i++) {
+        fitting[i] = expression_known(binder, arguments[i]);
+        if (fitting[i] == NULL)
+            return NULL;
+    }
     if (!fit_arguments(binder, function, fitting, count, &null))
         return NULL;
     if (null)
