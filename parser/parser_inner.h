@@ -35,6 +35,7 @@ struct parse {
     struct span last, before;    /* the last token and the one before it */
     int last_token, before_token;
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
+    struct ast_from *files;      /* those read so far, the last one first */
     /* of the parameters */
     struct parameter **parameters; /* named ones, by their names' hash   */
     unsigned parameter_count;      /* the highest number so far          */

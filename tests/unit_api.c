@@ -394,6 +394,57 @@ static void test_parameter_values(void **state)
     vdbq_close(db);
 }
 
+/* Makes a table of a file: its number of rows is the length of its name. */
+static enum vdbq_status read_file(void *context, vdbq *files, const char *file)
+{
+    char sql[200];
+    ++*(int *)context;
+    if (strcmp(file, "none") == 0)
+        return vdbq_fail(files, VDBQ_IO, "no file none", "make one");
+    snprintf(sql, sizeof sql, "create table if not exists \"%s\" (n integer)",
+             file);
+    enum vdbq_status status = vdbq_execute(files, sql);
+    snprintf(sql, sizeof sql, "insert into \"%s\" values (%d)", file,
+             *(int *)context);
+    return status == VDBQ_OK ? vdbq_execute(files, sql) : status;
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    int calls = 0;
+    vdbq *db = open_memory();
+    vdbq_query *query;
+    run(db, "create table t (n integer); insert into t values (2), (5)");
+    assert_int_equal(vdbq_execute(db, "select * from 'a.x'"), VDBQ_UNKNOWN);
+    vdbq_on_file(db, read_file, &calls);
+    query = prepare(db, "select count(*) from 'f/a.x' where a.n < 10");
+    assert_int_equal(calls, 1);
+    assert_int_equal(only_number(query), 2);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(only_number(query), 3);
+    vdbq_query_close(query);
+    query = prepare(db, "select sum(t.n) from t join 'b' on b.n = t.n");
+    assert_int_equal(only_number(query), 5);
+    vdbq_query_close(query);
+    run(db, "insert into t select n from 'f/a.x'; begin;"
+            "create table u as select n from 'f/a.x'; rollback");
+    vdbq_tables(db);
+    assert_int_equal(vdbq_table_rows(db, 0), 7);
+    assert_int_equal(vdbq_execute(db, "select 1 from t, 'none'"), VDBQ_IO);
+    assert_string_equal(vdbq_error(db)->message, "no file none");
+    assert_string_equal(vdbq_error(db)->hint, "make one");
+    assert_int_equal(vdbq_error(db)->column, 18);
+    assert_int_equal(vdbq_execute(db, "select n from \"f/a.x\""),
+                     VDBQ_UNKNOWN);
+    assert_int_equal(vdbq_execute(db, "copy t to 'c'"), VDBQ_MISUSE);
+    query = prepare(db, "copy t to 'c'");
+    assert_string_equal(vdbq_query_copy_file(query), "c");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
 /* EXPLAIN's text is a program that gives the same rows. */
 static void test_explain_and_back(void **state)
 {
@@ -528,6 +579,7 @@ int main(void)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_parameter_values),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_explain_and_back),
         cmocka_unit_test(test_explain_analyze),
         cmocka_unit_test(test_selftest_of_host),

@@ -29,6 +29,13 @@ struct shell_parameter {
     char *value;
 };
 
+/* A file that queries have read, as it was then. */
+struct shell_file {
+    char *name;
+    uintmax_t inode, device;
+    intmax_t size, seconds, nanoseconds;
+};
+
 struct shell {
     vdbq *db;
     const char *path;           /* of the database; NULL: in memory         */
@@ -50,6 +57,8 @@ struct shell {
     bool bar_drawn;             /* it stands on the terminal                */
     struct shell_parameter *parameter;
     unsigned parameters;
+    struct shell_file *file;
+    unsigned files;
     const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
 };
 
@@ -121,6 +130,15 @@ bool shell_parameter_option(struct shell *shell, const char *option,
                             unsigned *number);
 enum vdbq_status shell_parameters_bind(struct shell *shell,
                                        vdbq_query *query);
+
+/* shell_file.c: for vdbq_on_file(), with the shell as context. */
+enum vdbq_status shell_file_read(void *context, vdbq *files,
+                                 const char *name);
+void shell_files_clear(struct shell *shell);
+/* Writes the rows of COPY TO. `*told`: the failure has been told. */
+enum vdbq_status shell_file_write(struct shell *shell,
+                                  const struct place *place,
+                                  vdbq_query *query, bool *told);
 
 /* shell_progress.c */
 int64_t shell_now_ns(void);

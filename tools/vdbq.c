@@ -81,6 +81,7 @@ static int finish_output(struct shell *shell, int status)
     out_close(&shell->err);
     free(shell->null_text);
     shell_parameters_clear(shell);
+    shell_files_clear(shell);
     return status;
 }
 
@@ -249,6 +250,7 @@ static int run_database(struct shell *shell, const struct options *options)
         return run_report(shell, vdbq_selftest);
     if (options->tune)
         return run_report(shell, vdbq_tune);
+    vdbq_on_file(shell->db, shell_file_read, shell);
     if (shell->bar)
         vdbq_on_progress(shell->db, shell_bar_step, shell);
     run_all(shell, options);

@@ -44,6 +44,9 @@ struct vdbq_query {
     enum query_state state;
     enum query_reading reading;
     struct snapshot snapshot;
+    struct snapshot files;   /* of the database of files; zeroed: none */
+    struct catalogue *joined; /* of both, while rows come; held        */
+    struct snapshot seen;    /* what the run reads: not to be closed   */
     struct stream_params params;
     struct stream *stream;
     struct vdbq_batch batch;
@@ -66,7 +69,16 @@ struct vdbq_query {
 enum vdbq_status query_parameters_open(vdbq_query *query);
 void query_parameters_close(vdbq_query *query);
 
-/* Plans the query for a catalogue, unless that is what it was planned for. */
+/* Has the files of FROM read, and opens their database for the query. */
+enum vdbq_status query_files_open(vdbq_query *query);
+void query_files_close(vdbq_query *query);
+/* A catalogue with the files' tables behind its own, or itself; held. */
+enum vdbq_status query_files_join(vdbq_query *query,
+                                  const struct catalogue *catalogue,
+                                  struct catalogue **joined);
+
+/* Plans the query for a catalogue and its files, unless that is what it was
+ * planned for. */
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue);
 /* Opens the stream of the plan's rows, of the query's snapshot. */

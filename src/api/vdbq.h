@@ -316,6 +316,26 @@ VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
  * of this column. */
 VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
 
+/* The file that a COPY TO statement names, whose rows are the query's: the
+ * library writes no files but databases. NULL: it is no such statement. */
+VDBQ_API const char *vdbq_query_copy_file(const vdbq_query *query);
+
+/*
+ * Files in queries: FROM 'name'. `reader` is called for each one when the
+ * statement is prepared and when it runs. It makes a table that is called as
+ * the file is, to the letter, in `files`: a database in memory that belongs
+ * to `db` and lives as long; or leaves what an earlier call made. It may use
+ * `files` as any other connection, and tells a failure with vdbq_fail().
+ * NULL, as at first: such statements fail with UNKNOWN.
+ */
+typedef enum vdbq_status (*vdbq_file_reader)(void *context, vdbq *files,
+                                             const char *file);
+VDBQ_API void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context);
+/* Sets the last failure of a connection; `hint` may be NULL. Returns the
+ * status. For what stands between the library and its user, as readers do. */
+VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
+                                    const char *message, const char *hint);
+
 /* What a run cost, complete once its last row was read. Times are in
  * nanoseconds; 0 where nothing of the kind happened. */
 struct vdbq_stats {

@@ -63,10 +63,15 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     return VDBQ_OK;
 }
 
-/* What is kept in the catalogue has no parameters. */
-static enum vdbq_status check_parameters(const struct ast_statement *statement,
-                                         struct binder *binder)
+/* What is kept in the catalogue has no parameters, and no files. */
+static enum vdbq_status check_kept(const struct ast_statement *statement,
+                                   struct binder *binder)
 {
+    if (statement->kind == AST_CREATE_VIEW && statement->files != NULL) {
+        error_at(binder->error, VDBQ_SYNTAX, statement->files->at,
+                 "a view cannot read a file");
+        return error_hint(binder->error, "CREATE TABLE ... AS keeps its rows");
+    }
     if (statement->parameter_count == 0)
         return VDBQ_OK;
     if (statement->kind == AST_CREATE_VIEW)
@@ -100,7 +105,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     memset(plan, 0, sizeof *plan);
     steps_init(&plan->steps);
     plan->explain = statement->explain;
-    status = check_parameters(statement, &binder);
+    status = check_kept(statement, &binder);
     if (status == VDBQ_OK)
         status = plan_kind_of(statement, &binder, plan);
     plan->of_values = binder.values_used;
