@@ -279,18 +279,31 @@ static inline struct database_params on_disk(uint32_t tablet_rows)
     };
 }
 
-/* A table of all types: id INTEGER (the key if `key`), big BIGINT, f FLOAT,
- * d DOUBLE. */
+/* A table of the machine's types: id INTEGER (the key if `key`), big BIGINT,
+ * f FLOAT, d DOUBLE, s TEXT. */
 static inline enum vdbq_status make_table(struct transaction *transaction,
                                           const char *name, bool key)
 {
     const struct column columns[] = { { .name = "id", .type = VDBQ_INTEGER },
                                       { .name = "big", .type = VDBQ_BIGINT },
                                       { .name = "f", .type = VDBQ_FLOAT },
-                                      { .name = "d", .type = VDBQ_DOUBLE } };
+                                      { .name = "d", .type = VDBQ_DOUBLE },
+                                      { .name = "s", .type = VDBQ_TEXT } };
 
-    return transaction_create_table(transaction, name, columns, 4,
+    return transaction_create_table(transaction, name, columns, 5,
                                     key ? 0 : NO_KEY, ERROR);
+}
+
+/* One of some texts: short and long, empty, of several bytes a letter. */
+static inline struct vdbq_text some_text(unsigned number)
+{
+    static const char *const texts[] = {
+        "", "a", "ab", "b", "Gr\xc3\xb6\xc3\x9f" "e", "\xf0\x9d\x84\x9e",
+        "a word that is longer than a line of sixty-four bytes, by a little more",
+    };
+    const char *text = texts[number % (sizeof texts / sizeof *texts)];
+
+    return (struct vdbq_text){ text, strlen(text) };
 }
 
 /* Appends rows first .. first + count - 1; what they hold follows from their
@@ -305,11 +318,13 @@ static inline enum vdbq_status add_rows(struct transaction *transaction,
     int64_t *big = malloc(count * sizeof *big + 1);
     float *f = malloc(count * sizeof *f + 1);
     double *d = malloc(count * sizeof *d + 1);
+    struct vdbq_text *s = malloc(count * sizeof *s + 1);
     uint8_t *nulls = calloc(count + 1, 1);
     const struct vdbq_vector vectors[] = { { VDBQ_INTEGER, id, NULL },
                                            { VDBQ_BIGINT, big, nulls },
                                            { VDBQ_FLOAT, f, NULL },
-                                           { VDBQ_DOUBLE, d, nulls } };
+                                           { VDBQ_DOUBLE, d, nulls },
+                                           { VDBQ_TEXT, s, nulls } };
     enum vdbq_status status;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -317,6 +332,7 @@ static inline enum vdbq_status add_rows(struct transaction *transaction,
         big[i] = (int64_t)id[i] * 1000003 * salt;
         f[i] = (float)id[i] / 2 + (float)salt;
         d[i] = 1.0 / (id[i] + salt + 0.5);
+        s[i] = some_text((unsigned)(id[i] + salt));
         nulls[i] = (id[i] + salt) % 5 == 0;
     }
     status = table == NULL ? VDBQ_UNKNOWN
@@ -325,8 +341,19 @@ static inline enum vdbq_status add_rows(struct transaction *transaction,
     free(big);
     free(f);
     free(d);
+    free(s);
     free(nulls);
     return status;
+}
+
+static inline void print_word(const void *block, unsigned column,
+                              int32_t code, struct text *text)
+{
+    struct words *words = words_of_tablet(block, column);
+    struct vdbq_text word = words_text(words, (uint32_t)code);
+
+    text_print(text, " '%.*s'", (int)word.length, word.bytes);
+    words_release(words);
 }
 
 static inline void print_value(const void *block, unsigned column,
@@ -341,8 +368,10 @@ static inline void print_value(const void *block, unsigned column,
         text_print(text, " %" PRId64, ((const int64_t *)values)[row]);
     else if (type == VDBQ_FLOAT)
         text_print(text, " %a", (double)((const float *)values)[row]);
-    else
+    else if (type == VDBQ_DOUBLE)
         text_print(text, " %a", ((const double *)values)[row]);
+    else
+        print_word(block, column, ((const int32_t *)values)[row], text);
 }
 
 static inline enum vdbq_status print_tablet(struct database *database,
@@ -402,6 +431,12 @@ static inline enum vdbq_status print_database(struct database *database,
     if (status != VDBQ_OK)
         return status;
     status = print_snapshot(&snapshot, text);
+    for (size_t i = 0; i < snapshot.catalogue->view_count; i++)
+        text_print(text, "%s\n", snapshot.catalogue->views[i].sql);
+    for (size_t i = 0; i < snapshot.catalogue->index_count; i++)
+        text_print(text, "index %s of %u\n",
+                   snapshot.catalogue->indexes[i].name,
+                   (unsigned)snapshot.catalogue->indexes[i].table_id);
     snapshot_close(&snapshot);
     return status;
 }

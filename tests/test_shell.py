@@ -604,6 +604,7 @@ def case_import_types(folder):
 
 def case_import_bad_values(folder):
     cases = [
+        (b'a,b\n1,2\n3,ab\xe4\n', 'a.csv:3:3', "value 'ab?' in column b is not UTF-8"),
         ('a,b\n1,2\n3\n', 'a.csv:3:1', '1 field where 2 are expected'),
         ('a,b\n1,2\n3,4,5\n', 'a.csv:3:1', '3 fields where 2 are expected'),
         ('a,b\n1,"2\n3,4\n', 'a.csv:2:4', 'never ends'),
@@ -690,6 +691,85 @@ def case_import_round_trip(folder):
     expect(run(folder, 'j.vdb', '.import t.csv t'), 0)
     rows = [run(folder, '-quote', db, 'select * from t').out for db in ('i.vdb', 'j.vdb')]
     assert rows[0] == rows[1] and rows[0], rows
+
+
+def case_import_infers_types(folder):
+    columns = [
+        ('INTEGER', ['1', '', '"-7"']), ('BIGINT', ['1', '3000000000', '""']),
+        ('DOUBLE', ['1', '0.5', '']), ('DOUBLE', ['inf', 'nan', '99999999999999999999']),
+        ('DATE', ['2024-02-29', '', '2024-3-1']),
+        ('TIMESTAMP', ['2024-02-29', '2024-02-29 13:05', '']),
+        ('BOOLEAN', ['true', 'FALSE', '']), ('TEXT', ['2024-02-29', '1', '']),
+        ('TEXT', ['2024-02-30', '', '']), ('TEXT', ['true', '1', '0']),
+        ('TEXT', ['nan', '7', 'x']), ('TEXT', ['""', '', '""']), ('INTEGER', ['', '', '']),
+        ('TEXT', ['"a,""b"', 'Übergröße', ' c ']), ('TEXT', ['12:30', '1-2-', '10000-01-01']),
+    ]
+    header = ','.join(f'c{i}' for i in range(len(columns)))
+    rows = [','.join(column[1][i] for column in columns) for i in range(3)]
+    write(folder, 'a.csv', '\n'.join([header, *rows]))
+    expect(run(folder, 'i.vdb', '.import a.csv t'), 0, '')
+    schema = run(folder, 'i.vdb', '.schema t').out
+    types = re.findall(r'c\d+ (\w+)', schema)
+    assert types == [column[0] for column in columns], schema
+    expect(run(folder, '-quote', 'i.vdb', 'select c4, c5, c6, c7, c10, c11, c13 from t'), 0,
+           "'2024-02-29','2024-02-29 00:00:00',true,'2024-02-29','nan','','a,\"b'\n"
+           "NULL,'2024-02-29 13:05:00',false,'1','7',NULL,'Übergröße'\n"
+           "'2024-03-01',NULL,NULL,NULL,'x','',' c '\n")
+
+
+def case_import_finds_the_header(folder):
+    cases = [
+        ('a,b\nanna,x\n', 'a,b'), ('1,anna\n2,bob\n', 'c1,c2'), ('id,2020\n1,5\n', 'id,2020'),
+        ('a,2\n', None), ('2024-01-01,x\n2024-01-02,y\n', 'c1,c2'), ('a,\n1,2\n', 'a,c2'),
+    ]
+    for text, names in cases:
+        write(folder, 'a.csv', text)
+        result = run(folder, '-c', '.import a.csv t', '-c', 'select * from t')
+        assert result.code == (0 if names else 1), result
+        assert not names or result.out.splitlines()[0] == names, result
+
+
+def case_import_value_faults(folder):
+    cases = [
+        ('SMALLINT', '40000', 'does not fit SMALLINT'), ('SMALLINT', '1.5', 'is not a SMALLINT'),
+        ('"DECIMAL(4,2)"', '100', 'does not fit DECIMAL'), ('DATE', '2023-02-29', 'is not a DATE'),
+        ('"DECIMAL(4, 2)"', 'x', 'is not a DECIMAL'), ('DATE', '12', 'is not a DATE'),
+        ('TIMESTAMP', '2023-02-28 24:00', 'is not a TIMESTAMP'),
+        ('BOOLEAN', '2', 'is not a BOOLEAN'),
+    ]
+    for kind, value, message in cases:
+        write(folder, 'a.csv', f'a,b\n1,\n2,{value}\n')
+        types = '"INTEGER,' + kind.strip('"') + '"'
+        result = run(folder, '-c', f'.import --types {types} a.csv t')
+        expect(result, 1, '',
+               rf"^error: a\.csv:3:3: value '{re.escape(value)}' in column b {message}")
+    expect(run(folder, '-c', '.import --types "INTEGER,DECIMAL(4" a.csv t'), 1, '', 'error: ')
+
+
+def case_import_round_trip_of_all_types(folder):
+    texts = ["''", "'plain'", "' blank '", "'comma, \"quoted\" \"\"'", "'line\nend'",
+             "'Größe 𝄞 漢字'", "'null'", "'nan'", "'1'", "'2024-01-01'", "'\\N'", 'null',
+             "'\r'", "'it''s'"]
+    numbers = ['null', '0', '1', '-1', '32767', '-32768']
+    dates = ['null', "date '0001-01-01'", "date '9999-12-31'", "date '1969-12-31'"]
+    times = ['null', "timestamp '0001-01-01'", "timestamp '9999-12-31 23:59:59.999999'",
+             "timestamp '1969-12-31 23:59:59.5'"]
+    decimals = ['null', '0.01', '-9999999.99', '12', '0']
+    reals = ['null', '0.1', '-1e300', '1e-300', '1e999', '-1e999', '123456789012']
+    truths = ['null', 'true', 'false']
+    schema = ('create table t (id integer primary key, s text, a smallint, b integer, c bigint, '
+              'd date, e timestamp, f decimal(9,2), g boolean, h double, i float, j text);\n')
+    rows = []
+    for i in range(840):
+        values = [str(i)] + [kind[i % len(kind)] for kind in (
+            texts, numbers, numbers, numbers, dates, times, decimals, truths, reals,
+            ['null', '0.1', '1e30'], texts[::-1])]
+        rows.append('(' + ', '.join(values) + ')')
+    expect(run(folder, 'i.vdb', text=schema + f'insert into t values {", ".join(rows)};\n'), 0, '')
+    expect(run(folder, 'i.vdb', text='.mode csv\n.output t.csv\nselect * from t;\n'), 0, '')
+    expect(run(folder, 'j.vdb', text=schema + '.import t.csv t\n'), 0, '')
+    sums = [run(folder, '-quote', db, 'select * from t').out for db in ('i.vdb', 'j.vdb')]
+    assert sums[0] == sums[1] and sums[0].count('\n') >= 840, sums
 
 
 def case_import_usage(folder):

@@ -139,6 +139,32 @@ static void test_run_failure(void **state)
     vdbq_close(db);
 }
 
+/* A text asked for as a number is what CAST makes of it. */
+static void test_texts_as_numbers(void **state)
+{
+    static const char *const texts[] = {
+        "12", "  -7.9kg", "1e3", "x", "", "99999999999999999999", "+.5e1",
+    };
+    (void)state;
+    vdbq *db = open_memory();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char sql[200];
+        snprintf(sql, sizeof sql, "select s, cast(s as bigint), "
+                 "cast(s as double) from (select '%s' as s)", texts[i]);
+        vdbq_query *query = prepare(db, sql);
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_column_type(query, 0), VDBQ_TEXT);
+        assert_int_equal(vdbq_query_int64(query, 0),
+                         vdbq_query_int64(query, 1));
+        assert_true(vdbq_query_double(query, 0)
+                    == vdbq_query_double(query, 2));
+        if (i == 1)
+            assert_int_equal(vdbq_query_int64(query, 0), -7);
+        vdbq_query_close(query);
+    }
+    vdbq_close(db);
+}
+
 /* A prepared query follows the table: values that no longer fit 32 bits,
  * and a table that was made anew. */
 static void test_plan_again(void **state)
@@ -570,6 +596,7 @@ int main(void)
         cmocka_unit_test(test_batches),
         cmocka_unit_test(test_positions),
         cmocka_unit_test(test_run_failure),
+        cmocka_unit_test(test_texts_as_numbers),
         cmocka_unit_test(test_plan_again),
         cmocka_unit_test(test_columns_change),
         cmocka_unit_test(test_refused_program),

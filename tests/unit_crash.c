@@ -116,6 +116,73 @@ static enum vdbq_status two_tables(struct transaction *t, unsigned n)
     return status != VDBQ_OK ? status : add_rows(t, "two", 4, n + 1, 6);
 }
 
+/* All rows make way for others while the old ones are being read, as UPDATE
+ * and DELETE do. */
+static enum vdbq_status rewrite(struct transaction *t, unsigned n)
+{
+    struct snapshot snapshot;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (n == 0) {
+        status = make_table(t, "w", true);
+        return status != VDBQ_OK ? status : add_rows(t, "w", 0, 50, 1);
+    }
+    status = transaction_snapshot(t, &snapshot, ERROR);
+    if (status == VDBQ_OK)
+        status = transaction_clear(
+            t, catalogue_table(snapshot.catalogue, "w")->id, ERROR);
+    if (status == VDBQ_OK)
+        status = add_rows(t, "w", (int32_t)n, 50 - 7 * n, (int)n);
+    snapshot_close(&snapshot);
+    return status;
+}
+
+/* Several statements, some undone, that see what those before them did. */
+static enum vdbq_status statements(struct transaction *t, unsigned n)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (n == 0)
+        status = make_table(t, "s", true);
+    for (unsigned i = 0; i < 4 && status == VDBQ_OK; i++) {
+        struct snapshot snapshot;
+        status = transaction_mark(t, ERROR);
+        if (status == VDBQ_OK)
+            status = add_rows(t, "s", (int32_t)(n * 40 + i * 10), 6, 2);
+        if (status == VDBQ_OK)
+            status = transaction_settle(t, ERROR);
+        if (status == VDBQ_OK && i % 2 == 1)
+            transaction_undo(t);
+        if (status == VDBQ_OK)
+            status = transaction_snapshot(t, &snapshot, ERROR);
+        if (status == VDBQ_OK)
+            snapshot_close(&snapshot);
+    }
+    return status;
+}
+
+/* Views and indexes come and go; a unique one is kept by all rows. */
+static enum vdbq_status names(struct transaction *t, unsigned n)
+{
+    static unsigned columns[] = { 0 };
+    const struct view view = { .name = "v",
+                               .sql = "create view v as select 1" };
+    struct index index = { .name = "i", .unique = true, .column_count = 1,
+                           .columns = columns };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (n == 0)
+        return make_table(t, "n", false);
+    index.table_id = catalogue_table(transaction_catalogue(t), "n")->id;
+    status = n % 2 == 1 ? transaction_create_view(t, &view, ERROR)
+                        : transaction_drop_view(t, "v", ERROR);
+    if (status == VDBQ_OK)
+        status = n % 2 == 1 ? transaction_create_index(t, &index, ERROR)
+                            : transaction_drop_index(t, "i", ERROR);
+    return status != VDBQ_OK ? status
+                             : add_rows(t, "n", (int32_t)n * 10, 9, 3);
+}
+
 static const struct workload workloads[] = {
     { "make, fill, drop", 64, 9, make_fill_drop },
     { "single rows", 4, 13, single_rows },
@@ -125,6 +192,9 @@ static const struct workload workloads[] = {
     { "many tables", 16, 8, many_tables },
     { "falling keys", 4, 4, falling_keys },
     { "two tables", 1, 4, two_tables },
+    { "rewrite", 16, 6, rewrite },
+    { "statements", 8, 5, statements },
+    { "names", 16, 5, names },
 };
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
 

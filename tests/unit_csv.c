@@ -303,6 +303,27 @@ static void splits(void **unused)
     }
 }
 
+/* What stands in quotes and what is undoubled is said and done. */
+static void undoubles(void **unused)
+{
+    const char *text = "\"\"\"a\"\"\"\"b\"\"\",\"\",,c";
+    struct csv_reader reader = { text, text + strlen(text), ',' };
+    struct csv_field field;
+    char room[32];
+    (void)unused;
+    assert_int_equal(csv_next(&reader, &field), CSV_MORE);
+    assert_true(field.quoted && field.doubled);
+    assert_int_equal(csv_undouble(&field, room), 6);
+    assert_memory_equal(room, "\"a\"\"b\"", 6);
+    assert_int_equal(csv_next(&reader, &field), CSV_MORE);
+    assert_true(field.quoted && !field.doubled && field.length == 0);
+    assert_int_equal(csv_next(&reader, &field), CSV_MORE);
+    assert_true(!field.quoted && field.length == 0);
+    assert_int_equal(csv_next(&reader, &field), CSV_LAST);
+    assert_true(!field.quoted);
+    assert_int_equal(csv_undouble(&field, room), 1);
+}
+
 static void positions(void **unused)
 {
     const char *text = "ab\ncd\n\nef";
@@ -369,6 +390,7 @@ int main(void)
         cmocka_unit_test(ranges),
         cmocka_unit_test(records),
         cmocka_unit_test(splits),
+        cmocka_unit_test(undoubles),
         cmocka_unit_test(positions),
         cmocka_unit_test(writer_grows),
         cmocka_unit_test(writer_keeps_its_error),

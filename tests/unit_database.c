@@ -391,9 +391,10 @@ static void vectors_must_fit(void **state)
     struct database *database = start(0);
     struct transaction *transaction;
     const int64_t wrong = 1;
-    const struct vdbq_vector vectors[4] = {
+    const struct vdbq_vector vectors[5] = {
         { VDBQ_BIGINT, &wrong, NULL }, { VDBQ_BIGINT, &wrong, NULL },
-        { VDBQ_FLOAT, &wrong, NULL }, { VDBQ_DOUBLE, &wrong, NULL }
+        { VDBQ_FLOAT, &wrong, NULL }, { VDBQ_DOUBLE, &wrong, NULL },
+        { VDBQ_TEXT, &wrong, NULL }
     };
     uint32_t id;
 
@@ -585,10 +586,13 @@ static void keys_at_the_ends(void **state)
         const struct vdbq_vector vector = { VDBQ_BIGINT, keys[i], NULL };
         struct transaction *transaction = begin(database);
         uint32_t id = transaction_catalogue(transaction)->tables[0].id;
-        assert_int_equal(transaction_append(transaction, id, 2, &vector,
-                                            ERROR), VDBQ_OK);
-        assert_int_equal(transaction_commit(transaction, ERROR),
-                         i % 2 == 0 ? VDBQ_OK : VDBQ_CONSTRAINT);
+        enum vdbq_status status =
+            transaction_append(transaction, id, 2, &vector, ERROR);
+        if (status == VDBQ_OK)
+            status = transaction_commit(transaction, ERROR);
+        else
+            transaction_abort(transaction);
+        assert_int_equal(status, i % 2 == 0 ? VDBQ_OK : VDBQ_CONSTRAINT);
     }
     stop(database);
 }

@@ -37,11 +37,17 @@ static const char *const statements[] = {
     "select id, a + b * -2, f / 0.5 as x from t where a > 1 and b < 9 or f = 1",
     "select * from t where not (a is null or b between 1 and 5)",
     "select cast(a as double), cast(d as integer), a % 3, -b from t as u",
-    "insert into t values (100, 1, 2, 0.5, 1e10), (101, -1, null, .5, -0.0)",
+    "insert into t values (100, 1, 2, 0.5, 1e10, 'a', null, true), "
+    "(101, -1, null, .5, -0.0, '', date '2024-02-29', null)",
     "insert into t (id, b) values (7, 9223372036854775807)",
     "create table if not exists u (a bigint primary key, \"b c\" float)",
     "drop table if exists u",
     "explain analyze select 1 + 2 where 3 > 2; -- comment\n /* more */",
+    "select upper(s) || 'x', length(s), s like '_%', substr(s, 2, 3) from t "
+    "where s >= 'b' or s in ('', 'it''s') order by s desc limit 2",
+    "select s, count(*), max(e), min(s) from t group by s having count(*) > 0",
+    "select cast(s as integer), cast(a as text), e + 1, c from t where c",
+    "select x.s, y.e from t x left join t y on x.s = y.s and x.a < y.b",
     "select t.a, t.* , 0x10 , 'text', [a], `b` from t where a <> b",
 };
 
@@ -62,7 +68,9 @@ static const char *const programs[] = {
 
 static const char *const files[] = {
     "id,a,b,f,d\n200,1,2,0.5,1e3\n201,,3,1.5,\r\n202,\"4\",5,-.5,inf\n",
-    "200,1,2,0.5,1e3\n201,-1,3,1.5,7\n",
+    "200,1,2,0.5,1e3,x,2024-02-29,true\n201,-1,3,1.5,7,\"a\"\"\",,0\n",
+    "id,s,e,c\n200,\"a \"\"b\"\"\",2024-02-29,true\n201,\"\",1-1-1 10:00,f\n",
+    "n,s,e,c\n200,\"a \"\"b\"\"\",2024-02-29,true\n201,\"\",1-1-1 10:00,false\n",
     "x;y\n1;2.5\n\"3\";\"-4\"\n",
     "\"id\",\"a \"\"b\"\"\"\n1,2\n\n3,4",
 };
@@ -70,7 +78,8 @@ static const char *const files[] = {
 static const char *const scraps[] = {
     "(", ")", "'", "\"", ",", ";", "--", "/*", "null", "9223372036854775808",
     "1e999", "0", "-", "*", "select", "from", "\n", "4294967296", "65536",
-    "1024", "99", "-1", "\xff", "cast(", "not", "\"\"", "\r\n", "nan", "."
+    "1024", "99", "-1", "\xff", "cast(", "not", "\"\"", "\r\n", "nan", ".",
+    "''", "\xc3\xa4", "\xf0\x9d\x84\x9e", "%", "||", "2024-02-29"
 };
 enum { SCRAPS = sizeof scraps / sizeof *scraps };
 
@@ -104,9 +113,12 @@ static vdbq *open_table(void)
     assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
     assert_int_equal(
         vdbq_execute(db, "create table t (id integer primary key, a integer, "
-                         "b bigint, f float, d double);"
-                         "insert into t values (1, 5, 50, 0.5, 1e9), "
-                         "(2, null, -5, 1.5, null), (3, 9, null, null, 0)"),
+                         "b bigint, f float, d double, s text, e date, "
+                         "c boolean);"
+                         "insert into t values "
+                         "(1, 5, 50, 0.5, 1e9, 'one', date '2024-02-29', true),"
+                         "(2, null, -5, 1.5, null, '', null, false), "
+                         "(3, 9, null, null, 0, null, date '1-1-1', null)"),
         VDBQ_OK);
     return db;
 }

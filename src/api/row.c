@@ -6,6 +6,7 @@
 
 #include "api/query.h"
 #include "base/type.h"
+#include "program/function.h"
 
 unsigned vdbq_query_columns(const vdbq_query *query)
 {
@@ -97,8 +98,6 @@ static int64_t integer_at(const vdbq_query *query,
 int64_t vdbq_query_int64(const vdbq_query *query, unsigned column)
 {
     const struct vdbq_vector *vector = vector_of(query, column);
-    const struct vdbq_text *text;
-    int64_t value;
     if (vector == NULL)
         return 0;
     switch (vector->type) {
@@ -106,10 +105,8 @@ int64_t vdbq_query_int64(const vdbq_query *query, unsigned column)
     case VDBQ_DOUBLE:
         return whole(vdbq_query_double(query, column));
     case VDBQ_TEXT:
-        text = value_at(query, vector);
-        return text_to_int64(text->bytes, text->length, &value)
-                   ? value
-                   : whole(vdbq_query_double(query, column));
+        return text_integer(
+            *(const struct vdbq_text *)value_at(query, vector));
     case VDBQ_DECIMAL:
         return integer_at(query, vector) /
                decimal_power(vdbq_query_column_scale(query, column));
@@ -121,8 +118,6 @@ int64_t vdbq_query_int64(const vdbq_query *query, unsigned column)
 double vdbq_query_double(const vdbq_query *query, unsigned column)
 {
     const struct vdbq_vector *vector = vector_of(query, column);
-    const struct vdbq_text *text;
-    double value;
     if (vector == NULL)
         return 0;
     switch (vector->type) {
@@ -131,8 +126,7 @@ double vdbq_query_double(const vdbq_query *query, unsigned column)
     case VDBQ_DOUBLE:
         return *(const double *)value_at(query, vector);
     case VDBQ_TEXT:
-        text = value_at(query, vector);
-        return text_to_double(text->bytes, text->length, &value) ? value : 0;
+        return text_real(*(const struct vdbq_text *)value_at(query, vector));
     case VDBQ_DECIMAL:
         return decimal_to_double(integer_at(query, vector),
                                  vdbq_query_column_scale(query, column));

@@ -48,7 +48,10 @@ size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
 bool vdbq_value_parse(enum vdbq_type type, unsigned precision, unsigned scale,
                       const char *bytes, size_t length, void *value)
 {
-    return type_parse(type, precision, scale, bytes, length, value);
+    if (type != VDBQ_TEXT)
+        return type_parse(type, precision, scale, bytes, length, value);
+    *(struct vdbq_text *)value = (struct vdbq_text){ bytes, length };
+    return text_is_utf8(bytes, length);
 }
 
 /* --------------------------------------------------------- open, close -- */

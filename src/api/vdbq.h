@@ -136,7 +136,8 @@ enum { VDBQ_VALUE_BYTES = 40 };
 VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
                                  const void *value, char *room);
 /* The other way round. Digits behind the scale are rounded. False where the
- * text is no value of that type; `precision` is of DECIMAL, too. */
+ * text is no value of that type; `precision` is of DECIMAL, too. A TEXT is the
+ * bytes themselves, not copied: false where they are not UTF-8. */
 VDBQ_API bool vdbq_value_parse(enum vdbq_type type, unsigned precision,
                                unsigned scale, const char *bytes,
                                size_t length, void *value);
@@ -188,7 +189,9 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
+ *   steps   auto | device | host: where rows are grouped   VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
+ *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
  * when it is first needed, or by vdbq_device_open().
@@ -307,8 +310,8 @@ VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
  * Rows and batches of one run must not be mixed (MISUSE). */
 VDBQ_API enum vdbq_status vdbq_query_row(vdbq_query *query);
 
-/* A value of the row at hand, converted as CAST would; 0 for NULL, and for
- * text that is no number. A date counts days, a timestamp microseconds. */
+/* A value of the row at hand, converted as CAST would; 0 for NULL. A text is
+ * the number that it starts with, or 0. A date counts days, a timestamp microseconds. */
 VDBQ_API bool vdbq_query_is_null(const vdbq_query *query, unsigned column);
 VDBQ_API int64_t vdbq_query_int64(const vdbq_query *query, unsigned column);
 VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
@@ -344,6 +347,8 @@ struct vdbq_stats {
     const char *build;      /* "interpreted", "specialised", "adaptive
                                (specialised from launch N)"; lives until
                                the query's next call                      */
+    const char *steps;      /* where rows were grouped, for instance "host" or
+                               "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
     uint64_t bytes_read;    /* of the columns that the program ran over   */

@@ -321,10 +321,27 @@ static size_t code_length(const unsigned char *at, size_t left)
     return count;
 }
 
+/* How many bytes, in steps of eight, are all ASCII. */
+static size_t ascii_length(const unsigned char *at, size_t length)
+{
+    uint64_t eight;
+    size_t count = 0;
+
+    for (; count + sizeof eight <= length; count += sizeof eight) {
+        memcpy(&eight, at + count, sizeof eight);
+        if ((eight & UINT64_C(0x8080808080808080)) != 0)
+            break;
+    }
+    return count;
+}
+
 bool text_is_utf8(const char *bytes, size_t length)
 {
     const unsigned char *at = (const unsigned char *)bytes;
+    size_t ascii = ascii_length(at, length);
 
+    at += ascii;
+    length -= ascii;
     while (length > 0) {
         size_t count = code_length(at, length);
         if (count == 0)

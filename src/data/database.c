@@ -40,9 +40,7 @@ enum vdbq_status database_open(const struct database_params *params,
         return error_no_memory(error);
     opened->snapshots = VECTOR(struct catalogue *);
     opened->unique_sets = VECTOR(struct unique_set);
-    opened->tablet_rows = params->tablet_rows;
-    if (opened->tablet_rows == 0 || opened->tablet_rows > TABLET_ROWS_MAX)
-        opened->tablet_rows = TABLET_ROWS_MAX;
+    database_fill(opened, params->tablet_rows);
     status = file_open(params, &opened->file, error);
     if (status == VDBQ_OK)
         status = refresh_locked(opened, error);
@@ -76,6 +74,13 @@ bool database_read_only(const struct database *database)
 void database_encode(struct database *database, enum encoding_choice encoding)
 {
     database->encoding = encoding;
+}
+
+void database_fill(struct database *database, uint32_t tablet_rows)
+{
+    bool most = tablet_rows == 0 || tablet_rows > TABLET_ROWS_MAX;
+
+    database->tablet_rows = most ? TABLET_ROWS_MAX : tablet_rows;
 }
 
 const char *database_path(const struct database *database)

@@ -187,6 +187,20 @@ void scan_close(struct scan *scan)
     memory_release(scan);
 }
 
+void scan_sink(struct scan *scan, struct sink *sink)
+{
+    runner_sink(scan->runner, sink);
+}
+
+bool scan_ranges(struct scan *scan, struct interval *ranges)
+{
+    bool known = false;
+    for (size_t i = 0; scan->table && i < scan->table->tablet_count; i++)
+        known |= skip_results(&scan->skip, &scan->table->tablets[i], known,
+                              ranges);
+    return known;
+}
+
 /* --------------------------------------------------------------- batch -- */
 
 /* The oldest part has given all its rows. */

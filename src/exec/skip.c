@@ -105,3 +105,28 @@ bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
 {
     return skip_rows(skip, tablet, 0, SPLIT_MAX);
 }
+
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
+                  bool join, struct interval *ranges)
+{
+    for (unsigned i = 0; i < skip->pack->feed_count; i++) {
+        unsigned column =
+            feed_table_column(skip->table, skip->pack->feeds[i].column);
+        const struct column_facts *facts =
+            column != NO_KEY ? &tablet->facts[column] : NULL;
+        skip->ranges[i] = facts == NULL
+                              ? row_numbers(tablet)
+                              : column_range(facts, facts->null_count > 0,
+                                             !facts->empty);
+    }
+    if (!program_reach_results(skip->program, skip->pack, skip->ranges,
+                               skip->room))
+        return false;
+    const struct interval *registers = skip->room;
+    for (unsigned i = 0; i < program_results(skip->program); i++) {
+        const struct interval *range =
+            &registers[program_result(skip->program, i).register_];
+        ranges[i] = join ? interval_join(&ranges[i], range) : *range;
+    }
+    return true;
+}

@@ -25,4 +25,9 @@ bool skip_init(struct skip *skip, const struct program *program,
 /* Whether nothing comes of the tablet's rows: no result row, no failure. */
 bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet);
 
+/* The ranges of the values of the tablet's result rows, one a column; with
+ * `join` the ranges are widened. False: there is no such row. */
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
+                  bool join, struct interval *ranges);
+
 #endif

@@ -17,7 +17,7 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_SORT] = &sort_stream,     [STEP_LIMIT] = &limit_stream,
         [STEP_JOIN] = &join_stream,     [STEP_CONCAT] = &concat_stream,
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
-        [STEP_MAP] = &map_stream,
+        [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
     if (step->kind == STEP_SCAN && step->inputs.count > 0)
         return &scan_rows;
@@ -77,6 +77,7 @@ void stream_stats_init(struct stream_stats *stats)
 {
     *stats = (struct stream_stats){ .sum = { .device = "", .mode = "" } };
     stats->sum.build = stats->build;
+    stats->sum.steps = stats->steps;
 }
 
 void stream_list(const char *name, char *room, size_t size)
@@ -107,13 +108,14 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
 /* Adds what a stream that is closed has cost to what all have. */
 static void keep_stats(const struct stream *stream)
 {
-    struct vdbq_stats own = { .build = "" };
+    struct vdbq_stats own = { .build = "", .steps = "" };
     struct stream_stats *stats = stream->params->stats;
     if (stream->calls->stats == NULL || stats == NULL)
         return;
     stream->calls->stats(stream, &own);
     add_figures(&own, &stats->sum);
     stream_list(own.build, stats->build, sizeof stats->build);
+    stream_list(own.steps, stats->steps, sizeof stats->steps);
 }
 
 void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats)

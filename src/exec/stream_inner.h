@@ -55,6 +55,12 @@ enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
 
+/* ------------------------------------------------------------- scans -- */
+
+/* The scan of a stream of a table's rows, and its device, where that takes
+ * rows itself; NULL: there is none. */
+struct scan *stream_scan(struct stream *stream, struct device **device);
+
 /* ---------------------------------------------------------- the kinds -- */
 
 /* A kind of step's stream: the size of its struct, which begins with a struct
@@ -66,6 +72,6 @@ struct stream_kind {
 };
 extern const struct stream_kind scan_stream, scan_rows, join_stream,
     concat_stream, apply_stream, limit_stream, map_stream, group_stream,
-    sort_stream, window_stream;
+    sort_stream, window_stream, values_stream;
 
 #endif

@@ -18,6 +18,7 @@
 /* A different call and what it gives, for each word. */
 struct call {
     const char *text;
+    int operand;       /* register that it was computed for last    */
     struct function_lookup lookup;
     bool *fails, *null;
     int64_t *integers; /* numbers where the result is a text        */
@@ -317,23 +318,17 @@ static enum vdbq_status take_texts(struct making *making, size_t number,
     return added ? VDBQ_OK : error_no_memory(making->error);
 }
 
-/* Computes a new call for all words that are there. */
-static enum vdbq_status add_call(struct making *making, const char *text)
+/* Computes a call for all words that are there. */
+static enum vdbq_status compute_all(struct making *making, size_t number)
 {
     struct arena results = { 0 };
     uint32_t count = making->table->words->count;
-    size_t number = making->calls.count;
-    struct call *call = vector_add(&making->calls);
+    struct call *call = vector_at(&making->calls, number);
     struct vdbq_text *texts =
         arena_alloc(&results, (count + (size_t)1) * sizeof *texts);
     enum vdbq_status status = VDBQ_OK;
-    if (call == NULL || texts == NULL || !call_room(making, call, count))
+    if (texts == NULL || !call_room(making, call, count))
         status = error_no_memory(making->error);
-    if (status == VDBQ_OK) {
-        call->text = text;
-        status = function_lookup_read(text, &making->table->arena,
-                                      &call->lookup, making->error);
-    }
     for (uint32_t i = 0; i < count && status == VDBQ_OK; i++)
         status = compute(making, call, i, &results, &texts[i]);
     if (status == VDBQ_OK && call->lookup.function->result == VDBQ_TEXT)
@@ -342,17 +337,44 @@ static enum vdbq_status add_call(struct making *making, const char *text)
     return status;
 }
 
-/* Computes the calls of all lookups. */
+/* The number of an instruction's call, which may be a new one. */
+static enum vdbq_status number_call(struct making *making,
+                                    const struct instruction *in,
+                                    size_t *number)
+{
+    struct call *call = find_call(making, in->name);
+    if (call != NULL) {
+        *number = (size_t)(call - VECTOR_ITEMS(&making->calls, struct call));
+        return VDBQ_OK;
+    }
+    *number = making->calls.count;
+    call = vector_add(&making->calls);
+    if (call == NULL)
+        return error_no_memory(making->error);
+    call->text = in->name;
+    call->operand = -1;
+    return function_lookup_read(in->name, &making->table->arena,
+                                &call->lookup, making->error);
+}
+
+/* Computes the calls of all lookups. One that comes again for another
+ * operand, as in upper(upper(s)), is computed again: that may be a word which
+ * came in between. */
 static enum vdbq_status add_calls(struct making *making)
 {
+    const struct program *program = making->params->program;
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < making->pack.slot_count && status == VDBQ_OK;
-         i++) {
-        const struct instruction *in = program_at(making->params->program,
-                                                  making->pack.slots[i].pc);
-        if (op_facts(in->op)->form == FORM_LOOKUP &&
-            find_call(making, in->name) == NULL)
-            status = add_call(making, in->name);
+    for (size_t pc = 0; pc < program->code.count && status == VDBQ_OK; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        size_t number;
+        if (op_facts(in->op)->form != FORM_LOOKUP)
+            continue;
+        status = number_call(making, in, &number);
+        struct call *call = vector_at(&making->calls, number);
+        if (status != VDBQ_OK || call->operand == in->b)
+            continue;
+        call->operand = in->b;
+        status = compute_all(making, number);
     }
     return status;
 }

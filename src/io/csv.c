@@ -54,6 +54,7 @@ static enum csv_next quoted_field(struct csv_reader *reader,
     field->bytes++;
     field->quoted = true;
     field->length = 0;
+    field->quoted = true;
     const char *end = reader->end;
     const char *quote = closing_quote(field->bytes, end, &field->doubled);
     if (!quote)
@@ -82,6 +83,19 @@ bool csv_record(struct csv_reader *reader)
     }
     reader->at = at;
     return at < end;
+}
+
+size_t csv_undouble(const struct csv_field *field, char *room)
+{
+    const char *at = field->bytes, *end = at + field->length, *quote;
+    char *to = room;
+    while ((quote = memchr(at, '"', (size_t)(end - at)))) {
+        memcpy(to, at, (size_t)(quote + 1 - at));
+        to += quote + 1 - at;
+        at = quote + 2;
+    }
+    memcpy(to, at, (size_t)(end - at));
+    return (size_t)(to - room) + (size_t)(end - at);
 }
 
 void csv_copy(const struct csv_field *field, char *room, size_t size)

@@ -38,6 +38,10 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field);
 /* Whether another record starts; leaves empty lines out. */
 bool csv_record(struct csv_reader *reader);
 
+/* Writes a field's text, quotes undoubled, where field->length bytes are
+ * free; returns its length. */
+size_t csv_undouble(const struct csv_field *field, char *room);
+
 /* Copies a field's text, quotes undoubled, into `room` of `size` bytes, cut
  * where it does not fit, and ends it with a NUL. */
 void csv_copy(const struct csv_field *field, char *room, size_t size);

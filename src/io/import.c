@@ -123,40 +123,73 @@ enum vdbq_status import_fail_db(struct import *import)
                        error->message);
 }
 
-/* The value as it can be shown: not too long, no control characters. */
+/* The value as it can be shown: not too long, no control characters, nothing
+ * that is not UTF-8. */
 static void show_value(const struct csv_field *field, char *room)
 {
+    struct vdbq_text text;
     csv_copy(field, room, VALUE_SHOWN + 1);
+    bool utf8 = vdbq_value_parse(VDBQ_TEXT, 0, 0, room, strlen(room), &text);
     for (char *at = room; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+        if ((unsigned char)*at < 0x20 || *at == 0x7f
+            || (!utf8 && (unsigned char)*at > 0x7f))
             *at = '?';
     if (field->length > VALUE_SHOWN)
         strcat(room, "...");
+}
+
+static const char *range_hint(enum vdbq_type type)
+{
+    switch (type) {
+    case VDBQ_SMALLINT:
+        return "make the column INTEGER";
+    case VDBQ_INTEGER:
+        return "make the column BIGINT";
+    case VDBQ_BIGINT:
+    case VDBQ_FLOAT:
+        return "make the column DOUBLE";
+    case VDBQ_DECIMAL:
+        return "give the column more digits";
+    default:
+        return "";
+    }
+}
+
+/* What to do about a value of another type than its column's. */
+static const char *type_hint(enum vdbq_type type, const struct csv_field *field)
+{
+    bool whole = type == VDBQ_SMALLINT || type == VDBQ_INTEGER
+              || type == VDBQ_BIGINT;
+    if (type == VDBQ_TEXT)
+        return "convert the file: iconv -f LATIN1 -t UTF-8 ...";
+    if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
+        return "dates are written 2024-02-29, times 2024-02-29 13:05:00; "
+               "empty the field for a NULL";
+    return whole && number_kind(field->bytes, field->length) == NUMBER_DOUBLE
+               ? "make the column DOUBLE, or round the value"
+               : "correct the value, or empty the field for a NULL";
 }
 
 static enum vdbq_status fail_value(struct import *import,
                                    const struct import_fault *fault)
 {
     const struct import_column *column = &import->column[fault->column];
-    const char *type = vdbq_type_name(column->type);
-    bool whole = column->type == VDBQ_INTEGER || column->type == VDBQ_BIGINT;
+    const char *name = vdbq_type_name(column->type);
+    bool text = column->type == VDBQ_TEXT;
     char value[VALUE_SHOWN + 8];
     show_value(&fault->field, value);
     if (fault->kind == FAULT_RANGE)
-        return import_fail(import, VDBQ_RANGE,
-            column->type == VDBQ_INTEGER ? "make the column BIGINT"
-            : whole || column->type == VDBQ_FLOAT ? "make the column DOUBLE"
-                                                  : "",
-            "value '%s' in column %s does not fit %s", value, column->name,
-            type);
+        return import_fail(import, VDBQ_RANGE, range_hint(column->type),
+                           "value '%s' in column %s does not fit %s", value,
+                           column->name, name);
     return import_fail(import, VDBQ_TYPE,
-        whole && number_kind(fault->field.bytes, fault->field.length)
-                 == NUMBER_DOUBLE
-            ? "make the column DOUBLE, or round the value"
-            : "correct the value, empty the field for a NULL, or make the "
-              "column TEXT",
-        "value '%s' in column %s is not %s %s", value, column->name,
-        column->type == VDBQ_INTEGER ? "an" : "a", type);
+                       type_hint(column->type, &fault->field),
+                       "value '%s' in column %s is not %s%s", value,
+                       column->name,
+                       text                           ? ""
+                       : column->type == VDBQ_INTEGER ? "an "
+                                                      : "a ",
+                       text ? "UTF-8" : name);
 }
 
 static enum vdbq_status fail_count(struct import *import,

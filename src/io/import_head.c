@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The first record: how many columns there are, and whether it holds their
- * names. It does where all of its values are text, or where one is text and
- * the value below it is not.
+ * names. It does where all of its values look like texts, or where one does
+ * that stands above something else.
  */
 #include "io/import_inner.h"
 
@@ -34,7 +34,8 @@ static bool add_column(struct import *import, const char *name)
     return column[import->columns++].name != NULL;
 }
 
-/* Reads the first record: a column, with its kind, for each of its fields. */
+/* Reads the first record: a column for each of its fields, with what that
+ * looks like. */
 static enum vdbq_status read_first(struct import *import,
                                    struct csv_reader *reader)
 {
@@ -50,39 +51,39 @@ static enum vdbq_status read_first(struct import *import,
         csv_copy(&field, name, sizeof name);
         if (!add_column(import, name))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-        import->column[import->columns - 1].kind = import_kind(&field);
+        import->column[import->columns - 1].seen = import_seen(&field);
     }
     return VDBQ_OK;
 }
 
-/* Whether a column that starts with text goes on with something else. The
- * reader is behind the first record. */
-static bool changes(const struct import *import, struct csv_reader reader)
+/* Whether some field of the next record is no text but has one above it;
+ * `none` where there is no next record. */
+static bool differs(const struct import *import, struct csv_reader reader,
+                    bool none)
 {
     struct csv_field field;
-    enum csv_next next = csv_record(&reader) ? CSV_MORE : CSV_LAST;
-    for (unsigned i = 0; i < import->columns && next == CSV_MORE; i++) {
+    enum csv_next next = CSV_MORE;
+    if (!csv_record(&reader))
+        return none;
+    for (unsigned i = 0; next == CSV_MORE && i < import->columns; i++) {
         next = csv_next(&reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
-            return false;
-        enum value_kind kind = import_kind(&field);
-        if (import->column[i].kind == VALUE_TEXT && kind != VALUE_TEXT
-            && kind != VALUE_NOTHING)
+            break;
+        unsigned below = import_seen(&field);
+        if (import->column[i].seen == SEEN_TEXT && below && below != SEEN_TEXT)
             return true;
     }
     return false;
 }
 
-static bool has_names(const struct import *import,
-                      const struct csv_reader *reader)
+/* Whether the record before the reader holds names. */
+static bool holds_names(const struct import *import,
+                        const struct csv_reader *reader)
 {
-    bool any = false, all = true;
-    for (unsigned i = 0; i < import->columns; i++) {
-        enum value_kind kind = import->column[i].kind;
-        any |= kind == VALUE_TEXT;
-        all &= kind == VALUE_TEXT || kind == VALUE_NOTHING;
-    }
-    return any && (all || changes(import, *reader));
+    unsigned seen = 0;
+    for (unsigned i = 0; i < import->columns; i++)
+        seen |= import->column[i].seen;
+    return seen == SEEN_TEXT || differs(import, *reader, seen & SEEN_TEXT);
 }
 
 static void trim(char *name)
@@ -131,12 +132,12 @@ enum vdbq_status import_head(struct import *import)
     if (status != VDBQ_OK)
         return status;
     import->header = import->params->header < 0
-                         ? has_names(import, &reader)
+                         ? holds_names(import, &reader)
                          : import->params->header > 0;
     if (import->header)
         import->body = reader.at;
     for (unsigned i = 0; i < import->columns; i++) {
-        import->column[i].kind = VALUE_NOTHING;
+        import->column[i].seen = 0;
         if (!name_column(import, i))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     }

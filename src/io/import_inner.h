@@ -11,19 +11,10 @@
 #include "io/import.h"
 #include "io/number.h"
 
-/* What a value is. Of two different kinds both are numbers, and the wider one
- * holds both; or a date and a time, which are times; or both are text. */
-enum value_kind {
-    VALUE_NOTHING, /* a NULL */
-    VALUE_BOOLEAN,
-    VALUE_INT32, VALUE_INT64, VALUE_DOUBLE,
-    VALUE_DATE, VALUE_TIMESTAMP,
-    VALUE_TEXT
-};
-
 struct import_column {
     char *name;              /* as the header has it, or c1, c2 ...        */
-    enum value_kind kind;    /* of all values in the file, once inferred   */
+    unsigned seen;           /* enum import_seen: of its values, once
+                                inferred                                   */
     enum vdbq_type type;     /* of the table's column                      */
     unsigned precision;      /* likewise, of DECIMAL                       */
     unsigned scale;
@@ -52,12 +43,12 @@ struct import {
 struct import_fault {
     enum import_fault_kind {
         FAULT_NONE,
-        FAULT_TYPE,    /* a value that is not of the column's type */
-        FAULT_RANGE,   /* it does not fit the column's type      */
-        FAULT_MORE,    /* more fields than columns               */
-        FAULT_FEWER,   /* fewer fields than columns              */
-        FAULT_STRAY,   /* text after a closing quote             */
-        FAULT_OPEN,    /* a quote that is never closed           */
+        FAULT_TYPE,    /* a value that is not of its column's type */
+        FAULT_RANGE,   /* it does not fit the column's type        */
+        FAULT_MORE,    /* more fields than columns                 */
+        FAULT_FEWER,   /* fewer fields than columns                */
+        FAULT_STRAY,   /* text after a closing quote               */
+        FAULT_OPEN,    /* a quote that is never closed             */
         FAULT_MEMORY
     } kind;
     const char *place;      /* in the text                        */
@@ -74,6 +65,22 @@ enum vdbq_status import_fail_db(struct import *import);
 enum vdbq_status import_fail_at(struct import *import,
                                 const struct import_fault *fault);
 
+/* import_kind.c: what a value looks like; a set where several are seen. */
+enum import_seen {
+    SEEN_INT32 = 1,
+    SEEN_INT64 = 2,
+    SEEN_DOUBLE = 4,
+    SEEN_DATE = 8,
+    SEEN_TIMESTAMP = 16,
+    SEEN_BOOLEAN = 32, /* true or false                                    */
+    SEEN_QUOTES = 64,  /* nothing between quotes: a text, or a NULL        */
+    SEEN_TEXT = 128    /* none of the others                               */
+};
+/* One of them, or 0 for a value that is a NULL in every column but TEXT. */
+unsigned import_seen(const struct csv_field *field);
+/* The narrowest type that holds all that were seen. */
+enum vdbq_type import_seen_type(unsigned seen);
+
 /* import_file.c: the text of a file, mapped. */
 enum vdbq_status import_file_open(struct import *import);
 void import_file_close(struct import *import);
@@ -81,21 +88,7 @@ void import_file_close(struct import *import);
 /* import_head.c: names and the number of columns, from the first record. */
 enum vdbq_status import_head(struct import *import);
 
-/* import_value.c: what a field is, and what two are together. */
-enum value_kind import_kind(const struct csv_field *field);
-enum value_kind import_kind_of_both(enum value_kind a, enum value_kind b);
-/* The type of a column of that kind. */
-enum vdbq_type import_kind_type(enum value_kind kind);
-/* Bytes of a value in a vector. */
-size_t import_type_size(enum vdbq_type type);
-/* Reads a field as a value of the column's type. A text may be put where
- * `*room` points, which then moves on; it takes no more bytes than the field
- * and its quotes. */
-enum number_status import_read(const struct import_column *column,
-                               const struct csv_field *field, char **room,
-                               void *value);
-
-/* import_scan.c: finds each column's kind in all of the file. */
+/* import_scan.c: finds what each column holds in all of the file. */
 enum vdbq_status import_infer(struct import *import);
 /* The next record's fields, counted; a fault where they are not as many as
  * the columns. `fields` has room for one a column. */

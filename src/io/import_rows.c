@@ -14,11 +14,11 @@ struct slot {
     uint8_t **nulls;      /* likewise                     */
     bool *has_nulls;      /* likewise                     */
     struct csv_field *fields;
+    char *plain;          /* texts whose quotes are doubled in the file */
+    size_t plain_used;
+    size_t plain_size;    /* bytes of room in it            */
     uint64_t rows;
     uint64_t capacity;    /* rows that values have room for */
-    char *texts;          /* that the file has with quotes written twice */
-    size_t texts_size;
-    char *texts_end;      /* of those that are there      */
     struct import_fault fault;
 };
 
@@ -32,6 +32,91 @@ struct append {
     uint64_t spare;              /* rows that these two have room for    */
     enum vdbq_status status;
 };
+
+static size_t type_size(enum vdbq_type type)
+{
+    switch (type) {
+    case VDBQ_TEXT:
+        return sizeof(struct vdbq_text);
+    case VDBQ_BIGINT:
+    case VDBQ_DOUBLE:
+    case VDBQ_DECIMAL:
+    case VDBQ_TIMESTAMP:
+        return sizeof(int64_t);
+    default:
+        return sizeof(int32_t);
+    }
+}
+
+/* A text stays where it is in the file, unless quotes are doubled in it; all
+ * that are in a chunk have room in `plain`. */
+static enum number_status parse_text(struct slot *slot,
+                                     const struct csv_field *field,
+                                     struct vdbq_text *text)
+{
+    const char *bytes = field->bytes;
+    size_t length = field->length;
+    if (!length && !field->quoted)
+        return NUMBER_NULL;
+    if (field->doubled) {
+        bytes = slot->plain + slot->plain_used;
+        length = csv_undouble(field, slot->plain + slot->plain_used);
+        slot->plain_used += length;
+    }
+    return vdbq_value_parse(VDBQ_TEXT, 0, 0, bytes, length, text)
+               ? NUMBER_OK : NUMBER_WRONG;
+}
+
+/* A value of the types that the library reads. */
+static enum number_status parse_other(const struct import_column *column,
+                                      const struct csv_field *field,
+                                      void *value)
+{
+    enum number_kind kind;
+    if (vdbq_value_parse(column->type, column->precision, column->scale,
+                         field->bytes, field->length, value))
+        return NUMBER_OK;
+    kind = number_kind(field->bytes, field->length);
+    if (kind == NUMBER_NOTHING)
+        return NUMBER_NULL;
+    return column->type == VDBQ_DECIMAL && kind != NUMBER_TEXT ? NUMBER_RANGE
+                                                               : NUMBER_WRONG;
+}
+
+static enum number_status parse_small(const struct csv_field *field,
+                                      int32_t *value)
+{
+    enum number_status status =
+        number_to_int32(field->bytes, field->length, value);
+    return status == NUMBER_OK && (*value < INT16_MIN || *value > INT16_MAX)
+               ? NUMBER_RANGE : status;
+}
+
+static enum number_status parse(const struct import_column *column,
+                                struct slot *slot,
+                                const struct csv_field *field, void *values)
+{
+    uint64_t row = slot->rows;
+    const char *bytes = field->bytes;
+    size_t length = field->length;
+    switch (column->type) {
+    case VDBQ_INTEGER:
+        return number_to_int32(bytes, length, (int32_t *)values + row);
+    case VDBQ_BIGINT:
+        return number_to_int64(bytes, length, (int64_t *)values + row);
+    case VDBQ_FLOAT:
+        return number_to_float(bytes, length, (float *)values + row);
+    case VDBQ_DOUBLE:
+        return number_to_double(bytes, length, (double *)values + row);
+    case VDBQ_TEXT:
+        return parse_text(slot, field, (struct vdbq_text *)values + row);
+    case VDBQ_SMALLINT:
+        return parse_small(field, (int32_t *)values + row);
+    default:
+        return parse_other(column, field, (char *)values
+                                          + row * type_size(column->type));
+    }
+}
 
 static void fault_value(struct slot *slot, unsigned column,
                         enum number_status status)
@@ -54,14 +139,12 @@ static bool parse_record(const struct import *import, struct slot *slot)
 {
     for (unsigned i = 0; i < import->columns; i++) {
         const struct import_column *column = &import->column[i];
-        size_t size = import_type_size(column->type);
         enum number_status status =
-            import_read(column, &slot->fields[i], &slot->texts_end,
-                        (char *)slot->values[i] + slot->rows * size);
+            parse(column, slot, &slot->fields[i], slot->values[i]);
         if (status == NUMBER_OK) {
             slot->nulls[i][slot->rows] = 0;
         } else if (status == NUMBER_NULL) {
-            set_null(slot, i, size);
+            set_null(slot, i, type_size(column->type));
         } else {
             fault_value(slot, i, status);
             return false;
@@ -69,18 +152,6 @@ static bool parse_record(const struct import *import, struct slot *slot)
     }
     slot->rows++;
     return true;
-}
-
-/* Room for the chunk's texts, with a NUL behind the last. */
-static bool reserve_texts(struct slot *slot, size_t size)
-{
-    if (size >= slot->texts_size) {
-        free(slot->texts);
-        slot->texts = malloc(size + 1);
-        slot->texts_size = slot->texts ? size + 1 : 0;
-    }
-    slot->texts_end = slot->texts;
-    return slot->texts != NULL;
 }
 
 /* Room for `rows` rows; what was in it may go. */
@@ -93,14 +164,25 @@ static bool reserve(const struct import *import, struct slot *slot,
     for (unsigned i = 0; i < import->columns; i++) {
         free(slot->values[i]);
         free(slot->nulls[i]);
-        slot->values[i] = malloc(rows
-                                 * import_type_size(import->column[i].type));
+        slot->values[i] = malloc(rows * type_size(import->column[i].type));
         slot->nulls[i] = malloc(rows);
         if (!slot->values[i] || !slot->nulls[i])
             return false;
     }
     slot->capacity = rows;
     return true;
+}
+
+/* Room for the undoubled texts of a chunk of `size` bytes. */
+static bool reserve_plain(struct slot *slot, size_t size)
+{
+    slot->plain_used = 0;
+    if (size <= slot->plain_size)
+        return true;
+    free(slot->plain);
+    slot->plain = malloc(size);
+    slot->plain_size = slot->plain ? size : 0;
+    return slot->plain != NULL;
 }
 
 /* A record takes a byte a column at least: a delimiter or the line end. */
@@ -116,7 +198,7 @@ static void look(void *context, unsigned chunk, unsigned number)
     memset(slot->has_nulls, 0, import->columns * sizeof *slot->has_nulls);
     size_t size = (size_t)(text->end - text->start);
     if (!reserve(import, slot, size / import->columns + 1)
-        || !reserve_texts(slot, size)) {
+        || !reserve_plain(slot, size)) {
         slot->fault.kind = FAULT_MEMORY;
         return;
     }
@@ -212,10 +294,10 @@ static void slot_close(const struct import *import, struct slot *slot)
             free(slot->nulls[i]);
     }
     free(slot->values);
-    free(slot->texts);
     free(slot->nulls);
     free(slot->has_nulls);
     free(slot->fields);
+    free(slot->plain);
 }
 
 static bool append_open(struct append *append, unsigned slots)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first look at all of the file: each column's kind is the one that holds
- * all of its values.
+ * The first look at all of the file: what the values of each column look like.
  */
 #include "io/import_inner.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* What was found in one chunk. */
 struct slot {
-    enum value_kind *kinds;   /* one a column */
+    unsigned *seen;           /* one a column */
     struct csv_field *fields; /* of a record  */
     struct import_fault fault;
 };
@@ -55,12 +55,12 @@ bool import_record(const struct import *import, struct csv_reader *reader,
                       next == CSV_MORE ? count + 1 : count, fault);
 }
 
+/* Once a column is known to hold texts, nothing more can be learnt of it. */
 static void see_record(const struct import *import, struct slot *slot)
 {
     for (unsigned i = 0; i < import->columns; i++)
-        if (slot->kinds[i] != VALUE_TEXT)
-            slot->kinds[i] = import_kind_of_both(
-                slot->kinds[i], import_kind(&slot->fields[i]));
+        if (!(slot->seen[i] & SEEN_TEXT))
+            slot->seen[i] |= import_seen(&slot->fields[i]);
 }
 
 static void look(void *context, unsigned chunk, unsigned number)
@@ -72,8 +72,7 @@ static void look(void *context, unsigned chunk, unsigned number)
                                  import->chunk[chunk].end,
                                  import->delimiter };
     slot->fault.kind = FAULT_NONE;
-    for (unsigned i = 0; i < import->columns; i++)
-        slot->kinds[i] = VALUE_NOTHING;
+    memset(slot->seen, 0, import->columns * sizeof *slot->seen);
     while (csv_record(&reader)
            && import_record(import, &reader, slot->fields, &slot->fault))
         see_record(import, slot);
@@ -98,8 +97,7 @@ static bool take(void *context, unsigned chunk, unsigned number)
     else if (!keep_on(import, chunk))
         scan->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
     for (unsigned i = 0; i < import->columns; i++)
-        import->column[i].kind =
-            import_kind_of_both(import->column[i].kind, slot->kinds[i]);
+        import->column[i].seen |= slot->seen[i];
     return scan->status == VDBQ_OK;
 }
 
@@ -108,9 +106,9 @@ static bool slots_open(struct scan *scan, unsigned slots)
     size_t columns = scan->import->columns;
     for (unsigned i = 0; i < slots; i++) {
         struct slot *slot = &scan->slot[i];
-        slot->kinds = calloc(columns, sizeof *slot->kinds);
+        slot->seen = calloc(columns, sizeof *slot->seen);
         slot->fields = calloc(columns, sizeof *slot->fields);
-        if (!slot->kinds || !slot->fields)
+        if (!slot->seen || !slot->fields)
             return false;
     }
     return true;
@@ -119,7 +117,7 @@ static bool slots_open(struct scan *scan, unsigned slots)
 static void slots_close(struct scan *scan, unsigned slots)
 {
     for (unsigned i = 0; i < slots; i++) {
-        free(scan->slot[i].kinds);
+        free(scan->slot[i].seen);
         free(scan->slot[i].fields);
     }
 }

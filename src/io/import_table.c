@@ -31,23 +31,23 @@ static void add_name(struct out *sql, const char *name)
     out_char(sql, '"');
 }
 
-/* Bytes up to the comma that ends a type: not one in parentheses. */
+/* How long the first of some types is: up to a comma outside of brackets. */
 static size_t type_length(const char *types)
 {
-    size_t length = 0;
-    bool inside = false;
-    for (; types[length] && (inside || types[length] != ','); length++)
-        inside = types[length] == '(' || (inside && types[length] != ')');
-    return length;
+    size_t length = strcspn(types, "(,");
+    if (types[length] == '(')
+        length += strcspn(types + length, ")");
+    return length + strcspn(types + length, ",");
 }
 
-/* The next of the types asked for; false where it can't be one. */
+/* The next of the types asked for, INTEGER or DECIMAL(9,2); false where it
+ * can't be one. */
 static bool add_type(struct out *sql, const char **types)
 {
     const char *at = *types + strspn(*types, " ");
     size_t length = type_length(at);
     for (size_t i = 0; i < length; i++)
-        if (!isalnum((unsigned char)at[i]) && !strchr(" (),", at[i]))
+        if (!isalnum((unsigned char)at[i]) && !strchr(" (,)", at[i]))
             return false;
     out_bytes(sql, at, length);
     *types = at[length] ? at + length + 1 : at + length;
@@ -71,7 +71,7 @@ static bool key_exists(const struct import *import)
 static unsigned types_count(const char *types)
 {
     unsigned count = 1;
-    for (types += type_length(types); *types; types += type_length(types)) {
+    while (*(types += type_length(types))) {
         types++;
         count++;
     }
@@ -106,11 +106,12 @@ static enum vdbq_status write_create(struct import *import, struct out *sql)
         add_name(sql, column->name);
         out_char(sql, ' ');
         if (!types)
-            out_text(sql, vdbq_type_name(import_kind_type(column->kind)));
+            out_text(sql, vdbq_type_name(import_seen_type(column->seen)));
         else if (!add_type(sql, &types))
             return import_fail(import, VDBQ_TYPE,
-                               "INTEGER, DOUBLE, TEXT, DATE and "
-                               "DECIMAL(10,2) are types",
+                               "types are SMALLINT, INTEGER, BIGINT, FLOAT, "
+                               "DOUBLE, DECIMAL(9,2), BOOLEAN, DATE, "
+                               "TIMESTAMP and TEXT",
                                "--types: type %u is none", i + 1);
         out_text(sql, is_key(import, i) ? " PRIMARY KEY" : "");
     }
@@ -134,6 +135,19 @@ static enum vdbq_status create(struct import *import)
     import->report->created = status == VDBQ_OK;
     out_close(&sql);
     return status;
+}
+
+/* Takes the types of the table's columns that the file's were paired with. */
+static void take_types(struct import *import, unsigned table)
+{
+    vdbq *db = import->params->db;
+    for (unsigned i = 0; i < import->columns; i++) {
+        struct import_column *column = &import->column[i];
+        unsigned target = column->target;
+        column->type = vdbq_table_column_type(db, table, target);
+        column->precision = vdbq_table_column_precision(db, table, target);
+        column->scale = vdbq_table_column_scale(db, table, target);
+    }
 }
 
 static unsigned find_column(vdbq *db, unsigned table, const char *name)
@@ -202,12 +216,7 @@ enum vdbq_status import_table(struct import *import)
     import->targets = vdbq_table_columns(db, table);
     status = exists && import->header ? pair_by_name(import, table)
                                       : pair_by_position(import, table);
-    for (unsigned i = 0; status == VDBQ_OK && i < import->columns; i++) {
-        struct import_column *column = &import->column[i];
-        unsigned target = column->target;
-        column->type = vdbq_table_column_type(db, table, target);
-        column->precision = vdbq_table_column_precision(db, table, target);
-        column->scale = vdbq_table_column_scale(db, table, target);
-    }
+    if (status == VDBQ_OK)
+        take_types(import, table);
     return status;
 }

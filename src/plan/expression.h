@@ -139,7 +139,8 @@ struct binder;
 typedef struct expression *(*expression_replacer)(void *context,
                                                   struct expression *e,
                                                   bool *failed);
-/* A copy with replacements, outermost first; NULL: a failure. */
+/* A copy with replacements, outermost first, or itself where there are none;
+ * NULL: a failure. */
 struct expression *expression_replace(struct binder *binder,
                                       struct expression *e,
                                       expression_replacer replacer,

@@ -375,11 +375,13 @@ static enum vdbq_status add_outer(struct binder *binder,
         status = join_conditions(binder, tree, sides, &parts);
     if (status == VDBQ_OK)
         status = shift_all(binder, sides->left, &parts, tree->at);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK && needs_lifting(&parts))
+        join = join_lifted(binder, join, &parts);
+    else if (status == VDBQ_OK)
         status = join_on(binder, join, &parts);
     vector_finish(&parts);
-    if (status != VDBQ_OK)
-        return status;
+    if (status != VDBQ_OK || join == NULL)
+        return binder->error->status;
     memcpy(binder->scope->node->columns + sides->left, join->columns,
            join->column_count * sizeof *join->columns);
     return vector_append(&from->leaves, &join, 1)

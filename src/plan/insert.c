@@ -143,7 +143,8 @@ static enum vdbq_status fill_missing(struct inserting *inserting)
     struct position at = inserting->insert->table.at;
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; i < inserting->table->column_count; i++) {
+    for (unsigned i = 0;
+         i < inserting->table->column_count && status == VDBQ_OK; i++) {
         struct filling *filling = &inserting->fillings[i];
         struct expression *e;
         if (filling->named)

@@ -313,6 +313,20 @@ struct node *node_extend(struct binder *binder, struct node *below,
                        below->column_count + count);
 }
 
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
+}
+
 /* --------------------------------------------------------------- joins -- */
 
 struct node *node_join(struct binder *binder, enum join_kind kind,
@@ -483,5 +497,49 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
         return NULL;
     memcpy(node->columns, below->columns,
            below->column_count * sizeof *node->columns);
+    return node;
+}
+
+/* -------------------------------------------------------------- values -- */
+
+/* What a column of constants can hold; that of a NULL is 0. */
+static void range_values(struct node_column *column,
+                         struct expression *const *values, size_t rows)
+{
+    struct column_facts facts = { .empty = true };
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct expression *e = values[i];
+        if (e->null) {
+            facts.null_count++;
+            continue;
+        }
+        if (facts.empty || e->integer < facts.minimum)
+            facts.minimum = e->integer;
+        if (facts.empty || e->integer > facts.maximum)
+            facts.maximum = e->integer;
+        if (facts.empty || e->real < facts.minimum_real)
+            facts.minimum_real = e->real;
+        if (facts.empty || e->real > facts.maximum_real)
+            facts.maximum_real = e->real;
+        facts.empty = false;
+    }
+    range_column(column, &facts);
+}
+
+struct node *node_values(struct binder *binder,
+                         const struct node_column *columns, unsigned count,
+                         struct expression **values, size_t rows)
+{
+    struct node *node = node_new(binder, NODE_VALUES, NULL, count);
+
+    if (node == NULL)
+        return NULL;
+    node->values = values;
+    node->value_rows = rows;
+    node->rows = (double)rows;
+    memcpy(node->columns, columns, count * sizeof *columns);
+    for (unsigned i = 0; i < count; i++)
+        range_values(&node->columns[i], values + i * rows, rows);
     return node;
 }

@@ -204,6 +204,24 @@ static enum vdbq_status filter_joined(struct joining *joining)
     return joining->node ? VDBQ_OK : binder->error->status;
 }
 
+/* Keeps the rows of a node for which something holds that may have to be
+ * lifted first. */
+static enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                                  struct expression *e)
+{
+    struct expression **expressions[1] = { &e };
+    bool done;
+    struct node *joined = unnest_filter(binder, *node, e, &done);
+
+    if (joined == NULL && !done
+        && lift(binder, node, expressions, 1) == VDBQ_OK)
+        joined = node_filter(binder, *node, e);
+    if (joined == NULL)
+        return binder->error->status;
+    *node = joined;
+    return VDBQ_OK;
+}
+
 /* Tests what has a node of its own, over all rows. */
 static enum vdbq_status filter_late(struct joining *joining)
 {
@@ -212,17 +230,13 @@ static enum vdbq_status filter_late(struct joining *joining)
 
     for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
         struct part *part = &joining->parts[i];
-        struct expression *e, **expressions[1] = { &e };
+        struct expression *e;
         if (part->done)
             continue;
         e = over_joined(joining, part->expression);
         if (e == NULL)
             return binder->error->status;
-        status = lift(binder, &joining->node, expressions, 1);
-        if (status == VDBQ_OK)
-            joining->node = node_filter(binder, joining->node, e);
-        if (joining->node == NULL)
-            return binder->error->status;
+        status = filter_by(binder, &joining->node, e);
     }
     return status;
 }
@@ -250,26 +264,10 @@ static bool connects(const struct joining *joining, const struct part *part,
            || (right == bit && left != 0 && !(left & ~joining->joined));
 }
 
-/* The column of a node that holds a key; made where it is none. */
-static int key_column(struct binder *binder, struct node **node,
-                      struct expression *e)
-{
-    struct node *wider;
-
-    if (e->kind == EXPRESSION_COLUMN)
-        return e->column;
-    wider = node_extend(binder, *node, &e, 1);
-    if (wider == NULL)
-        return -1;
-    *node = wider;
-    return (int)wider->column_count - 1;
-}
-
-/* Both sides of an equality as columns of one machine type. */
-static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
-                                struct expression *left,
-                                struct expression *right,
-                                struct step_join *join)
+enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
+                              struct expression *left,
+                              struct expression *right,
+                              struct step_join *join)
 {
     struct expression *sides[2] = { left, right };
     int columns[2];
@@ -280,7 +278,7 @@ static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
         if (wide)
             sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
                                              sides[i]->at);
-        columns[i] = sides[i] ? key_column(binder, &nodes[i], sides[i]) : -1;
+        columns[i] = sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
         if (columns[i] < 0)
             return binder->error->status;
     }
@@ -290,7 +288,7 @@ static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
     return VDBQ_OK;
 }
 
-static bool keep_keys(struct binder *binder, struct step_join *join)
+bool join_keep_keys(struct binder *binder, struct step_join *join)
 {
     bool kept = arena_vector(binder->arena, &join->left_keys)
                 && arena_vector(binder->arena, &join->right_keys);
@@ -321,7 +319,7 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
                           turned ? part->expression->left : right);
         if (left == NULL || right == NULL)
             return joining->binder->error->status;
-        status = add_key(joining->binder, nodes, left, right, join);
+        status = join_add_key(joining->binder, nodes, left, right, join);
         part->done = true;
     }
     return status;
@@ -346,7 +344,7 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
-    if (status == VDBQ_OK && keep_keys(binder, &keys))
+    if (status == VDBQ_OK && join_keep_keys(binder, &keys))
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;
@@ -529,7 +527,7 @@ static enum vdbq_status add_on(struct binder *binder, struct node *join,
             if (a == NULL || b == NULL)
                 return binder->error->status;
             if (plain)
-                return add_key(binder, nodes, a, b, &join->join);
+                return join_add_key(binder, nodes, a, b, &join->join);
         }
     }
     join->where = both(binder, join->where, e);
@@ -544,14 +542,9 @@ enum vdbq_status join_on(struct binder *binder, struct node *join,
 
     for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (expression_has(e, EXPRESSION_SUBQUERY)
-            || expression_has(e, EXPRESSION_FUNCTION))
-            return error_at(binder->error, VDBQ_LIMIT, e->at,
-                            "the condition of an outer join has no "
-                            "subqueries and no functions of several texts");
         status = add_on(binder, join, nodes, e);
     }
-    if (status == VDBQ_OK && !keep_keys(binder, &join->join))
+    if (status == VDBQ_OK && !join_keep_keys(binder, &join->join))
         status = binder->error->status;
     return status;
 }

@@ -9,12 +9,16 @@
  *   bind_function.c  ... calls of functions, aggregates and windows, too
  *   type.c           each operator gets its type; conversions are put in
  *   convert.c        casts between the types of SQL
+ *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
  *   fold.c           what is constant is computed, by the machine itself
  *   select.c         a SELECT becomes nodes
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
  *   lift.c           what the machine cannot compute gets its own node
+ *   unnest.c         ... unless it is a subquery that a join can answer ...
+ *   pull.c           ... by what can be taken out of it
  *   order.c          joins get their order, conditions their places
+ *   outer.c          outer joins on what the machine cannot compute
  *   lower.c          nodes become steps, without the columns nobody needs
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
@@ -248,6 +252,21 @@ void range_update(struct expression *expression);
 enum vdbq_status fold(struct binder *binder, struct expression *expression);
 void fold_finish(struct binder *binder);
 
+/* values.c */
+/* Whether the parts of a VALUES are all constants, and the node of those. */
+bool values_are_constant(struct node *const *parts, size_t count);
+struct node *values_node(struct binder *binder, struct node *const *parts,
+                         size_t count);
+/* The items of a long list, which the operand is to be compared with, as rows
+ * of one column; NULL: it is to be compared with one after the other. */
+enum vdbq_status values_of_list(struct binder *binder,
+                                struct expression *operand,
+                                struct expression **items, size_t count,
+                                struct node **node);
+/* The needed columns of a NODE_VALUES, in the arena; false: no memory. */
+bool values_fill(struct arena *arena, const struct node *node,
+                 const bool *needed, struct step_values *values);
+
 /* lift.c */
 /* What of the expressions is a function of the host or a subquery gets a node
  * over `*node` and becomes a column of it. */
@@ -258,14 +277,41 @@ enum vdbq_status lift_windows(struct binder *binder, struct node **node,
                               size_t count);
 bool expression_has(const struct expression *e, enum expression_kind kind);
 
+/* unnest.c */
+/* The rows of a node that a condition keeps, by a join. NULL: a failure, or
+ * where not `*done`, it is not a condition like that. */
+struct node *unnest_filter(struct binder *binder, struct node *below,
+                           const struct expression *e, bool *done);
+/* The rows of a node with the value of a subquery beside; `*value`: over the
+ * columns of what is returned. NULL: likewise. */
+struct node *unnest_value(struct binder *binder, struct node *below,
+                          const struct expression *e,
+                          struct expression **value, bool *done);
+
 /* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
  * up. The columns of the result are those of FROM, in order. */
 struct node *join_in_order(struct binder *binder, const struct from *from);
 /* Takes a condition apart at its ANDs. */
 enum vdbq_status split_condition(struct binder *binder, struct expression *e,
                                  struct vector *parts);
+/* Both sides of an equality become columns of one machine type, which the
+ * nodes get where they lack them, and keys of a join. */
+enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
+                              struct expression *left,
+                              struct expression *right,
+                              struct step_join *join);
+/* Moves all keys to the arena, when there are no more to come. */
+bool join_keep_keys(struct binder *binder, struct step_join *join);
 /* Sets keys and condition of an outer join from what ON says. */
 enum vdbq_status join_on(struct binder *binder, struct node *join,
+                         const struct vector *parts);
+
+/* outer.c */
+/* Whether a part of a condition has something to be lifted. */
+bool needs_lifting(const struct vector *parts);
+/* An outer join on such a condition, in the place of `join`, which has none
+ * yet; the same columns. */
+struct node *join_lifted(struct binder *binder, const struct node *join,
                          const struct vector *parts);
 
 /* lower.c */

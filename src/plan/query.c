@@ -211,8 +211,11 @@ static struct node *concat(struct binder *binder, struct node **parts,
 {
     if (count == 1)
         return parts[0];
-    return unite(binder, parts, count, at) == VDBQ_OK
-               ? node_concat(binder, parts, count) : NULL;
+    if (unite(binder, parts, count, at) != VDBQ_OK)
+        return NULL;
+    return values_are_constant(parts, count)
+               ? values_node(binder, parts, count)
+               : node_concat(binder, parts, count);
 }
 
 static struct node *bind_values(struct binder *binder,

@@ -209,6 +209,20 @@ static int known_truth(const struct expression *e)
     return is_float(e->type) ? e->real != 0 : e->integer != 0;
 }
 
+/* What a condition that is known chooses; a NULL has the other's type. */
+static struct expression *chosen(struct binder *binder,
+                                 const struct expression *condition,
+                                 struct expression *left,
+                                 struct expression *right)
+{
+    bool holds = known_truth(condition) == 1;
+    struct expression *e = holds ? left : right;
+    const struct expression *other = holds ? right : left;
+
+    return is_null_constant(e) && !is_null_constant(other)
+               ? expression_null(binder, other->type, e->at) : e;
+}
+
 struct expression *expression_choice(struct binder *binder,
                                      struct expression *condition,
                                      struct expression *left,
@@ -218,7 +232,7 @@ struct expression *expression_choice(struct binder *binder,
     struct expression *e;
 
     if (condition->kind == EXPRESSION_CONSTANT)
-        return known_truth(condition) == 1 ? left : right;
+        return chosen(binder, condition, left, right);
     if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
         return NULL;
     e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);

@@ -48,6 +48,11 @@ const struct function *function_find(const char *name);
 /* All of them, ended by one without a name: for help texts and tests. */
 const struct function *functions(void);
 
+/* What a text is as a number: the one that it starts with, behind blanks, or
+ * 0. Too large a whole number is the nearest that there is. */
+int64_t text_integer(struct vdbq_text text);
+double text_real(struct vdbq_text text);
+
 /* Calls it; no argument is NULL. Texts that it makes live in `arena`. Fails
  * with RANGE or TYPE where the function `fails`, else with NO_MEMORY. */
 enum vdbq_status function_call(const struct function *function,

@@ -62,8 +62,9 @@ static struct number number_at_start(struct vdbq_text text)
 /* ------------------------------------------------------------ integers -- */
 
 /* The whole digits; too many of them give the nearest. */
-static int64_t integer_of(struct number number)
+int64_t text_integer(struct vdbq_text text)
 {
+    struct number number = number_at_start(text);
     bool negative = number.begin < number.end && *number.begin == '-';
     int64_t value = 0;
     if (number.begin == number.end)
@@ -81,7 +82,7 @@ static int64_t integer_of(struct number number)
 static enum vdbq_status to_range(struct function_call_state *state,
                                  int64_t low, int64_t high, const char *type)
 {
-    int64_t value = integer_of(number_at_start(TEXT(0)));
+    int64_t value = text_integer(TEXT(0));
     state->value->integer = value;
     if (value >= low && value <= high)
         return VDBQ_OK;
@@ -137,7 +138,7 @@ FUNCTION_BODY(from_boolean)
 
 /* --------------------------------------------------------------- floats -- */
 
-static double real_of_text(struct vdbq_text text)
+double text_real(struct vdbq_text text)
 {
     struct number number = number_at_start(text);
     double value = 0;
@@ -150,13 +151,13 @@ static double real_of_text(struct vdbq_text text)
 
 FUNCTION_BODY(to_double)
 {
-    state->value->real = real_of_text(TEXT(0));
+    state->value->real = text_real(TEXT(0));
     return VDBQ_OK;
 }
 
 FUNCTION_BODY(to_float)
 {
-    state->value->real = (double)(float)real_of_text(TEXT(0));
+    state->value->real = (double)(float)text_real(TEXT(0));
     return VDBQ_OK;
 }
 

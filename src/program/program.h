@@ -159,6 +159,12 @@ bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
                      const struct feed_range *ranges, void *room);
 size_t program_reach_room(const struct program *program);
+/* The same, whether some row may be output; `room` then begins with a struct
+ * interval for each register, of the values that rows have there which came
+ * as far. */
+bool program_reach_results(const struct program *program,
+                           const struct program_pack *pack,
+                           const struct feed_range *ranges, void *room);
 
 /* -------------------------------------------------------------- text -- */
 

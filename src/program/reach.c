@@ -77,9 +77,9 @@ static bool step(struct reach *reach, int pc)
     return reach->fails;
 }
 
-bool program_reaches(const struct program *program,
-                     const struct program_pack *pack,
-                     const struct feed_range *ranges, void *room)
+/* Runs the rows' part until something can be noticed, or only a result. */
+static bool run(const struct program *program, const struct program_pack *pack,
+                const struct feed_range *ranges, bool only_results, void *room)
 {
     size_t count = instructions(program);
     struct program_part part = program_part(program);
@@ -93,10 +93,27 @@ bool program_reaches(const struct program *program,
     for (unsigned i = 0; i < program->registers; i++)
         reach.registers[i] = interval_any(TYPE_I64);
     go_on(&reach, part.first, true);
-    for (int pc = part.first; pc < part.converge; pc++)
-        if (reach.live[pc] && step(&reach, pc))
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        if (reach.live[pc] && step(&reach, pc) &&
+            (!only_results || effect == EFFECT_OUTPUT))
             return true;
+    }
     return false;
+}
+
+bool program_reaches(const struct program *program,
+                     const struct program_pack *pack,
+                     const struct feed_range *ranges, void *room)
+{
+    return run(program, pack, ranges, false, room);
+}
+
+bool program_reach_results(const struct program *program,
+                           const struct program_pack *pack,
+                           const struct feed_range *ranges, void *room)
+{
+    return run(program, pack, ranges, true, room);
 }
 
 /* -------------------------------------------------------------- jumps -- */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the host's functions (program/function.h): of constants at once, of
+ * one text by looking its word up, else row by row in a node of their own.
+ */
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+/* Writes a constant as function_lookup_read() reads it. */
+static void print_constant(struct text *text, const struct expression *e)
+{
+    if (e->type != VDBQ_TEXT) {
+        if (is_float(e->type))
+            text_print(text, "%.17g", e->real);
+        else
+            text_print(text, "%lld", (long long)e->integer);
+        return;
+    }
+    text_print(text, "'");
+    for (size_t i = 0; i < e->text.length; i++)
+        text_print(text, e->text.bytes[i] == '\'' ? "''" : "%c",
+                   e->text.bytes[i]);
+    text_print(text, "'");
+}
+
+/* The text form of a call with one open argument; NULL: there is not just
+ * one, or it is no text. */
+static const char *lookup_text(struct binder *binder,
+                               const struct function *function,
+                               struct expression *const *arguments,
+                               unsigned count, struct expression **open)
+{
+    struct text text = { 0 };
+    const char *copy = NULL;
+    bool fits = true;
+
+    *open = NULL;
+    text_print(&text, "%s(", function->name);
+    for (unsigned i = 0; i < count; i++) {
+        text_print(&text, "%s", i > 0 ? ", " : "");
+        if (arguments[i]->kind == EXPRESSION_CONSTANT) {
+            print_constant(&text, arguments[i]);
+            continue;
+        }
+        fits &= *open == NULL && arguments[i]->type == VDBQ_TEXT;
+        *open = arguments[i];
+        text_print(&text, "?");
+    }
+    text_print(&text, ")");
+    if (fits && *open != NULL && text.bytes != NULL)
+        copy = arena_copy(binder->arena, text.bytes, text.length);
+    text_finish(&text);
+    return copy;
+}
+
+/* What is true or false is an INTEGER, as a comparison is. */
+static int result_type(const struct function *function)
+{
+    return function->result == VDBQ_BOOLEAN ? VDBQ_INTEGER
+                                            : (int)function->result;
+}
+
+/* A call of constants is made at once. */
+static struct expression *call_now(struct binder *binder,
+                                   const struct function *function,
+                                   struct expression *const *arguments,
+                                   unsigned count, struct position at)
+{
+    struct function_value values[FUNCTION_ARGUMENTS_MAX], result;
+    struct expression *e;
+
+    for (unsigned i = 0; i < count; i++)
+        values[i] = (struct function_value){ .integer = arguments[i]->integer,
+                                             .real = arguments[i]->real,
+                                             .text = arguments[i]->text };
+    memset(&result, 0, sizeof result);
+    if (function_call(function, values, count, binder->arena, &result,
+                      binder->error) != VDBQ_OK) {
+        binder->error->line = at.line;
+        binder->error->column = at.column;
+        return NULL;
+    }
+    if (result.null)
+        return expression_null(binder, (int)function->result, at);
+    if (function->result == VDBQ_TEXT)
+        return expression_text(binder, result.text, at);
+    if (is_float((int)function->result))
+        return expression_real(binder, (int)function->result, result.real,
+                               at);
+    e = expression_integer(binder, result.integer, at);
+    if (e == NULL)
+        return NULL;
+    e->type = result_type(function);
+    e->literal = false;
+    return e;
+}
+
+/* Brings the arguments to the function's types; `null`: one is NULL. */
+static bool fit_arguments(struct binder *binder,
+                          const struct function *function,
+                          struct expression **arguments, unsigned count,
+                          bool *null)
+{
+    *null = false;
+    for (unsigned i = 0; i < count; i++) {
+        int type = (int)function->arguments[i];
+        bool stays = type == VDBQ_BIGINT && arguments[i]->type != VDBQ_TEXT
+                     && !is_float(arguments[i]->type);
+        *null |= is_null_constant(arguments[i]);
+        if (!stays)
+            arguments[i] = expression_cast_plain(binder, arguments[i], type,
+                                                 arguments[i]->at);
+        if (arguments[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static struct expression *new_call(struct binder *binder,
+                                   const struct function *function,
+                                   struct position at,
+                                   enum expression_kind kind)
+{
+    struct expression *e =
+        expression_new(binder, kind, result_type(function), at);
+
+    if (e == NULL)
+        return NULL;
+    e->function = function;
+    e->range = range_full(e->type);
+    return e;
+}
+
+static struct expression *refuse_function(struct binder *binder,
+                                          const char *name, unsigned count,
+                                          struct position at)
+{
+    const struct function *function = function_find(name);
+    struct likely likely = { 0 };
+
+    if (function != NULL) {
+        error_at(binder->error, VDBQ_TYPE, at,
+                 "%s takes %u to %u arguments, not %u", name,
+                 function->arguments_min, function->arguments_max, count);
+        return NULL;
+    }
+    error_at(binder->error, VDBQ_UNKNOWN, at, "no such function: %s", name);
+    for (const struct function *f = functions(); f->name != NULL; f++)
+        likely_name(&likely, name, f->name);
+    if (likely.name != NULL)
+        error_hint(binder->error, "did you mean \"%s\"?", likely.name);
+    return NULL;
+}
+
+struct expression *expression_call(struct binder *binder, const char *name,
+                                   struct expression *const *arguments,
+                                   unsigned count, struct position at)
+{
+    const struct function *function = function_find(name);
+    struct expression *fitting[FUNCTION_ARGUMENTS_MAX], *open, *e;
+    bool constant = true, null;
+    const char *call;
+
+    if (function == NULL || count < function->arguments_min
+        || count > function->arguments_max)
+        return refuse_function(binder, name, count, at);
+    for (unsigned i = 0; i < count; i++) {
+        fitting[i] = expression_known(binder, arguments[i]);
+        if (fitting[i] == NULL)
+            return NULL;
+    }
+    if (!fit_arguments(binder, function, fitting, count, &null))
+        return NULL;
+    if (null)
+        return expression_null(binder, (int)function->result, at);
+    for (unsigned i = 0; i < count; i++)
+        constant &= fitting[i]->kind == EXPRESSION_CONSTANT;
+    if (constant)
+        return call_now(binder, function, fitting, count, at);
+    call = lookup_text(binder, function, fitting, count, &open);
+    if (call != NULL) {
+        e = new_call(binder, function, at, EXPRESSION_LOOKUP);
+        if (e == NULL)
+            return NULL;
+        e->call = call;
+        e->left = open;
+        range_update(e);
+        return e;
+    }
+    e = new_call(binder, function, at, EXPRESSION_FUNCTION);
+    if (e == NULL)
+        return NULL;
+    e->arguments = arena_alloc(binder->arena, count * sizeof *arguments);
+    if (e->arguments == NULL)
+        return error_no_memory(binder->error), NULL;
+    memcpy(e->arguments, fitting, count * sizeof *arguments);
+    e->argument_count = count;
+    e->nullable = true;
+    return e;
+}

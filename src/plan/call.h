@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of functions on their way to expressions. For bind_function.c and the
+ * files beside it.
+ */
+#ifndef VDBQ_PLAN_CALL_H
+#define VDBQ_PLAN_CALL_H
+
+#include "plan/plan_inner.h"
+
+enum { CALL_ARGUMENTS_MAX = 64 };
+
+/* A call whose arguments are bound. */
+struct call {
+    const struct ast_expression *tree;
+    const char *name;
+    unsigned count;
+    struct expression *arguments[CALL_ARGUMENTS_MAX];
+};
+
+/* That the function does not take such an argument; NULL. */
+struct expression *refuse_argument(struct binder *binder,
+                                   const struct call *call,
+                                   const struct expression *argument);
+
+/* bind_aggregate.c */
+struct aggregate_name;
+/* The aggregate that a call names; NULL: none. */
+const struct aggregate_name *aggregate_named(
+    const struct ast_expression *tree);
+struct expression *bind_aggregate(struct binder *binder,
+                                  const struct call *call,
+                                  const struct aggregate_name *name);
+/* A call with OVER. */
+struct expression *bind_window(struct binder *binder,
+                               const struct call *call);
+
+/* bind_scalar.c: what is made of other expressions, an opcode, or the host's. */
+struct expression *bind_scalar(struct binder *binder,
+                               const struct call *call);
+
+#endif

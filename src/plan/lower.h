@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files that lower nodes share. Functions that return a number of a
+ * step return -1 where they fail, those that return bool false and those that
+ * return a pointer NULL, with the failure in the binder's error.
+ */
+#ifndef VDBQ_PLAN_LOWER_H
+#define VDBQ_PLAN_LOWER_H
+
+#include "plan/plan_inner.h"
+
+struct lowering {
+    struct binder *binder;
+    struct steps *steps;
+};
+
+/* The step of a node: `needed` says which of its columns are read, `map` gets
+ * where they are in the step's rows, -1: nowhere. */
+int lower_node(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map);
+int lower_join(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map);      /* lower_join.c  */
+int lower_group(struct lowering *lowering, struct node *node,
+                const bool *needed, int *map);     /* lower_group.c */
+int lower_sort(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map);
+int lower_limit(struct lowering *lowering, struct node *node,
+                const bool *needed, int *map);
+int lower_concat(struct lowering *lowering, struct node *node, int *map);
+int lower_apply(struct lowering *lowering, struct node *node,
+                const bool *needed, int *map);     /* lower_wider.c */
+int lower_window(struct lowering *lowering, struct node *node,
+                 const bool *needed, int *map);
+int lower_map(struct lowering *lowering, struct node *node,
+              const bool *needed, int *map);
+
+/* lower_column.c */
+
+/* One flag, or one number -1, a column; in the arena. */
+bool *lower_flags(struct lowering *lowering, unsigned count);
+int *lower_numbers(struct lowering *lowering, unsigned count);
+/* Sets the flags of the columns that an expression reads; a visitor. */
+bool lower_mark_columns(void *needed, struct expression **operand);
+struct step_column lower_column(const struct node_column *column);
+/* A new step, with room for `columns` columns and with `inputs`. */
+int lower_add_step(struct lowering *lowering, enum step_kind kind,
+                   unsigned columns, const int *inputs, unsigned count);
+/* Adds a column to a step; its name lives as long. */
+bool lower_add_column(struct lowering *lowering, int number,
+                      const struct step_column *column);
+/* Adds all columns of one of its inputs. */
+bool lower_add_columns_of(struct lowering *lowering, int number, int input);
+/* Copies of numbers of columns and of keys, as the step has them. */
+bool lower_move_numbers(struct lowering *lowering, const struct vector *from,
+                        const int *map, struct vector *to);
+bool lower_move_keys(struct lowering *lowering, const struct vector *from,
+                     const int *map, struct vector *to);
+
+#endif

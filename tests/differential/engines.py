@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Engines that take SQL and give rows: the shell of vdbq, sqlite3, DuckDB."""
+import os
+import re
+import select
+import shlex
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+
+LITERAL = re.compile(rb"('(?:[^']|'')*'|[^',\n]*)([,\n]|\Z)")
+STEPS_MAX = 20_000_000  # of sqlite3, then it gives a query up
+
+
+class Refused(Exception):
+    """The engine gave an error."""
+
+
+class Died(Exception):
+    """The engine ended or did not answer."""
+
+
+class Vdbq:
+    """A running shell with a database of its own."""
+    dialect = ''
+
+    def __init__(self, options):
+        self.options, self.process, self.count = options, None, 0
+        self.folder = tempfile.TemporaryDirectory(prefix='differential')
+        self.databases = 0
+
+    def reset(self, tables, views=(), size=0):
+        """A new database with these tables and views, in tablets of `size` rows."""
+        if self.process is None or size != self.size or self.databases % 50 == 0:
+            self.close()
+            self.start(size)
+        else:
+            for line in self.made:
+                self.run(line)
+        self.databases += 1
+        self.made = []
+        for table in tables:
+            self.made.append(f'DROP TABLE {table.name}')
+            for statement in table.statements(self.dialect):
+                self.run(statement)
+        for name, node in views:
+            self.run(f'CREATE VIEW {name} AS {node.sql(self.dialect)}')
+            self.made.insert(0, f'DROP VIEW {name}')
+
+    def start(self, size):
+        self.size, self.made = size, []
+        path = os.path.join(self.folder.name, 'test.vdb')
+        for name in os.listdir(self.folder.name):
+            os.unlink(os.path.join(self.folder.name, name))
+        environment = dict(os.environ)
+        if size:
+            environment['VDBQ_TABLET_ROWS'] = str(size)
+        command = [*shlex.split(self.options.binary), '--batch', '--no-sync', '--mode', 'quote',
+                   '--device', self.options.device, path]
+        self.errors, self.errors_read = tempfile.TemporaryFile(), 0
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self.errors, env=environment, bufsize=0,
+                                        start_new_session=True)
+        self.poll = select.poll()
+        self.poll.register(self.process.stdout, select.POLLIN | select.POLLHUP)
+
+    def run(self, sql):
+        """The rows of a statement."""
+        self.count += 1
+        token = b'@@end-%d@@\n' % self.count
+        try:
+            self.process.stdin.write(sql.encode() + b';\n.print ' + token)
+            answer = self.read_to(token)
+        except BrokenPipeError:
+            raise Died(self.last_words()) from None
+        message = self.new_errors()
+        if message:
+            raise Refused(message)
+        return rows_of(answer)
+
+    def read_to(self, token):
+        answer, end = b'', time.monotonic() + self.options.timeout
+        while not answer.endswith(token):
+            if not self.poll.poll(max(0.0, end - time.monotonic()) * 1000):
+                self.close()
+                raise Died(f'no answer in {self.options.timeout} s')
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not data:
+                raise Died(self.last_words())
+            answer += data
+        return answer[:-len(token)]
+
+    def last_words(self):
+        code, words = self.process.wait(), self.new_errors()[-1500:]
+        self.close()
+        return f'the shell ended with {code} {words}'
+
+    def new_errors(self):
+        size = os.fstat(self.errors.fileno()).st_size
+        if size == self.errors_read:
+            return ''
+        text = os.pread(self.errors.fileno(), size - self.errors_read, self.errors_read)
+        self.errors_read = size
+        return text.decode('utf-8', errors='replace').strip()
+
+    def close(self):
+        """Ends the shell."""
+        if self.process is None:
+            return
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+        self.errors.close()
+        self.process = None
+
+
+def scalar(text):
+    """The value of an SQL literal."""
+    if text.startswith(b"'"):
+        return text[1:-1].replace(b"''", b"'").decode('utf-8', errors='replace')
+    if text in (b'NULL', b'TRUE', b'FALSE', b'true', b'false'):
+        return {b'N': None, b'T': 1, b't': 1, b'F': 0, b'f': 0}[text[:1]]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text.decode('utf-8', errors='replace')
+
+
+def rows_of(answer):
+    """The rows of an answer in quote mode."""
+    rows, row, at = [], [], 0
+    while at < len(answer):
+        match = LITERAL.match(answer, at)
+        row.append(scalar(match.group(1)))
+        if match.group(2) != b',':
+            rows.append(tuple(row))
+            row = []
+        at = match.end()
+    return rows
+
+
+class Sqlite:
+    """sqlite3 in memory."""
+    dialect = 'sqlite'
+
+    def reset(self, tables, views=(), size=0):
+        del size
+        self.connection = sqlite3.connect(':memory:', isolation_level=None)
+        self.steps = 0
+        self.connection.set_progress_handler(self.step, 1000)
+        for table in tables:
+            for statement in table.statements(self.dialect):
+                self.run(statement)
+        for name, node in views:
+            self.run(f'CREATE VIEW {name} AS {node.sql(self.dialect)}')
+
+    def step(self):
+        self.steps += 1000
+        return self.steps > STEPS_MAX
+
+    def run(self, sql):
+        self.steps = 0
+        try:
+            return self.connection.execute(sql).fetchall()
+        except (sqlite3.Error, OverflowError) as error:
+            raise Refused(str(error)) from None
+
+    def close(self):
+        self.connection.close()
+
+
+class DuckDB:
+    """DuckDB in memory."""
+    dialect = 'duckdb'
+
+    def __init__(self):
+        import duckdb
+        self.duckdb, self.connection = duckdb, None
+
+    def reset(self, tables, views=(), size=0):
+        del size
+        if self.connection:
+            self.connection.close()
+        self.connection = self.duckdb.connect(config={'threads': 1})
+        self.run("SET default_null_order = 'nulls_first_on_asc_last_on_desc'")
+        self.run('SET error_on_division_by_zero = false')
+        for table in tables:
+            for statement in table.statements(self.dialect):
+                self.run(statement)
+        for name, node in views:
+            self.run(f'CREATE VIEW {name} AS {node.sql(self.dialect)}')
+
+    def run(self, sql):
+        try:
+            rows = self.connection.execute(sql).fetchall()
+        except (self.duckdb.Error, OverflowError) as error:
+            raise Refused(str(error)) from None
+        return [tuple(map(plain, row)) for row in rows]
+
+    def close(self):
+        self.connection.close()
+
+
+def plain(value):
+    """A value of DuckDB's as one of ours."""
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    name = type(value).__name__
+    return float(value) if name == 'Decimal' else str(value)

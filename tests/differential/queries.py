@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: MIT
+"""Random queries over tables and views."""
+from .expressions import Expressions, Scope, constant, exactly_added
+from .nodes import EMPTY, Node, listed, optional
+from .tables import column_node
+
+PRODUCT_MAX = 6000  # rows of all tables of a FROM, multiplied
+WINDOW_TYPES = 'IDTY'
+
+
+class Relation:
+    """What FROM may name: its columns without a qualifier and its rows about."""
+
+    def __init__(self, name, columns, rows, is_table=True):
+        self.name, self.columns, self.rows, self.is_table = name, columns, rows, is_table
+
+
+def renamed(column, text):
+    return Node(text, type=column.type, bound=column.bound, grain=column.grain, column=True)
+
+
+class Made:
+    """A query and the columns that it gives."""
+
+    def __init__(self, node, columns, rows):
+        self.node, self.columns, self.rows = node, columns, rows
+
+
+class Queries:
+    """Makes queries of one seed over relations."""
+
+    def __init__(self, rng, relations, peer='sqlite'):
+        self.rng, self.relations, self.peer = rng, relations, peer
+        self.expressions = Expressions(rng, peer)
+        self.aliases, self.nesting = 0, 0
+
+    # --------------------------------------------------------------- FROM --
+
+    def alias(self):
+        self.aliases += 1
+        return f'a{self.aliases}'
+
+    def source(self, rows_max):
+        """(node, columns, rows, relation) of one thing of FROM."""
+        fitting = [r for r in self.relations if r.rows <= rows_max] or \
+            [min(self.relations, key=lambda r: r.rows)]
+        alias = self.alias()
+        if self.nesting < 2 and self.rng.random() < 0.12:
+            made = self.nested(lambda: self.select(rows_max=rows_max))
+            node = Node(f'({{0}}) AS {alias}', made.node, type='S')
+            return node, [renamed(c, f'{alias}.{c.template}') for c in made.columns], made.rows, \
+                None
+        relation = self.rng.choice(fitting)
+        node = Node(f'{relation.name} AS {alias}', type='S')
+        return node, [renamed(c, f'{alias}.{c.template}') for c in relation.columns], \
+            relation.rows, relation
+
+    def nested(self, make):
+        self.nesting += 1
+        try:
+            return make()
+        finally:
+            self.nesting -= 1
+
+    def sources(self, rows_max=PRODUCT_MAX, outer=()):
+        """(node, columns, rows) of a FROM."""
+        node, columns, rows, relation = self.source(rows_max)
+        first, count = relation, self.rng.choice((1, 1, 1, 2, 2, 3))
+        if self.nesting:
+            count = min(count, self.rng.choice((1, 1, 2)))
+        for number in range(1, count):
+            if number == 1 and first is not None and first.is_table and self.rng.random() < 0.2:
+                made = self.natural(node, columns, rows, first, rows_max)
+                if made is not None:
+                    return made
+            right, right_columns, right_rows, _ = self.source(max(1, rows_max // max(1, rows)))
+            if rows * right_rows > rows_max:
+                break
+            node = self.join(node, right, columns, right_columns, outer)
+            columns, rows = columns + right_columns, max(rows * right_rows, rows + right_rows)
+        return node, columns, rows
+
+    def join(self, left, right, left_columns, right_columns, outer):
+        word = self.rng.choice((',', 'CROSS JOIN', 'JOIN', 'JOIN', 'INNER JOIN', 'LEFT JOIN',
+                                'LEFT JOIN', 'LEFT OUTER JOIN', 'RIGHT JOIN', 'FULL JOIN'))
+        if word in (',', 'CROSS JOIN'):
+            return Node(f'{{0}}{"" if word == "," else " "}{word} {{1}}', left, right, type='S')
+        scope = Scope(left_columns + right_columns)
+        pairs = [(a, b) for a in left_columns for b in right_columns
+                 if a.type == b.type or (a.type in 'ID' and b.type in 'ID'
+                                         and max(a.bound, b.bound) < 2**50)]
+        terms = []
+        if pairs and self.rng.random() < 0.85:
+            terms.append(Node('{0} = {1}', *self.rng.choice(pairs), type='B'))
+        if not terms or (self.rng.random() < 0.35 and word != 'FULL JOIN'):
+            made = self.expressions.make('B', 2, scope)
+            # sqlite3 3.40: a constant ON is taken for a WHERE of all joins.
+            if all(part.uses_columns() for part in conjuncts(made)):
+                terms.append(made)
+        if not terms:
+            terms.append(Node('{0} IS NOT NULL', self.rng.choice(left_columns), type='B'))
+        return Node(f'{{0}} {word} {{1}} ON {{2}}', left, right, listed(terms, ' AND '), type='S')
+
+    def natural(self, node, columns, rows, first, rows_max):
+        """A join by names: the shared columns have no qualifier any more."""
+        others = [r for r in self.relations if r.is_table and r.rows * rows <= rows_max]
+        if not others:
+            return None
+        second, alias = self.rng.choice(others), self.alias()
+        names = [c.template for c in second.columns]
+        shared = [c.template for c in first.columns if c.template in names]
+        if not shared:
+            return None
+        word = self.rng.choice(('JOIN', 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN', 'INNER JOIN'))
+        right = Node(f'{second.name} AS {alias}', type='S')
+        if self.rng.random() < 0.5:
+            joined = Node(f'{{0}} NATURAL {word} {{1}}', node, right, type='S')
+        else:
+            shared = self.rng.sample(shared, self.rng.randrange(1, len(shared) + 1))
+            joined = Node(f'{{0}} {word} {{1}} USING ({", ".join(shared)})', node, right, type='S')
+        kept = [column_node(name) for name in shared]
+        kept += [c for c in columns if c.template.split('.')[1] not in shared]
+        kept += [renamed(c, f'{alias}.{c.template}') for c in second.columns
+                 if c.template not in shared]
+        return joined, kept, max(rows * second.rows, rows + second.rows)
+
+    # ------------------------------------------------------------- SELECT --
+
+    def query(self):
+        """A whole query and the letters of its columns."""
+        made = self.compound() if self.rng.random() < 0.12 else self.select()
+        node = made.node
+        if self.rng.random() < 0.06:
+            node = self.with_names()
+            made = Made(node, self.with_columns, 0)
+        ordered = self.rng.random() < 0.5
+        if ordered:
+            node = self.ordered(node, len(made.columns))
+        return node, [c.type for c in made.columns], ordered
+
+    def with_names(self):
+        """WITH w AS (...) SELECT ... FROM w."""
+        inner = self.nested(self.select)
+        name = f'w{self.aliases}'
+        relation = Relation(name, inner.columns, inner.rows, False)
+        outer = Queries(self.rng, [relation], self.peer)
+        outer.aliases = 100
+        made = outer.select()
+        self.with_columns = made.columns
+        return Node(f'WITH {name} AS ({{0}}) {{1}}', inner.node, made.node, type='Q')
+
+    def ordered(self, node, width):
+        """ORDER BY some columns and then all, so that no two rows tie."""
+        positions = list(range(1, width + 1))
+        self.rng.shuffle(positions)
+        terms = [Node(f'{p}{self.rng.choice(("", "", " DESC", " ASC"))}'
+                      f'{self.rng.choice(("", "", "", " NULLS FIRST", " NULLS LAST"))}')
+                 for p in positions]
+        order = Node('{0} ORDER BY {1}', node, Node(', '.join(['{}'] * width), *terms), type='Q')
+        if self.rng.random() < 0.4:
+            order = Node('{0} {1}', order, optional(self.limit()), type='Q')
+        return order
+
+    def limit(self):
+        text = f'LIMIT {self.rng.choice((0, 1, 2, 3, 10, 64))}'
+        return text + f' OFFSET {self.rng.choice((0, 1, 5))}' * (self.rng.random() < 0.3)
+
+    def compound(self):
+        kinds = [self.rng.choice('IIDTBYM') for _ in range(self.rng.randrange(1, 4))]
+        parts = [self.nested(lambda: self.select(kinds)) for _ in range(
+            self.rng.choice((2, 2, 2, 3)))]
+        words = [self.rng.choice(('UNION', 'UNION ALL', 'EXCEPT', 'INTERSECT')) for _ in parts]
+        if len(parts) == 3 and 'INTERSECT' in words[:2]:
+            parts.pop()
+        node = parts[0].node
+        for part, word in zip(parts[1:], words):
+            node = Node(f'{{0}} {word} {{1}}', node, part.node, type='Q')
+        columns = [Node(f'c{i}', type=kind, bound=max(p.columns[i].bound for p in parts),
+                        grain=coarsest([p.columns[i].grain for p in parts]), column=True)
+                   for i, kind in enumerate(kinds)]
+        return Made(node, columns, sum(p.rows for p in parts))
+
+    def select(self, kinds=None, rows_max=PRODUCT_MAX, outer=(), maker=None):
+        """SELECT up to HAVING; its columns are c0, c1 and so on."""
+        source, columns, rows = self.sources(rows_max)
+        queries = self if self.nesting < 2 else None
+        scope = Scope(columns, outer, queries=queries)
+        where = EMPTY
+        if self.rng.random() < 0.6:
+            where = self.where(scope)
+        form = self.rng.random()
+        if form < 0.25:
+            return self.grouped(source, scope, where, kinds, rows)
+        if form < 0.37:
+            return self.totals(source, scope, where, kinds)
+        word = 'SELECT DISTINCT' if form < 0.5 else 'SELECT'
+        window = form > 0.9 and not outer and self.nesting == 0 and kinds is None
+        items = [self.windowed(scope) if window and i == 0 else
+                 self.expressions.make(kind, self.rng.choice((0, 1, 1, 2, 3)), scope)
+                 for i, kind in enumerate(kinds or self.some_kinds(scope))]
+        node = Node(f'{word} {{0}} FROM {{1}} {{2}}', self.items(items), source, where, type='Q')
+        return Made(node, self.results(items), rows)
+
+    def where(self, scope):
+        terms = [self.expressions.make('B', self.rng.choice((1, 2, 3)), scope)
+                 for _ in range(self.rng.choice((1, 1, 2)))]
+        return optional('WHERE {0}', listed(terms, ' AND '))
+
+    def some_kinds(self, scope):
+        return [self.expressions.some_type(scope) for _ in range(self.rng.randrange(1, 5))]
+
+    @staticmethod
+    def items(items):
+        return listed([Node(f'{{0}} AS c{i}', item) for i, item in enumerate(items)])
+
+    @staticmethod
+    def results(items):
+        return [renamed(item, f'c{i}') for i, item in enumerate(items)]
+
+    def keys(self, scope):
+        """Expressions to group by: columns, or made of columns."""
+        found = []
+        for _ in range(self.rng.choice((1, 1, 2, 3))):
+            key = self.rng.choice(scope.columns)
+            # sqlite3 takes (0 AND x) for the 0th column.
+            if key.type != 'B' and self.rng.random() < 0.3:
+                made = self.expressions.make(key.type, 1, Scope(scope.columns))
+                key = made if made.uses_columns() else key
+            found.append(key)
+        return found
+
+    def grouped(self, source, scope, where, kinds, rows):
+        keys = self.keys(scope)
+        bare = [k for k in keys if k.column]
+        inner = Scope(scope.columns)
+        over = Scope(keys, scope.outer, inner, scope.queries if len(bare) == len(keys) else None)
+        items = [self.expressions.make(kind, self.rng.choice((0, 0, 1, 2)), over)
+                 for kind in kinds or self.some_kinds(over)]
+        having = EMPTY
+        if self.rng.random() < 0.3:
+            having = optional('HAVING {0}', self.expressions.make('B', 2, over))
+        node = Node('SELECT {0} FROM {1} {2} GROUP BY {3} {4}', self.items(items), source, where,
+                    listed(keys), having, type='Q')
+        return Made(node, self.results(items), rows)
+
+    def totals(self, source, scope, where, kinds):
+        """Aggregates without GROUP BY: one row."""
+        over = Scope([], scope.outer, Scope(scope.columns))
+        items = []
+        for kind in kinds or [self.expressions.some_type(scope) for _ in range(
+                self.rng.randrange(1, 4))]:
+            made = self.expressions.make(kind, 0, over)
+            items.append(made)
+        if not any('(' in item.sql('sqlite') for item in items) or not any(map(aggregates, items)):
+            counted = Node('count(*)', type='I', bound=10**6)
+            if kinds is None:
+                items.append(counted)
+            else:
+                having = Node('HAVING count(*) >= 0')
+                node = Node('SELECT {0} FROM {1} {2} GROUP BY {3} {4}', self.items(items), source,
+                            where, scope.columns[0], having, type='Q')
+                return Made(node, self.results(items), 100)
+        node = Node('SELECT {0} FROM {1} {2}', self.items(items), source, where, type='Q')
+        return Made(node, self.results(items), 1)
+
+    # ------------------------------------------------------------ windows --
+
+    def windowed(self, scope):
+        """A window function whose value ties cannot change."""
+        inner = Scope(scope.columns)
+        by = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 1, 2)))]
+        order = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 2)))]
+        call = self.window_call(inner, bool(order))
+        parts = [call]
+        over = ''
+        if by:
+            over += ' PARTITION BY {1}'
+            parts.append(listed(by))
+        if order:
+            over += f' ORDER BY {{{len(parts)}}}'
+            terms = [Node(f'{{0}}{self.rng.choice(("", "", " DESC"))}', c) for c in order]
+            parts.append(listed(terms))
+        return Node(f'{{0}} OVER ({over.strip()})', *parts, type=call.type, bound=call.bound,
+                    grain=call.grain)
+
+    def window_call(self, inner, ordered):
+        if ordered and self.rng.random() < 0.5:
+            return Node(self.rng.choice(('rank()', 'dense_rank()')), type='I', bound=10**6)
+        for _ in range(9):
+            kind = self.rng.choice(WINDOW_TYPES)
+            word = self.rng.choice(('count', 'sum', 'min', 'max', 'avg'))
+            a = self.expressions.make(kind, 1, inner)
+            if word in ('sum', 'avg') and (kind not in 'ID' or not exactly_added(a)
+                                           or a.bound > 2**30):
+                continue
+            result = {'count': 'I', 'avg': 'D'}.get(word, kind)
+            return Node(f'{word}({{0}})', a, type=result, bound=max(a.bound, 1) * 2**17,
+                        grain=None if word == 'avg' else a.grain)
+        return Node('count(*)', type='I', bound=10**6)
+
+    # --------------------------------------------------------- subqueries --
+
+    def visible(self, scope):
+        """The columns around a subquery that it may use: those with a
+        qualifier, since another may be the subquery's own column."""
+        if self.rng.random() < 0.4:
+            return []
+        return [c for c in [*scope.columns, *scope.outer] if c.column and '.' in c.template]
+
+    def scalar(self, kind, scope):
+        """A subquery that gives one value: an aggregate, or one row of an order."""
+        def make():
+            source, columns, _ = self.sources(70)
+            inner = Scope(columns, self.visible(scope))
+            where = self.where(inner) if self.rng.random() < 0.8 else EMPTY
+            if self.rng.random() < 0.6:
+                value = self.expressions.aggregate(kind, Scope(columns))
+                tail = EMPTY
+            else:
+                value = self.expressions.make(kind, 1, Scope(columns))
+                tail = Node(f'ORDER BY 1{self.rng.choice(("", " DESC"))} LIMIT 1')
+            if value is None:
+                return None
+            return Node('(SELECT {0} FROM {1} {2} {3})', value, source, where, tail, type=kind,
+                        bound=value.bound, grain=value.grain)
+        return self.nested(make)
+
+    def exists(self, scope):
+        def make():
+            source, columns, _ = self.sources(200)
+            where = self.where(Scope(columns, self.visible(scope)))
+            word = self.rng.choice(('EXISTS', 'NOT EXISTS'))
+            return Node(f'({word} (SELECT {self.rng.choice(("1", "*"))} FROM {{0}} {{1}}))',
+                        source, where, type='B', bound=1)
+        return self.nested(make)
+
+    def among(self, value, kind, scope):
+        """value IN (SELECT ...)."""
+        def make():
+            if self.rng.random() < 0.25:
+                node = self.select([kind], 200).node
+            else:
+                source, columns, _ = self.sources(200)
+                where = self.where(Scope(columns, self.visible(scope))) \
+                    if self.rng.random() < 0.7 else EMPTY
+                item = self.expressions.make(kind, 1, Scope(columns))
+                node = Node('SELECT {0} FROM {1} {2}', item, source, where, type='Q')
+            word = self.rng.choice(('IN', 'IN', 'NOT IN'))
+            return Node(f'({{0}} {word} ({{1}}))', value, node, type='B', bound=1)
+        return self.nested(make)
+
+    # ----------------------------------------------------------- partition --
+
+    def parts(self):
+        """(items, source, condition, result letters) for TLP and NoREC."""
+        source, columns, _ = self.sources()
+        scope = Scope(columns, queries=self)
+        items = [self.expressions.make(kind, 1, scope) for kind in self.some_kinds(scope)]
+        return self.items(items), source, self.expressions.make('B', 3, scope), columns
+
+    # -------------------------------------------------------------- changes --
+
+    def change(self, tables):
+        """A statement that changes a table, and the table."""
+        table = self.rng.choice(tables)
+        columns = [column_node(c) for c in table.columns]
+        scope = Scope(columns)
+        what = self.rng.random()
+        where = optional('WHERE {0}', self.expressions.make('B', 2, scope))
+        if what < 0.3:
+            return Node(f'DELETE FROM {table.name} {{0}}', where, type='change'), table
+        if what < 0.7:
+            chosen = self.rng.sample(columns, min(len(columns), self.rng.choice((1, 1, 2))))
+            sets = [Node(f'{c.template} = {{0}}', self.value_for(c, scope)) for c in chosen]
+            return Node(f'UPDATE {table.name} SET {{0}} {{1}}', listed(sets), where,
+                        type='change'), table
+        other = self.rng.choice([t for t in tables if len(t.rows) <= 70])
+        scope = Scope([column_node(c) for c in other.columns])
+        items = listed([self.value_for(c, scope) for c in columns])
+        where = optional('WHERE {0}', self.expressions.make('B', 2, scope))
+        items.separator, items.template = None, ', '.join(['{}'] * len(columns))
+        return Node(f'INSERT INTO {table.name} SELECT {{0}} FROM {other.name} {{1}}', items, where,
+                    type='change'), table
+
+    def value_for(self, column, scope):
+        """A value that a column can hold."""
+        for depth in (2, 1, 0):
+            made = self.expressions.make(column.type, depth, scope)
+            exact = column.type not in 'DF' or (made.grain is not None
+                                                and made.grain <= column.grain)
+            if made.bound <= column.bound and exact:
+                return made
+        own = [c for c in scope.columns if c.template == column.template]
+        return own[0] if own else Node('NULL', type=column.type)
+
+
+def conjuncts(node):
+    """The terms of an AND."""
+    if node.template == '({0} AND {1})':
+        return [term for part in node.parts for term in conjuncts(part)]
+    return [node]
+
+
+def coarsest(grains):
+    return None if None in grains else max(grains)
+
+
+def aggregates(node):
+    """Whether there is an aggregate in it."""
+    head = node.template if isinstance(node.template, str) else node.template.get('', '')
+    return head.startswith(('count(', 'sum(', 'avg(', 'total(', 'min({0})', 'max({0})')) or \
+        any(map(aggregates, node.parts))
