@@ -845,7 +845,7 @@ def case_terminal_completion(folder):
     shell.wait_for('vdbq> ')
     shell.type('create table elephants (trunk integer);\r')
     shell.wait_for('vdbq> ')
-    shell.type('sel\ttru\t')
+    shell.type('sel\ttrun\t')
     shell.wait_for('select trunk')
     shell.type('fro\teleph\t')
     shell.wait_for('elephants')

@@ -111,7 +111,7 @@ bool shell_command(struct shell *shell, const struct place *place,
                    const char *line, size_t length);
 /* Names of the commands, one by one; NULL after the last. */
 const char *shell_command_name(void *context, unsigned index);
-/* Names of the tables likewise. */
+/* Names of the tables and views likewise. */
 const char *shell_table_name(void *context, unsigned index);
 /* `arguments` counts the words after the command. */
 bool shell_import(struct shell *shell, const struct place *place,

@@ -93,11 +93,11 @@ static const struct command commands[] = {
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
-    { ".schema", "[TABLE]", "CREATE TABLE statements", run_schema,
+    { ".schema", "[NAME]", "statements that make tables, indexes, views", run_schema,
       0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
-    { ".tables", "", "names of the tables", run_tables, 0, 0, NULL },
+    { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
     { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
       0, 1, NULL },
 };
@@ -113,8 +113,12 @@ const char *shell_command_name(void *context, unsigned index)
 const char *shell_table_name(void *context, unsigned index)
 {
     struct shell *shell = context;
-    return index < vdbq_tables(shell->db) ? vdbq_table_name(shell->db, index)
-                                          : NULL;
+    unsigned tables = vdbq_tables(shell->db);
+    if (index < tables)
+        return vdbq_table_name(shell->db, index);
+    index -= tables;
+    return index < vdbq_views(shell->db) ? vdbq_view_name(shell->db, index)
+                                         : NULL;
 }
 
 /* ---------------------------------------------------------- the line -- */
@@ -454,19 +458,36 @@ static bool fail_table(struct shell *shell, const struct call *call)
                       name);
 }
 
+/* Whether the object of that name, of that table (or ""), is asked for. */
+static bool is_asked(const struct call *call, const char *name,
+                     const char *table)
+{
+    return !call->count || strcasecmp(name, call->argument[0]) == 0
+        || strcasecmp(table, call->argument[0]) == 0;
+}
+
+static unsigned write_sql(struct shell *shell, const char *sql)
+{
+    size_t length = strlen(sql);
+    out_text(&shell->out, sql);
+    write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
+    return 1;
+}
+
+/* A table comes with its indexes. */
 static bool run_schema(struct shell *shell, const struct call *call)
 {
-    unsigned tables = vdbq_tables(shell->db), written = 0;
-    for (unsigned i = 0; i < tables; i++) {
-        if (call->count && strcasecmp(vdbq_table_name(shell->db, i),
-                                      call->argument[0]) != 0)
-            continue;
-        const char *sql = vdbq_table_sql(shell->db, i);
-        size_t length = strlen(sql);
-        out_text(&shell->out, sql);
-        write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
-        written++;
-    }
+    vdbq *db = shell->db;
+    unsigned tables = vdbq_tables(db), written = 0;
+    for (unsigned i = 0; i < tables; i++)
+        if (is_asked(call, vdbq_table_name(db, i), ""))
+            written += write_sql(shell, vdbq_table_sql(db, i));
+    for (unsigned i = 0; i < vdbq_indexes(db); i++)
+        if (is_asked(call, vdbq_index_name(db, i), vdbq_index_table(db, i)))
+            written += write_sql(shell, vdbq_index_sql(db, i));
+    for (unsigned i = 0; i < vdbq_views(db); i++)
+        if (is_asked(call, vdbq_view_name(db, i), ""))
+            written += write_sql(shell, vdbq_view_sql(db, i));
     return written || !call->count || fail_table(shell, call);
 }
 

@@ -69,7 +69,8 @@ enum vdbq_status query_files_open(vdbq_query *query)
     vdbq *db = query->db;
     const struct ast_from *from =
         query->statement ? query->statement->files : NULL;
-    if (from == NULL || db->file_reader == NULL)
+    if (from == NULL || db->file_reader == NULL
+        || query->statement->kind == AST_CREATE_VIEW)
         return VDBQ_OK;
     enum vdbq_status status = open_files(db);
     for (; from != NULL && status == VDBQ_OK; from = from->next_file)

@@ -88,3 +88,53 @@ unsigned vdbq_table_column_scale(vdbq *db, unsigned table, unsigned column)
     const struct column *found = column_at(db, table, column);
     return found ? found->scale : 0;
 }
+
+/* ---------------------------------------------------- views and indexes -- */
+
+unsigned vdbq_views(vdbq *db)
+{
+    return db->schema.catalogue ? (unsigned)db->schema.catalogue->view_count
+                                : 0;
+}
+
+const char *vdbq_view_name(vdbq *db, unsigned view)
+{
+    return view < vdbq_views(db) ? db->schema.catalogue->views[view].name : "";
+}
+
+const char *vdbq_view_sql(vdbq *db, unsigned view)
+{
+    return view < vdbq_views(db) ? db->schema.catalogue->views[view].sql : "";
+}
+
+unsigned vdbq_indexes(vdbq *db)
+{
+    return db->schema.catalogue ? (unsigned)db->schema.catalogue->index_count
+                                : 0;
+}
+
+const char *vdbq_index_name(vdbq *db, unsigned index)
+{
+    return index < vdbq_indexes(db) ? db->schema.catalogue->indexes[index].name
+                                    : "";
+}
+
+const char *vdbq_index_table(vdbq *db, unsigned index)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    if (index >= vdbq_indexes(db))
+        return "";
+    return catalogue_table_id(catalogue, catalogue->indexes[index].table_id)
+        ->name;
+}
+
+const char *vdbq_index_sql(vdbq *db, unsigned index)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    text_finish(&db->schema_text);
+    if (index < vdbq_indexes(db))
+        index_sql(catalogue, &catalogue->indexes[index], &db->schema_text);
+    return db->schema_text.bytes && !db->schema_text.failed
+               ? db->schema_text.bytes
+               : "";
+}

@@ -414,6 +414,17 @@ VDBQ_API unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
 VDBQ_API unsigned vdbq_table_column_scale(vdbq *db, unsigned table,
                                           unsigned column);
 
+/* Views and indexes of the state that the last vdbq_tables() found, by their
+ * names, with the statements that make them. The strings live until its next
+ * call, those of vdbq_index_sql() until the next call. */
+VDBQ_API unsigned vdbq_views(vdbq *db);
+VDBQ_API const char *vdbq_view_name(vdbq *db, unsigned view);
+VDBQ_API const char *vdbq_view_sql(vdbq *db, unsigned view);
+VDBQ_API unsigned vdbq_indexes(vdbq *db);
+VDBQ_API const char *vdbq_index_name(vdbq *db, unsigned index);
+VDBQ_API const char *vdbq_index_table(vdbq *db, unsigned index);
+VDBQ_API const char *vdbq_index_sql(vdbq *db, unsigned index);
+
 /* ------------------------------------------------------------ devices -- */
 
 /* The devices of this machine as a text table, with the way to choose one;

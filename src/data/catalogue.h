@@ -144,5 +144,8 @@ struct column_facts table_facts(const struct table *table, unsigned column);
 /* The CREATE TABLE statement that makes an equal, empty table; names that
  * need it are quoted. */
 void table_sql(const struct table *table, struct text *text);
+/* Likewise the CREATE INDEX statement of an index of the catalogue. */
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text);
 
 #endif
