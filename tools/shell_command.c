@@ -93,7 +93,7 @@ static const struct command commands[] = {
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
-    { ".schema", "[NAME]", "statements that make tables, indexes, views", run_schema,
+    { ".schema", "[NAME]", "CREATE statements", run_schema,
       0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
@@ -497,5 +497,7 @@ static bool run_tables(struct shell *shell, const struct call *call)
     (void)call;
     for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
         write_line(shell, name);
+    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
+        write_line(shell, vdbq_view_name(shell->db, i));
     return true;
 }

@@ -89,12 +89,12 @@ unsigned vdbq_table_column_scale(vdbq *db, unsigned table, unsigned column)
     return found ? found->scale : 0;
 }
 
-/* ---------------------------------------------------- views and indexes -- */
+/* ------------------------------------------------------ views, indexes -- */
 
 unsigned vdbq_views(vdbq *db)
 {
-    return db->schema.catalogue ? (unsigned)db->schema.catalogue->view_count
-                                : 0;
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue ? (unsigned)catalogue->view_count : 0;
 }
 
 const char *vdbq_view_name(vdbq *db, unsigned view)
@@ -109,31 +109,37 @@ const char *vdbq_view_sql(vdbq *db, unsigned view)
 
 unsigned vdbq_indexes(vdbq *db)
 {
-    return db->schema.catalogue ? (unsigned)db->schema.catalogue->index_count
-                                : 0;
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue ? (unsigned)catalogue->index_count : 0;
+}
+
+static const struct index *index_at(const vdbq *db, unsigned index)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue && index < catalogue->index_count
+               ? &catalogue->indexes[index] : NULL;
 }
 
 const char *vdbq_index_name(vdbq *db, unsigned index)
 {
-    return index < vdbq_indexes(db) ? db->schema.catalogue->indexes[index].name
-                                    : "";
+    const struct index *found = index_at(db, index);
+    return found ? found->name : "";
 }
 
 const char *vdbq_index_table(vdbq *db, unsigned index)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
-    if (index >= vdbq_indexes(db))
-        return "";
-    return catalogue_table_id(catalogue, catalogue->indexes[index].table_id)
-        ->name;
+    const struct index *found = index_at(db, index);
+    return found ? catalogue_table_id(db->schema.catalogue,
+                                      found->table_id)->name
+                 : "";
 }
 
 const char *vdbq_index_sql(vdbq *db, unsigned index)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
+    const struct index *found = index_at(db, index);
     text_finish(&db->schema_text);
-    if (index < vdbq_indexes(db))
-        index_sql(catalogue, &catalogue->indexes[index], &db->schema_text);
+    if (found)
+        index_sql(db->schema.catalogue, found, &db->schema_text);
     return db->schema_text.bytes && !db->schema_text.failed
                ? db->schema_text.bytes
                : "";

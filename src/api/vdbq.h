@@ -214,8 +214,12 @@ VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress,
 /* ------------------------------------------------------------ queries -- */
 
 /* Runs every statement of `sql` and throws rows away. Each statement that
- * changes the database is committed and durable before the next one starts;
- * the first failure ends the run, with what came before it kept. */
+ * changes the database is committed and durable before the next one starts,
+ * unless BEGIN opened a transaction: then COMMIT does this for all, ROLLBACK
+ * undoes all, and closing the connection, too. Queries of the connection see
+ * what its transaction did, others do not; it has the writer's place from
+ * BEGIN on (BUSY). The first failure ends the run, with what came before it
+ * kept. */
 VDBQ_API enum vdbq_status vdbq_execute(vdbq *db, const char *sql);
 
 /*
@@ -267,8 +271,8 @@ VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query,
 /* Makes all of them NULL. */
 VDBQ_API void vdbq_bind_clear(vdbq_query *query);
 
-/* Starts the statement, or starts it again from its first row. CREATE, DROP
- * and INSERT are done when it returns. vdbq_query_row() and
+/* Starts the statement, or starts it again from its first row. What
+ * changes the database is done when it returns. vdbq_query_row() and
  * vdbq_query_batch() call it where it was not called. */
 VDBQ_API enum vdbq_status vdbq_query_run(vdbq_query *query);
 
@@ -351,6 +355,8 @@ struct vdbq_stats {
                                "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
+    uint64_t rows_changed;  /* that INSERT added, DELETE took out, or
+                               UPDATE's condition held for               */
     uint64_t bytes_read;    /* of the columns that the program ran over   */
     uint64_t tablets;         /* that the table has                       */
     uint64_t tablets_skipped; /* of which minimum and maximum told that
@@ -376,8 +382,9 @@ VDBQ_API void vdbq_query_stats(const vdbq_query *query,
 typedef struct vdbq_append vdbq_append;
 
 /* Starts to append rows to a table, as one transaction. One at a time; a
- * query may read meanwhile and sees none of its rows. Fails with UNKNOWN,
- * BUSY, READ_ONLY. */
+ * query may read meanwhile and sees none of its rows. Where BEGIN opened a
+ * transaction, they become a part of it, and queries may see those that were
+ * appended so far. Fails with UNKNOWN, BUSY, READ_ONLY. */
 VDBQ_API enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
                                            vdbq_append **append);
 
@@ -414,9 +421,8 @@ VDBQ_API unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
 VDBQ_API unsigned vdbq_table_column_scale(vdbq *db, unsigned table,
                                           unsigned column);
 
-/* Views and indexes of the state that the last vdbq_tables() found, by their
- * names, with the statements that make them. The strings live until its next
- * call, those of vdbq_index_sql() until the next call. */
+/* Views and indexes as vdbq_tables() found them, with the statement that makes
+ * each; "" for a number that none has. */
 VDBQ_API unsigned vdbq_views(vdbq *db);
 VDBQ_API const char *vdbq_view_name(vdbq *db, unsigned view);
 VDBQ_API const char *vdbq_view_sql(vdbq *db, unsigned view);

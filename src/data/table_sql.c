@@ -50,6 +50,7 @@ void index_sql(const struct catalogue *catalogue, const struct index *index,
     print_columns(table, index->columns, index->column_count, text);
 }
 
+/* Names of columns, in parentheses. */
 static void print_columns(const struct table *table, const unsigned *columns,
                           unsigned count, struct text *text)
 {
