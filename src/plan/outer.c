@@ -167,18 +167,67 @@ static struct node *join_right(struct binder *binder,
     return node ? two_parts(binder, node, left, pair, right) : NULL;
 }
 
+/* Rows of the right side alone, with NULLs in the place of the left one. */
+static struct node *behind_nulls(struct binder *binder,
+                                 const struct node *left, struct node *rows,
+                                 unsigned right)
+{
+    unsigned count = left->column_count + right;
+    struct expression **results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
+    struct position nowhere = { 0 };
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        bool is_left = i < left->column_count;
+        results[i] =
+            is_left ? expression_null(binder, left->columns[i].type, nowhere)
+                    : node_column(binder, rows, i - left->column_count,
+                                  nowhere);
+        if (results[i] == NULL)
+            return NULL;
+        if (is_left)
+            results[i]->scale = left->columns[i].scale;
+    }
+    return node_select(binder, rows, NULL, results, NULL, count);
+}
+
+/* What a left join gives, and then the right rows without a partner. */
+static struct node *join_full(struct binder *binder, const struct node *join,
+                              const struct vector *parts)
+{
+    unsigned left = join->left->column_count;
+    unsigned right = join->right->column_count;
+    struct node *first = numbered(binder, join->left);
+    struct node *second = first ? numbered(binder, join->right) : NULL;
+    struct moving moving = { .binder = binder, .left = left, .by = 1 };
+    struct node *pairs, *sides[2], *united[2];
+
+    moving.node = second ? node_join(binder, JOIN_INNER, first, second)
+                         : NULL;
+    pairs = moving.node ? all_filtered(&moving, parts) : NULL;
+    if (pairs == NULL)
+        return NULL;
+    sides[0] = first;
+    sides[1] = pairs;
+    united[0] = join_numbers(binder, JOIN_LEFT, sides, left, left);
+    united[0] = united[0] ? two_parts(binder, united[0], left,
+                                      2 * (left + 1), right) : NULL;
+    sides[0] = second;
+    united[1] = united[0] ? join_numbers(binder, JOIN_ANTI, sides, right,
+                                         left + 1 + right) : NULL;
+    united[1] = united[1] ? behind_nulls(binder, join->left, united[1], right)
+                          : NULL;
+    return united[1] ? node_concat(binder, united, 2) : NULL;
+}
+
 struct node *join_lifted(struct binder *binder, const struct node *join,
                          const struct vector *parts)
 {
-    const struct expression *first =
-        VECTOR_ITEMS(parts, struct expression *)[0];
-
     if (join->join.kind == JOIN_LEFT)
         return join_left(binder, join, parts);
     if (join->join.kind == JOIN_RIGHT)
         return join_right(binder, join, parts);
-    error_at(binder->error, VDBQ_LIMIT, first->at,
-             "the condition of a FULL JOIN has no subqueries and no functions "
-             "of several texts");
-    return NULL;
+    return join_full(binder, join, parts);
 }

@@ -199,6 +199,11 @@ struct expression *expression_choice(struct binder *binder,
                                      struct expression *left,
                                      struct expression *right,
                                      struct position at);
+/* The operand; where `refused` is true the query fails with the message. */
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message);
 /* `nan`: the result can be not-a-number. */
 struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
