@@ -298,7 +298,7 @@ static inline enum vdbq_status make_table(struct transaction *transaction,
 static inline struct vdbq_text some_text(unsigned number)
 {
     static const char *const texts[] = {
-        "", "a", "ab", "b", "Gr\xc3\xb6\xc3\x9f" "e", "\xf0\x9d\x84\x9e",
+        "", "a", "ab", "b", ("Gr\xc3\xb6\xc3\x9f" "e"), "\xf0\x9d\x84\x9e",
         "a word that is longer than a line of sixty-four bytes, by a little more",
     };
     const char *text = texts[number % (sizeof texts / sizeof *texts)];

@@ -195,6 +195,9 @@ def written(value, letter):
         return 'NULL'
     if letter == 'I' and isinstance(value, float):
         return str(int(value))
+    if letter == 'I' and isinstance(value, str):
+        number = re.match(r'\s*([+-]?\d+)', value)
+        return str(int(number.group(1))) if number else '0'
     if letter == 'R' and not isinstance(value, str):
         return f'{value:.3f}'
     if isinstance(value, float):

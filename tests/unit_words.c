@@ -206,7 +206,8 @@ static void fill(struct values *values, int first)
 {
     for (int i = 0; i < ROWS; i++) {
         int row = first + i;
-        sprintf(values->bytes[i], "row %d \xc3\xa4", row);
+        snprintf(values->bytes[i], sizeof values->bytes[i], "row %d \xc3\xa4",
+                 row);
         values->t[i] = text_of(values->bytes[i]);
         values->u[i] = text_of(row % 3 == 0 ? "" : "few");
         values->narrow[0][i] = row % 2;

@@ -310,12 +310,12 @@ static struct expression *or_empty(struct binder *binder,
     return empty ? expression_choice(binder, known, e, empty, e->at) : NULL;
 }
 
-/* Joins texts, eight at a time. */
+/* Joins texts. */
 static struct expression *joined(struct binder *binder,
                                  struct expression *const *texts,
                                  unsigned count, struct position at)
 {
-    struct expression *e = texts[0], *pair[2];
+    struct expression *e = count > 0 ? texts[0] : NULL, *pair[2];
 
     for (unsigned i = 1; i < count && e != NULL; i++) {
         pair[0] = e;
