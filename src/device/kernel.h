@@ -13,6 +13,7 @@
 /* Name, text; for local memory or not. */
 #define DEVICE_KERNELS(_)                                                     \
     _(GROUP_FIND, vdbq_group_find, GROUP)                                     \
+    _(GROUP_FIND_LOCAL, vdbq_group_find, GROUP_LOCAL)                         \
     _(GROUP_RAISE, vdbq_group_raise, GROUP)                                   \
     _(GROUP_ADD, vdbq_group_add, GROUP)                                       \
     _(GROUP_ADD_LOCAL, vdbq_group_add, GROUP_LOCAL)                           \

@@ -187,7 +187,9 @@ static enum vdbq_status find(struct device_group *group,
 {
     return call(group,
                 &(struct device_call){
-                    .kernel = KERNEL_GROUP_FIND,
+                    .kernel = group->shape.control.copies > 0
+                                  ? KERNEL_GROUP_FIND_LOCAL
+                                  : KERNEL_GROUP_FIND,
                     .memories = { group->control, rows->memory,
                                   group->records, group->codes, group->slots,
                                   group->state },

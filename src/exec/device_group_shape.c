@@ -8,7 +8,7 @@
 #include "exec/sort.h"
 
 enum {
-    DENSE_SLOTS_MAX = 1 << 22, /* more are hashed                         */
+    DENSE_SLOTS_MAX = 1 << 24, /* more are hashed                         */
     HASH_SLOTS_MIN = 1 << 12,
     HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
     LOCAL_COPIES_MAX = 32
