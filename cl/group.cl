@@ -13,7 +13,7 @@
  * vdbq_group_raise gives the sums that `top`. vdbq_group_add does the rest.
  */
 #include "group.h"
-#include "order.h"
+#include "order.cl"
 
 #ifndef VDBQ_GROUP
 #define VDBQ_GROUP 1

@@ -11,7 +11,7 @@
  * nothing waits).
  */
 #include "types.h"
-#include "order.h"
+#include "order.cl"
 
 #ifndef VDBQ_GROUP
 #define VDBQ_GROUP 1

@@ -157,11 +157,12 @@ static bool place_bits(struct device_group_shape *shape)
     return true;
 }
 
-/* Slots of a hashed table for so many rows, to start with. */
+/* Slots of a hashed table for so many rows, to start with: many rows mostly
+ * are of fewer groups. */
 static u64 hash_slots(uint64_t rows)
 {
     u64 slots = HASH_SLOTS_MIN;
-    while (slots < 2 * rows && slots < HASH_SLOTS_FIRST)
+    while (slots < rows / 2 && slots < HASH_SLOTS_FIRST)
         slots *= 2;
     return slots;
 }
