@@ -103,6 +103,42 @@ KERNEL void vdbq_sort_codes(GLOBAL const u8 *restrict rows,
     }
 }
 
+/* ------------------------------------------------------- the first rows -- */
+
+#define BINS 4096
+
+/* Counts rows by the upper bits of their codes. */
+KERNEL void vdbq_sort_bins(GLOBAL const u8 *restrict rows,
+                           volatile GLOBAL u32 *restrict bins, u64 values,
+                           u64 how, u64 base, u64 shift, u64 count)
+{
+    LOCAL u32 own[BINS];
+    for (u32 i = (u32)get_local_id(0); i < BINS; i += VDBQ_GROUP)
+        own[i] = 0;
+    WAIT;
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
+        u64 code = code_of(rows, values, (u32)how, base, (u32)i);
+        atomic_inc(&own[(code >> shift) & (BINS - 1)]);
+    }
+    WAIT;
+    for (u32 i = (u32)get_local_id(0); i < BINS; i += VDBQ_GROUP)
+        if (own[i] > 0)
+            atomic_add(&bins[i], own[i]);
+}
+
+/* Collects the rows of bins [0, last], in any order; bins[0] counts them. */
+KERNEL void vdbq_sort_under(GLOBAL const u8 *restrict rows,
+                            volatile GLOBAL u32 *restrict bins,
+                            GLOBAL u64 *restrict elements, u64 values,
+                            u64 how, u64 base, u64 shift, u64 count, u64 last)
+{
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
+        u64 code = code_of(rows, values, (u32)how, base, (u32)i);
+        if (((code >> shift) & (BINS - 1)) <= last)
+            elements[atomic_inc(bins)] = i;
+    }
+}
+
 /* ---------------------------------------------------------------- radix -- */
 
 KERNEL void vdbq_sort_count(GLOBAL const u64 *restrict elements,

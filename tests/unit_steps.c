@@ -146,7 +146,7 @@ static void sort_query(struct text *text)
                    keys[chance(10)], chance(2) ? "desc" : "",
                    chance(2) ? "nulls last" : "");
     if (chance(2) == 0)
-        text_print(text, " limit %u offset %u", chance(4000), chance(100));
+        text_print(text, " limit %u offset %u", chance(chance(2) ? 20 : 4000), chance(100));
 }
 
 /* ------------------------------------------------------------- answers -- */

@@ -20,6 +20,8 @@
     _(GROUP_GROW, vdbq_group_grow, GROUP)                                     \
     _(GROUP_OUT, vdbq_group_out, GROUP)                                       \
     _(SORT_CODES, vdbq_sort_codes, SORT)                                      \
+    _(SORT_BINS, vdbq_sort_bins, SORT)                                        \
+    _(SORT_UNDER, vdbq_sort_under, SORT)                                      \
     _(SORT_COUNT, vdbq_sort_count, SORT)                                      \
     _(SORT_SUM, vdbq_sort_sum, SORT)                                          \
     _(SORT_MOVE, vdbq_sort_move, SORT)                                        \

@@ -5,6 +5,8 @@
  */
 #include "exec/device_sort.h"
 
+#include <stdlib.h>
+
 #include "cl/tablet.h"
 #include "exec/device_radix.h"
 #include "exec/sort.h"
@@ -15,8 +17,14 @@ enum {
     CODE_HIGH = 512,
     CODE_NULL = 1024,
     CODE_NULLS_LAST = 2048,
-    CODE_FIRST = 4096
+    CODE_FIRST = 4096,
+    BIN_BITS = 12,
+    BINS = 1 << BIN_BITS
 };
+
+/* Where one row of so many is asked for, and as few are in its bins, others
+ * are not sorted. */
+enum { FEW_SHARE = 16, FEW_MAX = 1 << 16 };
 
 /* Where a column is in a memory of some rows. */
 struct stored {
@@ -184,9 +192,9 @@ static enum vdbq_status sort_bits(struct device_sort *sort,
                                .memories = { sort->memory, radix->elements },
                                .memory_count = 2,
                                .numbers = { stored->values, stored->nulls,
-                                            how, base, mask, sort->rows },
+                                            how, base, mask, radix->count },
                                .number_count = 6,
-                               .items = sort->rows },
+                               .items = radix->count },
         &sort->times, error);
     sort->fresh = false;
     return status == VDBQ_OK ? device_radix_sort(radix, bits, error) : status;
@@ -235,13 +243,152 @@ static enum vdbq_status sort_key(struct device_sort *sort,
     return status;
 }
 
-static enum vdbq_status sort_all(struct device_sort *sort,
+/* ------------------------------------------------------- the first rows -- */
+
+/* Which rows are before others by the upper bits of the first key. */
+struct narrowing {
+    struct device_memory *bins;
+    const struct stored *stored;
+    uint64_t how, base, shift;
+    uint32_t counts[BINS];
+    unsigned last;  /* bin that the last row asked for is in */
+    uint64_t rows;  /* in the bins up to it                  */
+};
+
+/* Counts the rows of each bin. */
+static enum vdbq_status count_bins(struct device_sort *sort,
+                                   struct narrowing *narrowing,
+                                   struct error *error)
+{
+    struct device *device = sort->params.device;
+    enum vdbq_status status =
+        device_memory_create(device, MEMORY_DEVICE, sizeof narrowing->counts,
+                             &narrowing->bins, error);
+    if (status == VDBQ_OK)
+        status = device_fill(narrowing->bins, sizeof narrowing->counts, 0,
+                             error);
+    if (status == VDBQ_OK)
+        status = device_call(
+            device,
+            &(struct device_call){ .kernel = KERNEL_SORT_BINS,
+                                   .memories = { sort->memory,
+                                                 narrowing->bins },
+                                   .memory_count = 2,
+                                   .numbers = { narrowing->stored->values,
+                                                narrowing->how,
+                                                narrowing->base,
+                                                narrowing->shift, sort->rows },
+                                   .number_count = 5,
+                                   .items = sort->rows },
+            &sort->times, error);
+    if (status == VDBQ_OK)
+        status = device_read(narrowing->bins, 0, narrowing->counts,
+                             sizeof narrowing->counts, &sort->times, error);
+    if (status != VDBQ_OK)
+        return status;
+    for (uint64_t rows = 0; rows < narrowing->rows; narrowing->last++)
+        rows += narrowing->counts[narrowing->last];
+    narrowing->last -= narrowing->last > 0;
+    narrowing->rows = 0;
+    for (unsigned i = 0; i <= narrowing->last; i++)
+        narrowing->rows += narrowing->counts[i];
+    return status;
+}
+
+static int compare_elements(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Makes the elements of the rows in the first bins, in the rows' order. */
+static enum vdbq_status collect_bins(struct device_sort *sort,
+                                     struct narrowing *narrowing,
+                                     struct device_radix *radix,
+                                     struct error *error)
+{
+    uint64_t bytes = narrowing->rows * sizeof(uint64_t);
+    uint64_t *elements = memory_zeroed(narrowing->rows, sizeof *elements);
+    enum vdbq_status status = device_fill(narrowing->bins, sizeof(uint32_t),
+                                          0, error);
+    if (elements == NULL)
+        status = error_no_memory(error);
+    if (status == VDBQ_OK)
+        status = device_call(
+            sort->params.device,
+            &(struct device_call){
+                .kernel = KERNEL_SORT_UNDER,
+                .memories = { sort->memory, narrowing->bins,
+                              radix->elements },
+                .memory_count = 3,
+                .numbers = { narrowing->stored->values, narrowing->how,
+                             narrowing->base, narrowing->shift, sort->rows,
+                             narrowing->last },
+                .number_count = 6,
+                .items = sort->rows },
+            &sort->times, error);
+    if (status == VDBQ_OK)
+        status = device_read(radix->elements, 0, elements, bytes,
+                             &sort->times, error);
+    if (status == VDBQ_OK) {
+        qsort(elements, narrowing->rows, sizeof *elements, compare_elements);
+        status = device_write(radix->elements, 0, elements, bytes,
+                              &sort->times, error);
+    }
+    memory_release(elements);
+    sort->fresh = false;
+    return status;
+}
+
+/* Whether few of the rows are asked for, and the first key tells which. */
+static bool narrows(const struct device_sort *sort, uint64_t end)
+{
+    const struct step_key *key = vector_at(&sort->params.step->keys, 0);
+    return end > 0 && end <= sort->rows / FEW_SHARE &&
+           !sort->params.columns[key->column].nullable;
+}
+
+/* Makes room for the elements of all rows that may be among the first `end`:
+ * of those in the first bins where they are few, else of all. */
+static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
+                                      struct device_radix *radix,
+                                      struct error *error)
+{
+    struct device *device = sort->params.device;
+    const struct step_key *key = vector_at(&sort->params.step->keys, 0);
+    const struct device_column *column = &sort->params.columns[key->column];
+    struct narrowing *narrowing = memory_zeroed(1, sizeof *narrowing);
+    enum vdbq_status status = VDBQ_OK;
+    uint64_t rows = sort->rows;
+    if (narrowing == NULL)
+        return error_no_memory(error);
+    if (narrows(sort, end)) {
+        unsigned bits = bits_of(column, &narrowing->base);
+        narrowing->stored = &sort->stored[key->column];
+        narrowing->how = (unsigned)sort_type(column->type) |
+                         (key->descending ? CODE_DESCENDING : 0);
+        narrowing->shift = bits > BIN_BITS ? bits - BIN_BITS : 0;
+        narrowing->rows = end;
+        status = bits >= BIN_BITS ? count_bins(sort, narrowing, error)
+                                  : VDBQ_OK;
+        if (bits >= BIN_BITS && narrowing->rows <= FEW_MAX)
+            rows = narrowing->rows;
+    }
+    if (status == VDBQ_OK)
+        status = device_radix_init(radix, device, rows, &sort->times, error);
+    if (status == VDBQ_OK && rows < sort->rows)
+        status = collect_bins(sort, narrowing, radix, error);
+    device_memory_release(narrowing->bins);
+    memory_release(narrowing);
+    return status;
+}
+
+static enum vdbq_status sort_all(struct device_sort *sort, uint64_t end,
                                  struct device_radix *radix,
                                  struct error *error)
 {
     const struct vector *keys = &sort->params.step->keys;
-    enum vdbq_status status = device_radix_init(
-        radix, sort->params.device, sort->rows, &sort->times, error);
+    enum vdbq_status status = make_elements(sort, end, radix, error);
     for (size_t i = keys->count; i-- > 0 && status == VDBQ_OK;)
         status = sort_key(sort, radix, vector_at(keys, i), error);
     return status;
@@ -339,7 +486,7 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
         return error_no_memory(error);
     bytes = place(params->columns, params->out_count, count, placed);
     if (count > 0)
-        status = sort_all(sort, &radix, error);
+        status = sort_all(sort, first + count, &radix, error);
     if (status == VDBQ_OK && count > 0)
         status = bring(sort, &radix, placed, bytes, first, count, error);
     if (status == VDBQ_OK && count > 0)
