@@ -38,10 +38,12 @@ static bool run_headers(struct shell *shell, const struct call *call);
 static bool run_help(struct shell *shell, const struct call *call);
 static bool run_import(struct shell *shell, const struct call *call);
 static bool run_maxrows(struct shell *shell, const struct call *call);
+static bool run_maxwidth(struct shell *shell, const struct call *call);
 static bool run_mode(struct shell *shell, const struct call *call);
 static bool run_nullvalue(struct shell *shell, const struct call *call);
 static bool run_option(struct shell *shell, const struct call *call);
 static bool run_output(struct shell *shell, const struct call *call);
+static bool run_parameter(struct shell *shell, const struct call *call);
 static bool run_print(struct shell *shell, const struct call *call);
 static bool run_quit(struct shell *shell, const struct call *call);
 static bool run_read(struct shell *shell, const struct call *call);
@@ -75,6 +77,8 @@ static const struct command commands[] = {
       run_import, 0, ARGUMENTS_MAX, NULL },
     { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows,
       0, 1, NULL },
+    { ".maxwidth", "[N]", "columns of a terminal that a box takes; 0: any",
+      run_maxwidth, 0, 1, NULL },
     { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
       run_option, 0, 1, "memory" },
     { ".mode", "[FORMAT]", "how results are written", run_mode, 0, 1, NULL },
@@ -82,15 +86,18 @@ static const struct command commands[] = {
       0, 1, NULL },
     { ".output", "[FILE]", "results to a file, or back", run_output,
       0, 1, NULL },
+    { ".parameter", "[list|clear|unset NAME|set NAME VALUE]",
+      "values for the parameters of SQL: ?1, :name", run_parameter,
+      0, 3, NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
-    { ".schema", "[TABLE]", "CREATE TABLE statements", run_schema,
+    { ".schema", "[NAME]", "CREATE statements", run_schema,
       0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
-    { ".tables", "", "names of the tables", run_tables, 0, 0, NULL },
+    { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
     { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
       0, 1, NULL },
 };
@@ -106,8 +113,12 @@ const char *shell_command_name(void *context, unsigned index)
 const char *shell_table_name(void *context, unsigned index)
 {
     struct shell *shell = context;
-    return index < vdbq_tables(shell->db) ? vdbq_table_name(shell->db, index)
-                                          : NULL;
+    unsigned tables = vdbq_tables(shell->db);
+    if (index < tables)
+        return vdbq_table_name(shell->db, index);
+    index -= tables;
+    return index < vdbq_views(shell->db) ? vdbq_view_name(shell->db, index)
+                                         : NULL;
 }
 
 /* ---------------------------------------------------------- the line -- */
@@ -149,6 +160,12 @@ static bool fail_unknown(struct shell *shell, const struct place *place,
                       name);
 }
 
+static bool fail_call(struct shell *shell, const struct call *call)
+{
+    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
+                      call->command->name, call->command->arguments);
+}
+
 static bool run_words(struct shell *shell, const struct place *place,
                       char *line)
 {
@@ -162,8 +179,7 @@ static bool run_words(struct shell *shell, const struct place *place,
            && (argument[call.count] = take_word(&line)))
         call.count++;
     if (call.count < call.command->least || call.count > call.command->most)
-        return shell_fail(shell, place, VDBQ_MISUSE, "", "usage: %s %s",
-                          call.command->name, call.command->arguments);
+        return fail_call(shell, &call);
     return call.command->run(shell, &call);
 }
 
@@ -243,8 +259,7 @@ static bool take_switch(struct shell *shell, const struct call *call,
             return true;
         }
     }
-    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
-                      call->command->name, call->command->arguments);
+    return fail_call(shell, call);
 }
 
 static bool run_headers(struct shell *shell, const struct call *call)
@@ -316,21 +331,33 @@ static bool run_import(struct shell *shell, const struct call *call)
     return shell_import(shell, call->place, call->count, call->argument);
 }
 
-static bool run_maxrows(struct shell *shell, const struct call *call)
+/* A number of rows or columns that a box has at most, told or taken. */
+static bool run_most(struct shell *shell, const struct call *call,
+                     const char *what, uint64_t *most)
 {
     if (!call->count) {
-        out_print(&shell->out, "%llu\n",
-                  (unsigned long long)shell->style.rows_max);
+        out_print(&shell->out, "%llu\n", (unsigned long long)*most);
         return true;
     }
     char *end;
     errno = 0;
-    unsigned long long rows = strtoull(call->argument[0], &end, 10);
+    unsigned long long number = strtoull(call->argument[0], &end, 10);
     if (*end || errno || *call->argument[0] == '-')
         return shell_fail(shell, call->place, VDBQ_RANGE, "",
-                          "%s is not a number of rows", call->argument[0]);
-    shell->style.rows_max = rows;
+                          "%s is not a number of %s", call->argument[0],
+                          what);
+    *most = number;
     return true;
+}
+
+static bool run_maxrows(struct shell *shell, const struct call *call)
+{
+    return run_most(shell, call, "rows", &shell->style.rows_max);
+}
+
+static bool run_maxwidth(struct shell *shell, const struct call *call)
+{
+    return run_most(shell, call, "columns", &shell->style.width_max);
 }
 
 static const char *format_name(void *context, unsigned index)
@@ -381,6 +408,25 @@ static bool run_output(struct shell *shell, const struct call *call)
     return true;
 }
 
+static bool run_parameter(struct shell *shell, const struct call *call)
+{
+    const char *what = call->count ? call->argument[0] : "list";
+    if (strcmp(what, "list") == 0 && call->count <= 1)
+        shell_parameters_list(shell);
+    else if (strcmp(what, "clear") == 0 && call->count == 1)
+        shell_parameters_clear(shell);
+    else if (strcmp(what, "set") == 0 && call->count == 3)
+        return shell_parameter_set(shell, call->argument[1],
+                                   call->argument[2]);
+    else if (strcmp(what, "unset") != 0 || call->count != 2)
+        return fail_call(shell, call);
+    else if (!shell_parameter_unset(shell, call->argument[1]))
+        return shell_fail(shell, call->place, VDBQ_UNKNOWN,
+                          ".parameter lists them", "no parameter %s",
+                          call->argument[1]);
+    return true;
+}
+
 static bool run_print(struct shell *shell, const struct call *call)
 {
     for (unsigned i = 0; i < call->count; i++) {
@@ -412,19 +458,36 @@ static bool fail_table(struct shell *shell, const struct call *call)
                       name);
 }
 
+/* Whether the object of that name, of that table (or ""), is asked for. */
+static bool is_asked(const struct call *call, const char *name,
+                     const char *table)
+{
+    return !call->count || strcasecmp(name, call->argument[0]) == 0
+        || strcasecmp(table, call->argument[0]) == 0;
+}
+
+static unsigned write_sql(struct shell *shell, const char *sql)
+{
+    size_t length = strlen(sql);
+    out_text(&shell->out, sql);
+    write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
+    return 1;
+}
+
+/* A table comes with its indexes. */
 static bool run_schema(struct shell *shell, const struct call *call)
 {
-    unsigned tables = vdbq_tables(shell->db), written = 0;
-    for (unsigned i = 0; i < tables; i++) {
-        if (call->count && strcasecmp(vdbq_table_name(shell->db, i),
-                                      call->argument[0]) != 0)
-            continue;
-        const char *sql = vdbq_table_sql(shell->db, i);
-        size_t length = strlen(sql);
-        out_text(&shell->out, sql);
-        write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
-        written++;
-    }
+    vdbq *db = shell->db;
+    unsigned tables = vdbq_tables(db), written = 0;
+    for (unsigned i = 0; i < tables; i++)
+        if (is_asked(call, vdbq_table_name(db, i), ""))
+            written += write_sql(shell, vdbq_table_sql(db, i));
+    for (unsigned i = 0; i < vdbq_indexes(db); i++)
+        if (is_asked(call, vdbq_index_name(db, i), vdbq_index_table(db, i)))
+            written += write_sql(shell, vdbq_index_sql(db, i));
+    for (unsigned i = 0; i < vdbq_views(db); i++)
+        if (is_asked(call, vdbq_view_name(db, i), ""))
+            written += write_sql(shell, vdbq_view_sql(db, i));
     return written || !call->count || fail_table(shell, call);
 }
 
@@ -434,5 +497,7 @@ static bool run_tables(struct shell *shell, const struct call *call)
     (void)call;
     for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
         write_line(shell, name);
+    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
+        write_line(shell, vdbq_view_name(shell->db, i));
     return true;
 }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { BOX_ROWS = 40 };
@@ -31,6 +32,13 @@ static bool wants_color(void)
     return is_capable(STDERR_FILENO) && !(none && *none);
 }
 
+/* Columns of the terminal; 0 where it does not tell. */
+static size_t terminal_width(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static void take_options(struct shell *shell, const struct options *options)
 {
     bool terminal = isatty(STDOUT_FILENO);
@@ -39,6 +47,7 @@ static void take_options(struct shell *shell, const struct options *options)
                                     : format_find(terminal ? "box" : "csv");
     shell->style.header = options->header;
     shell->style.rows_max = terminal ? BOX_ROWS : 0;
+    shell->style.width_max = terminal ? terminal_width() : 0;
     shell->batch = options->batch;
     shell->timer = options->timer;
     shell->color = wants_color();
@@ -71,6 +80,8 @@ static int finish_output(struct shell *shell, int status)
     out_close(&shell->out);
     out_close(&shell->err);
     free(shell->null_text);
+    shell_parameters_clear(shell);
+    shell_files_clear(shell);
     return status;
 }
 
@@ -142,6 +153,15 @@ static bool set_options(struct shell *shell, const struct options *options)
         if (vdbq_set(shell->db, set->name, set->value) != VDBQ_OK)
             return shell_fail_db(shell, &(struct place){ .name = NULL });
     }
+    return true;
+}
+
+static bool set_parameters(struct shell *shell, const struct options *options)
+{
+    unsigned number = 0;
+    for (unsigned i = 0; i < options->parameters; i++)
+        if (!shell_parameter_option(shell, options->parameter[i], &number))
+            return false;
     return true;
 }
 
@@ -224,10 +244,13 @@ static int run_database(struct shell *shell, const struct options *options)
         return fail_open(shell, status);
     if (!set_options(shell, options))
         return EXIT_USAGE;
+    if (!set_parameters(shell, options))
+        return shell->status;
     if (options->selftest)
         return run_report(shell, vdbq_selftest);
     if (options->tune)
         return run_report(shell, vdbq_tune);
+    vdbq_on_file(shell->db, shell_file_read, shell);
     if (shell->bar)
         vdbq_on_progress(shell->db, shell_bar_step, shell);
     run_all(shell, options);

@@ -39,7 +39,8 @@ struct unique {
     unsigned *columns;
 };
 
-/* A tablet in the file. `generation` and `offset` together name it for ever. */
+/* A tablet in the file. `generation`, `offset` and `checksum` together name it
+ * for ever. */
 struct tablet_ref {
     uint64_t offset;     /* in the file                              */
     uint64_t size_bytes;
@@ -109,6 +110,17 @@ enum conflict {
     CONFLICT_IGNORE   /* it is left out                 */
 };
 
+/* Ids of tables that catalogue_join() took from a second database. */
+#define CATALOGUE_FILES 0x40000000u
+
+/* A new catalogue with the tables of `catalogue`, and behind them those of
+ * `files`, a database whose tables stand for files. NULL: no memory. */
+struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *files);
+/* The table of the file of that name; NULL: there is none. */
+const struct table *catalogue_file(const struct catalogue *catalogue,
+                                   const char *name);
+
 struct catalogue *catalogue_hold(struct catalogue *catalogue);
 void catalogue_release(struct catalogue *catalogue);
 
@@ -133,5 +145,8 @@ struct column_facts table_facts(const struct table *table, unsigned column);
 /* The CREATE TABLE statement that makes an equal, empty table; names that
  * need it are quoted. */
 void table_sql(const struct table *table, struct text *text);
+/* The CREATE INDEX statement of an index. */
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text);
 
 #endif

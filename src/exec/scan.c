@@ -144,7 +144,9 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         return error_no_memory(error);
     if (scan->table != NULL &&
         !skip_init(&scan->skip, scan->params.runner.program,
-                   scan->sources.pack, scan->table, &scan->arena))
+                   scan->sources.pack, scan->table,
+                   scan->words.base != NULL ? &scan->words : NULL,
+                   &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }

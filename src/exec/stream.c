@@ -17,7 +17,7 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_SORT] = &sort_stream,     [STEP_LIMIT] = &limit_stream,
         [STEP_JOIN] = &join_stream,     [STEP_CONCAT] = &concat_stream,
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
-        [STEP_MAP] = &map_stream,
+        [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
     if (step->kind == STEP_SCAN && step->inputs.count > 0)
         return &scan_rows;

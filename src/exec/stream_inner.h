@@ -78,6 +78,6 @@ struct stream_kind {
 };
 extern const struct stream_kind scan_stream, scan_rows, join_stream,
     concat_stream, apply_stream, limit_stream, map_stream, group_stream,
-    sort_stream, window_stream;
+    sort_stream, window_stream, values_stream;
 
 #endif

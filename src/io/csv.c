@@ -52,6 +52,7 @@ static enum csv_next quoted_field(struct csv_reader *reader,
                                   struct csv_field *field)
 {
     field->bytes++;
+    field->quoted = true;
     field->length = 0;
     field->quoted = true;
     const char *end = reader->end;

@@ -6,6 +6,7 @@
  */
 #include "io/format.h"
 #include "io/number.h"
+#include "io/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void json_end(struct format_result *result);
 static const struct format formats[] = {
     { .name = "box", .meaning = "a drawn table, with the columns' types",
       .header = true, .null_text = "NULL", .names = { "nan", "inf", "-inf" },
-      .text = plain_text, .begin = format_box_begin,
+      .text = format_box_text, .begin = format_box_begin,
       .batch = format_box_batch, .end = format_box_end },
     { .name = "csv", .meaning = "comma separated (RFC 4180), NULL is empty",
       .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
@@ -134,6 +135,7 @@ bool format_begin(struct format_result *result, const struct format *format,
 {
     *result = (struct format_result){
         .format = format, .out = out, .rows_max = style->rows_max,
+        .width_max = style->width_max,
         .prefixes.fd = -1, .cells.fd = -1,
     };
     result->header = style->header < 0 ? format->header : style->header > 0;
@@ -336,16 +338,22 @@ static void markdown_begin(struct format_result *result)
     out_text(result->out, "|\n");
 }
 
+static size_t name_width(const struct format_result *result, unsigned column)
+{
+    const char *name = result->names[column];
+    return utf8_width(name, strlen(name));
+}
+
 static void line_begin(struct format_result *result)
 {
     size_t widest = 0;
     for (unsigned i = 0; i < result->columns; i++)
-        if (strlen(result->names[i]) > widest)
-            widest = strlen(result->names[i]);
+        if (name_width(result, i) > widest)
+            widest = name_width(result, i);
     for (unsigned i = 0; i < result->columns; i++) {
         struct out *prefixes = &result->prefixes;
         out_text(prefixes, i ? result->format->between : "");
-        out_repeat(prefixes, " ", widest - strlen(result->names[i]));
+        out_repeat(prefixes, " ", widest - name_width(result, i));
         out_text(prefixes, result->names[i]);
         out_text(prefixes, " = ");
         result->prefix_ends[i] = prefixes->length;
@@ -406,24 +414,29 @@ static void quote_text(struct out *out, const char *bytes, size_t length)
     doubled(out, bytes, length, '\'');
 }
 
+/* One line a row: what would end a value or a row is written as an escape. */
 static void tabs_text(struct out *out, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '\t')
-            out_text(out, "\\t");
-        else if (bytes[i] == '\n')
-            out_text(out, "\\n");
-        else
-            out_char(out, bytes[i]);
+        static const char plain[] = "\t\n\r\\", letters[] = "tnr\\";
+        const char *found = bytes[i] ? strchr(plain, bytes[i]) : NULL;
+        if (found)
+            out_char(out, '\\');
+        out_char(out, found ? letters[found - plain] : bytes[i]);
     }
 }
 
 static void markdown_text(struct out *out, const char *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        if (bytes[i] == '|')
-            out_char(out, '\\');
-        out_char(out, bytes[i] == '\n' ? ' ' : bytes[i]);
+        if (bytes[i] == '\n')
+            out_text(out, "<br>");
+        else if ((unsigned char)bytes[i] < 0x20)
+            out_char(out, ' ');
+        else if (bytes[i] == '|')
+            out_text(out, "\\|");
+        else
+            out_char(out, bytes[i]);
     }
 }
 

@@ -22,6 +22,7 @@ struct format_style {
     int header;            /* names above the rows: 1, 0; -1 the format's way */
     const char *null_text; /* for NULL; NULL: the format's own                */
     uint64_t rows_max;     /* box: rows to show, the rest is counted; 0: all  */
+    uint64_t width_max;    /* box: of its lines; values are cut; 0: any width */
 };
 
 struct format_result {
@@ -33,6 +34,7 @@ struct format_result {
     bool header;             /* names are wanted                           */
     uint64_t rows;           /* seen so far                                */
     uint64_t rows_max;       /* as in the style                            */
+    uint64_t width_max;      /* likewise                                   */
     unsigned columns;
     char **names;            /* copies, one a column                       */
     enum vdbq_type *types;   /* one a column                               */
@@ -90,5 +92,6 @@ void format_box_begin(struct format_result *result);
 void format_box_batch(struct format_result *result,
                       const struct vdbq_batch *batch);
 void format_box_end(struct format_result *result);
+void format_box_text(struct out *out, const char *bytes, size_t length);
 
 #endif

@@ -14,18 +14,46 @@ struct rule {
     const char *left, *middle, *right;
 };
 
+/* Column names are drawn as texts are. */
+static void escape_names(struct format_result *result)
+{
+    for (unsigned i = 0; i < result->columns; i++) {
+        struct out name;
+        if (!out_open(&name, -1)) {
+            result->failed = true;
+            return;
+        }
+        format_box_text(&name, result->names[i], strlen(result->names[i]));
+        out_char(&name, 0);
+        char *copy = name.error ? NULL : strdup(name.bytes);
+        out_close(&name);
+        result->failed |= copy == NULL;
+        if (copy == NULL)
+            return;
+        free(result->names[i]);
+        result->names[i] = copy;
+    }
+}
+
 void format_box_begin(struct format_result *result)
 {
     if (!out_open(&result->cells, -1))
         result->failed = true;
+    escape_names(result);
 }
 
 /* Line ends and other control characters would break the lines. */
-static void blank_controls(struct out *cells, size_t from)
+void format_box_text(struct out *out, const char *bytes, size_t length)
 {
-    for (size_t i = from; i < cells->length; i++)
-        if ((unsigned char)cells->bytes[i] < 0x20)
-            cells->bytes[i] = ' ';
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        if (c >= 0x20 && c != 0x7f)
+            out_char(out, bytes[i]);
+        else if (c == '\n' || c == '\r' || c == '\t')
+            out_text(out, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+        else
+            out_print(out, "\\x%02x", c);
+    }
 }
 
 static bool reserve(struct format_result *result, size_t cells)
@@ -50,9 +78,7 @@ static void keep_row(struct format_result *result,
         return;
     }
     for (unsigned i = 0; i < result->columns; i++) {
-        size_t start = result->cells.length;
         format_value(result, &result->cells, batch, i, row);
-        blank_controls(&result->cells, start);
         result->cell_ends[cell + i] = result->cells.length;
     }
     result->failed |= result->cells.error != 0;
@@ -107,6 +133,34 @@ static void measure(const struct format_result *result, size_t *widths)
     }
 }
 
+/* What a column takes where texts are cut at `limit`; numbers never are. */
+static uint64_t cut_width(const struct format_result *result, unsigned column,
+                          uint64_t width, uint64_t limit)
+{
+    bool cut = width > limit && result->types[column] == VDBQ_TEXT;
+    return cut ? limit : width;
+}
+
+/* Cuts the widest texts to one width, so that lines keep to width_max. */
+static void limit_widths(const struct format_result *result, size_t *widths)
+{
+    enum { LEAST = 6, EDGES = 3 };
+    uint64_t room = result->width_max, limit = LEAST;
+    bool fits = room > 0;
+    if (!fits)
+        return;
+    for (uint64_t next = LEAST; fits && next < room; next++) {
+        uint64_t all = 1;
+        for (unsigned i = 0; i < result->columns; i++)
+            all += EDGES + cut_width(result, i, widths[i], next);
+        fits = all <= room;
+        if (fits)
+            limit = next;
+    }
+    for (unsigned i = 0; i < result->columns; i++)
+        widths[i] = (size_t)cut_width(result, i, widths[i], limit);
+}
+
 static void draw_rule(struct format_result *result, const size_t *widths,
                       struct rule rule)
 {
@@ -120,14 +174,39 @@ static void draw_rule(struct format_result *result, const size_t *widths,
     out_char(result->out, '\n');
 }
 
+/* Draws as much of a text as fits, and an ellipsis where that is not all;
+ * returns its width. */
+static size_t draw_cut(struct out *out, const char *text, size_t length,
+                       size_t width)
+{
+    size_t used = 0, at = 0;
+    while (at < length) {
+        uint32_t character;
+        size_t size = utf8_read(text + at, length - at, &character);
+        size_t own = utf8_character_width(character);
+        if (used + own + 1 > width)
+            break;
+        used += own;
+        at += size;
+    }
+    out_bytes(out, text, at);
+    out_text(out, "…");
+    return used + 1;
+}
+
 static void draw_cell(struct out *out, const char *text, size_t length,
                       size_t width, bool right)
 {
-    size_t blanks = width - utf8_width(text, length);
+    size_t own = utf8_width(text, length);
     out_text(out, "│ ");
-    out_repeat(out, " ", right ? blanks : 0);
-    out_bytes(out, text, length);
-    out_repeat(out, " ", (right ? 0 : blanks) + 1);
+    if (own > width) {
+        own = draw_cut(out, text, length, width);
+        right = false;
+    } else {
+        out_repeat(out, " ", right ? width - own : 0);
+        out_bytes(out, text, length);
+    }
+    out_repeat(out, " ", (right ? 0 : width - own) + 1);
 }
 
 static void draw_header(struct format_result *result, const size_t *widths)
@@ -191,6 +270,7 @@ void format_box_end(struct format_result *result)
         return;
     }
     measure(result, widths);
+    limit_widths(result, widths);
     draw_rule(result, widths, (struct rule){ "┌", "┬", "┐" });
     if (result->header)
         draw_header(result, widths);

@@ -23,6 +23,33 @@ static struct expression *bind_string(struct binder *binder,
     return expression_text(binder, text, tree->at);
 }
 
+/* The value of a parameter as if it were written in its place. */
+static struct expression *parameter_value(struct binder *binder, int number,
+                                          struct position at)
+{
+    const struct parameter *value = &binder->parameters[number];
+    struct vdbq_text text = value->text;
+
+    binder->values_used = true;
+    if (value->type == VDBQ_DOUBLE)
+        return expression_real(binder, VDBQ_DOUBLE, value->real, at);
+    if (value->type != VDBQ_TEXT)
+        return expression_integer(binder, value->integer, at);
+    text.bytes = arena_copy(binder->arena, text.bytes, text.length);
+    if (text.bytes == NULL)
+        return error_no_memory(binder->error), NULL;
+    return expression_text(binder, text, at);
+}
+
+struct expression *expression_known(struct binder *binder,
+                                    struct expression *e)
+{
+    if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
+        || e->parameter >= binder->value_count)
+        return e;
+    return parameter_value(binder, e->parameter, e->at);
+}
+
 /* A value that the caller gives later; of no type where it is not given. */
 static struct expression *bind_parameter(struct binder *binder,
                                          const struct ast_expression *tree)
@@ -35,6 +62,8 @@ static struct expression *bind_parameter(struct binder *binder,
 
     if (type == VDBQ_TYPE_NONE)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (binder->constants)
+        return parameter_value(binder, number, tree->at);
     e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
     if (e == NULL)
         return NULL;
@@ -210,51 +239,6 @@ static struct expression *bind_case(struct binder *binder,
     return bind_whens(binder, tree, operand, tree->whens);
 }
 
-/* ------------------------------------------------------------------ IN -- */
-
-/* Halves of a list are joined by OR, so that the tree stays flat. */
-static struct expression *any_of(struct binder *binder,
-                                 const struct ast_expression *tree,
-                                 struct expression **equals, size_t count)
-{
-    struct expression *left, *right;
-
-    if (count == 1)
-        return equals[0];
-    left = any_of(binder, tree, equals, count / 2);
-    right = left ? any_of(binder, tree, equals + count / 2, count - count / 2)
-                 : NULL;
-    return right ? expression_operator(binder, AST_OR, left, right, tree)
-                 : NULL;
-}
-
-static struct expression *bind_in_list(struct binder *binder,
-                                       const struct ast_expression *tree)
-{
-    struct expression *operand = bind_expression(binder, tree->left);
-    struct expression **equals = arena_alloc(
-        binder->arena, (tree->argument_count + 1) * sizeof(*equals));
-    size_t count = 0;
-
-    if (operand == NULL)
-        return NULL;
-    if (equals == NULL) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    for (const struct ast_value *value = tree->arguments; value != NULL;
-         value = value->next) {
-        struct expression *e = bind_expression(binder, value->expression);
-        equals[count] = e ? expression_operator(binder, AST_EQ, operand, e,
-                                                tree) : NULL;
-        if (equals[count++] == NULL)
-            return NULL;
-    }
-    if (count == 0) /* nothing is in it, not even NULL */
-        return expression_truth(binder, tree->negated, tree->at);
-    return negated(binder, tree, any_of(binder, tree, equals, count));
-}
-
 /* ----------------------------------------------------------- subqueries -- */
 
 static struct expression *subquery_expression(
@@ -315,22 +299,16 @@ static struct expression *bind_subquery(struct binder *binder,
     return subquery_expression(binder, tree, kind, node, asked);
 }
 
-/* The operand and the query's column get one type. */
-static struct expression *bind_in_query(struct binder *binder,
-                                        const struct ast_expression *tree)
+/* x IN (...): the operand and the query's column get one type. */
+static struct expression *in_query(struct binder *binder,
+                                   struct expression *e,
+                                   struct expression *operand)
 {
-    struct expression *operand = bind_expression(binder, tree->left);
-    struct expression *e =
-        operand ? bind_subquery(binder, tree, APPLY_IN) : NULL;
-    struct expression *column;
-    struct node *node;
+    struct node *node = e->subquery->node;
+    struct expression *column = node_column(binder, node, 0, e->at);
 
-    if (e == NULL)
-        return NULL;
-    node = e->subquery->node;
-    column = node_column(binder, node, 0, tree->at);
     if (column == NULL
-        || expression_meet(binder, &operand, &column, tree->at)
+        || expression_meet(binder, &operand, &column, e->at)
                == VDBQ_TYPE_NONE)
         return NULL;
     if (column->kind != EXPRESSION_COLUMN)
@@ -339,7 +317,92 @@ static struct expression *bind_in_query(struct binder *binder,
         return NULL;
     e->subquery->node = node;
     e->left = operand;
-    return negated(binder, tree, e);
+    return e;
+}
+
+static struct expression *bind_in_query(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression *e =
+        operand ? bind_subquery(binder, tree, APPLY_IN) : NULL;
+
+    return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
+}
+
+/* ------------------------------------------------------------------ IN -- */
+
+/* Halves of a list are joined by OR, so that the tree stays flat. */
+static struct expression *any_of(struct binder *binder,
+                                 const struct ast_expression *tree,
+                                 struct expression **equals, size_t count)
+{
+    struct expression *left, *right;
+
+    if (count == 1)
+        return equals[0];
+    left = any_of(binder, tree, equals, count / 2);
+    right = left ? any_of(binder, tree, equals + count / 2, count - count / 2)
+                 : NULL;
+    return right ? expression_operator(binder, AST_OR, left, right, tree)
+                 : NULL;
+}
+
+/* The items of a list, bound; NULL: a failure. */
+static struct expression **bind_items(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct expression **items = arena_alloc(
+        binder->arena, (tree->argument_count + 1) * sizeof(*items));
+    size_t count = 0;
+
+    if (items == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (const struct ast_value *value = tree->arguments; value != NULL;
+         value = value->next) {
+        items[count] = bind_expression(binder, value->expression);
+        if (items[count++] == NULL)
+            return NULL;
+    }
+    return items;
+}
+
+/* The operand is compared with one item after the other. */
+static struct expression *equals_any(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *operand,
+                                     struct expression **items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i] =
+            expression_operator(binder, AST_EQ, operand, items[i], tree);
+        if (items[i] == NULL)
+            return NULL;
+    }
+    return any_of(binder, tree, items, count);
+}
+
+static struct expression *bind_in_list(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression **items = operand ? bind_items(binder, tree) : NULL;
+    size_t count = tree->argument_count;
+    struct node *node;
+    struct expression *e;
+
+    if (items == NULL)
+        return NULL;
+    if (count == 0) /* nothing is in it, not even NULL */
+        return expression_truth(binder, tree->negated, tree->at);
+    if (values_of_list(binder, operand, items, count, &node) != VDBQ_OK)
+        return NULL;
+    if (node == NULL)
+        return negated(binder, tree,
+                       equals_any(binder, tree, operand, items, count));
+    e = subquery_expression(binder, tree, APPLY_IN, node,
+                            binder->scope->asked.count);
+    return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */

@@ -73,6 +73,18 @@ static void type_aggregate(struct expression *e)
     e->machine = type_machine((enum vdbq_type)e->type);
 }
 
+/* Whether a row counts: a narrow integer, as aggregates take it. */
+static struct expression *bind_filter(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct expression *e = bind_condition(binder, tree), *zero;
+
+    if (e == NULL || type_machine((enum vdbq_type)e->type) == TYPE_I32)
+        return e;
+    zero = expression_integer(binder, 0, tree->at);
+    return zero ? expression_operator(binder, AST_NEQ, e, zero, tree) : NULL;
+}
+
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
                                   const struct aggregate_name *name)
@@ -99,7 +111,7 @@ struct expression *bind_aggregate(struct binder *binder,
             return NULL;
     }
     if (tree->filter != NULL) {
-        e->condition = bind_condition(binder, tree->filter);
+        e->condition = bind_filter(binder, tree->filter);
         if (e->condition == NULL)
             return NULL;
     }
@@ -151,7 +163,10 @@ static bool bind_distance(struct binder *binder, const struct call *call,
 {
     e->window->offset = 1;
     if (call->count > 1) {
-        const struct expression *offset = call->arguments[1];
+        const struct expression *offset =
+            expression_known(binder, call->arguments[1]);
+        if (offset == NULL)
+            return false;
         if (offset->kind != EXPRESSION_CONSTANT || offset->null
             || !is_integer(offset->type)) {
             error_at(binder->error, VDBQ_TYPE, offset->at,

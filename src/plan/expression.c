@@ -154,14 +154,17 @@ struct replacing {
     struct binder *binder;
     expression_replacer replacer;
     void *context;
+    bool any; /* an operand was replaced */
 };
 
 static bool replace_operand(void *context, struct expression **operand)
 {
-    const struct replacing *replacing = context;
+    struct replacing *replacing = context;
+    struct expression *before = *operand;
 
-    *operand = expression_replace(replacing->binder, *operand,
+    *operand = expression_replace(replacing->binder, before,
                                   replacing->replacer, replacing->context);
+    replacing->any |= *operand != before;
     return *operand != NULL;
 }
 
@@ -205,12 +208,36 @@ static bool own_lists(struct binder *binder, struct expression *e)
     return there;
 }
 
+static bool is_number_constant(const struct expression *e)
+{
+    return e == NULL
+           || (e->kind == EXPRESSION_CONSTANT && e->type != VDBQ_TEXT);
+}
+
+/* Whether all operands have become numbers that are known. */
+static bool is_foldable(const struct expression *e)
+{
+    return e->kind >= EXPRESSION_OPERATOR && e->kind <= EXPRESSION_MATH
+           && is_number_constant(e->left) && is_number_constant(e->right)
+           && is_number_constant(e->condition);
+}
+
+/* A copy whose operands were replaced. */
+static struct expression *finish_copy(struct binder *binder,
+                                      struct expression *e)
+{
+    range_update(e);
+    if (!is_foldable(e))
+        return e;
+    return fold(binder, e) == VDBQ_OK ? e : NULL;
+}
+
 struct expression *expression_replace(struct binder *binder,
                                       struct expression *e,
                                       expression_replacer replacer,
                                       void *context)
 {
-    struct replacing replacing = { binder, replacer, context };
+    struct replacing replacing = { binder, replacer, context, false };
     struct expression *copy = NULL;
     bool failed = false;
 
@@ -232,6 +259,7 @@ struct expression *expression_replace(struct binder *binder,
     }
     if (!expression_each(copy, replace_operand, &replacing))
         return NULL;
-    range_update(copy);
-    return copy;
+    if (!replacing.any)
+        return e;
+    return finish_copy(binder, copy);
 }

@@ -151,6 +151,31 @@ static struct node *bind_name(struct binder *binder,
     return table != NULL ? node_table(binder, table) : NULL;
 }
 
+static struct node *bind_file(struct binder *binder,
+                              const struct ast_from *tree)
+{
+    const struct table *table = catalogue_file(binder->catalogue, tree->file);
+
+    if (table != NULL)
+        return node_table(binder, table);
+    error_at(binder->error, VDBQ_UNKNOWN, tree->at,
+             "files cannot be read from here");
+    error_hint(binder->error, "the shell reads them; a program that uses the "
+               "library gives it a reader with vdbq_on_file()");
+    return NULL;
+}
+
+/* A file is called what its name says without folders and ending. */
+static const char *file_alias(struct binder *binder, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
+    const char *dot = strchr(name, '.');
+    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+
+    return arena_copy(binder->arena, name, length);
+}
+
 static enum vdbq_status collect_leaf(struct binder *binder,
                                      const struct ast_from *tree,
                                      struct from *from)
@@ -168,10 +193,9 @@ static enum vdbq_status collect_leaf(struct binder *binder,
         node = bind_apart(binder, tree->query);
         break;
     default:
-        error_at(binder->error, VDBQ_UNKNOWN, tree->at,
-                 "files cannot be read from here");
-        return error_hint(binder->error, "the shell reads them: type "
-                          "FROM 'file.csv' there, or import the file");
+        node = bind_file(binder, tree);
+        if (alias == NULL)
+            alias = file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
         node = rename_columns(binder, node, tree->columns,
@@ -289,26 +313,29 @@ static enum vdbq_status join_conditions(struct binder *binder,
 
 /* --------------------------------------------------------------- joins -- */
 
-/* Numbers of columns count from `by` on. */
-static bool shift(void *by, struct expression **operand)
+/* Whether all columns have numbers from `first` on. */
+static bool is_behind(void *first, struct expression **operand)
 {
-    struct expression *e = *operand;
+    const struct expression *e = *operand;
 
-    if (e->kind == EXPRESSION_COLUMN) {
-        e->column -= (int)*(unsigned *)by;
-        return e->column >= 0;
-    }
-    return expression_each(e, shift, by);
+    if (e->kind == EXPRESSION_COLUMN)
+        return (unsigned)e->column >= *(unsigned *)first;
+    return expression_each(*operand, is_behind, first);
 }
 
 /* Conditions are moved from the scope's numbers to those of a part of it. */
 static enum vdbq_status shift_all(struct binder *binder, unsigned by,
                                   struct vector *parts, struct position at)
 {
-    for (size_t i = 0; i < parts->count; i++)
-        if (!shift(&by, vector_at(parts, i)))
+    for (size_t i = 0; i < parts->count; i++) {
+        struct expression **part = vector_at(parts, i);
+        if (!is_behind(&by, part))
             return error_at(binder->error, VDBQ_UNKNOWN, at,
                             "ON names a table that is not joined here");
+        *part = expression_moved_by(binder, *part, -(int)by);
+        if (*part == NULL)
+            return binder->error->status;
+    }
     return VDBQ_OK;
 }
 
@@ -343,19 +370,16 @@ static enum vdbq_status add_outer(struct binder *binder,
                                   struct from *from)
 {
     struct vector parts = VECTOR(struct expression *);
-    struct node *join =
-        node_join(binder, kind_of(tree->join), nodes[0], nodes[1]);
-    enum vdbq_status status = join != NULL ? VDBQ_OK : binder->error->status;
+    enum vdbq_status status = join_conditions(binder, tree, sides, &parts);
+    struct node *join = NULL;
 
-    if (status == VDBQ_OK)
-        status = join_conditions(binder, tree, sides, &parts);
     if (status == VDBQ_OK)
         status = shift_all(binder, sides->left, &parts, tree->at);
     if (status == VDBQ_OK)
-        status = join_on(binder, join, &parts);
+        join = join_on(binder, kind_of(tree->join), nodes, &parts);
     vector_finish(&parts);
-    if (status != VDBQ_OK)
-        return status;
+    if (join == NULL)
+        return binder->error->status;
     memcpy(binder->scope->node->columns + sides->left, join->columns,
            join->column_count * sizeof *join->columns);
     return vector_append(&from->leaves, &join, 1)

@@ -35,6 +35,12 @@ bool expression_has(const struct expression *e, enum expression_kind kind)
     return !seek(&kind, &copy);
 }
 
+bool is_lifted(const struct expression *e)
+{
+    return expression_has(e, EXPRESSION_SUBQUERY)
+           || expression_has(e, EXPRESSION_FUNCTION);
+}
+
 /* Whether nothing is to be lifted out of its operands first. */
 static bool is_ready(struct expression *e)
 {
@@ -83,36 +89,26 @@ static struct expression *stand_in(void *context, struct expression *e,
     return NULL;
 }
 
-/* Column `column` of the node stands for what was found next. */
+/* The expression stands for what was found next. */
+static bool keep_stand(struct lifting *lifting, struct expression *e)
+{
+    bool kept = vector_append(&lifting->stands, &e, 1);
+
+    if (!kept)
+        error_no_memory(lifting->binder->error);
+    return kept;
+}
+
+/* Column `column` of the node does. */
 static bool add_stand(struct lifting *lifting, const struct node *node,
                       unsigned column, struct position at)
 {
     struct expression *e = node_column(lifting->binder, node, column, at);
 
-    if (e != NULL && vector_append(&lifting->stands, &e, 1))
-        return true;
-    if (e != NULL)
-        error_no_memory(lifting->binder->error);
-    return false;
+    return e != NULL && keep_stand(lifting, e);
 }
 
 /* ------------------------------------------------------------- columns -- */
-
-/* The number of a column of `*node` that holds the expression: its own one,
- * or one that is added. -1: a failure. */
-static int column_for(struct binder *binder, struct node **node,
-                      struct expression *e)
-{
-    struct node *wider;
-
-    if (e->kind == EXPRESSION_COLUMN)
-        return e->column;
-    wider = node_extend(binder, *node, &e, 1);
-    if (wider == NULL)
-        return -1;
-    *node = wider;
-    return (int)wider->column_count - 1;
-}
 
 static bool add_number(struct binder *binder, struct vector *numbers, int n)
 {
@@ -145,7 +141,7 @@ static bool add_function(struct lifting *lifting, struct node **below,
     bool done = true;
 
     for (unsigned i = 0; i < e->argument_count && done; i++) {
-        int column = column_for(lifting->binder, below, e->arguments[i]);
+        int column = node_column_for(lifting->binder, below, e->arguments[i]);
         done = column >= 0 && vector_append(&columns, &column, 1);
     }
     function.arguments = columns;
@@ -192,7 +188,7 @@ static struct node *lift_functions(struct lifting *lifting,
 static struct node *mark(struct binder *binder, struct node *below,
                          const struct expression *e)
 {
-    int column = column_for(binder, &below, e->left);
+    int column = node_column_for(binder, &below, e->left);
     struct node *node = column >= 0 ? node_join(binder, JOIN_MARK, below,
                                                 e->subquery->node)
                                     : NULL;
@@ -212,7 +208,7 @@ static bool add_parameters(struct binder *binder, struct node **below,
             vector_at(&subquery->parameters, i);
         struct step_parameter parameter = {
             .parameter = value->parameter,
-            .column = column_for(binder, below, value->value)
+            .column = node_column_for(binder, below, value->value)
         };
         if (parameter.column < 0)
             return false;
@@ -233,7 +229,7 @@ static struct node *apply(struct binder *binder, struct node *below,
     bool done = add_parameters(binder, &below, e->subquery, &parameters);
 
     if (done && e->subquery->kind == APPLY_IN)
-        column = column_for(binder, &below, e->left);
+        column = node_column_for(binder, &below, e->left);
     if (done && column >= 0)
         node = node_wider(binder, NODE_APPLY, below, 1);
     if (node == NULL)
@@ -248,22 +244,37 @@ static struct node *apply(struct binder *binder, struct node *below,
     return node;
 }
 
+/* A node over `below` that has the value of a subquery, and what stands for
+ * it there. */
+static struct node *lift_subquery(struct lifting *lifting, struct node *below,
+                                  struct expression *e)
+{
+    bool same = e->subquery->kind == APPLY_IN
+                && e->subquery->parameters.count == 0;
+    bool done;
+    struct expression *value;
+    struct node *node =
+        unnest_value(lifting->binder, below, e, &value, &done);
+
+    if (node != NULL)
+        return keep_stand(lifting, value) ? node : NULL;
+    if (done)
+        return NULL;
+    node = same ? mark(lifting->binder, below, e)
+                : apply(lifting->binder, below, e);
+    return node && add_stand(lifting, node, node->column_count - 1, e->at)
+               ? node : NULL;
+}
+
 static struct node *lift_subqueries(struct lifting *lifting,
                                     struct node *below)
 {
     struct node *node = below;
 
-    for (size_t i = 0; i < lifting->found.count && node != NULL; i++) {
-        struct expression *e =
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
-        bool same = e->subquery->kind == APPLY_IN
-                    && e->subquery->parameters.count == 0;
-        node = same ? mark(lifting->binder, node, e)
-                    : apply(lifting->binder, node, e);
-        if (node != NULL
-            && !add_stand(lifting, node, node->column_count - 1, e->at))
-            return NULL;
-    }
+    for (size_t i = 0; i < lifting->found.count && node != NULL; i++)
+        node = lift_subquery(
+            lifting, node,
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i]);
     return node;
 }
 
@@ -276,7 +287,7 @@ static bool add_order(struct binder *binder, struct node **below,
         const struct order_term *term = vector_at(terms, i);
         struct step_key key = { .descending = term->descending,
                                 .nulls_last = term->nulls_last };
-        key.column = column_for(binder, below, term->expression);
+        key.column = node_column_for(binder, below, term->expression);
         if (key.column < 0)
             return false;
         if (!vector_append(keys, &key, 1)) {
@@ -291,7 +302,7 @@ static bool add_order(struct binder *binder, struct node **below,
 static int optional_column(struct binder *binder, struct node **below,
                            struct expression *e)
 {
-    int column = e != NULL ? column_for(binder, below, e) : -1;
+    int column = e != NULL ? node_column_for(binder, below, e) : -1;
 
     return e != NULL && column < 0 ? -2 : column;
 }
@@ -316,7 +327,7 @@ static bool add_window(struct lifting *lifting, struct node **below,
     made.aggregate.filter = optional_column(binder, below, e->condition);
     made.fallback = optional_column(binder, below, e->right);
     for (size_t i = 0; i < window->partition.count && done; i++) {
-        int column = column_for(
+        int column = node_column_for(
             binder, below,
             VECTOR_ITEMS(&window->partition, struct expression *)[i]);
         done = column >= 0 && vector_append(&made.partition, &column, 1);

@@ -149,9 +149,32 @@ static int lower_table(struct lowering *lowering, struct node *node,
 
 /* ------------------------------------------------------------------ all -- */
 
+static int lower_values(struct lowering *lowering, struct node *node,
+                        const bool *needed, int *map)
+{
+    struct steps *steps = lowering->steps;
+    int number =
+        lower_add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
+
+    if (number < 0)
+        return -1;
+    if (!values_fill(&steps->arena, node, needed,
+                     &steps_at(steps, number)->values))
+        return error_no_memory(lowering->binder->error), -1;
+    for (unsigned i = 0; i < node->column_count; i++) {
+        struct step_column column = lower_column(&node->columns[i]);
+        if (!needed[i])
+            continue;
+        map[i] = (int)steps_at(steps, number)->column_count;
+        if (!lower_add_column(lowering, number, &column))
+            return -1;
+    }
+    return number;
+}
+
 /* The number of the node's step, or -1: a failure. */
 int lower_node(struct lowering *lowering, struct node *node,
-                      const bool *needed, int *map)
+               const bool *needed, int *map)
 {
     switch (node->kind) {
     case NODE_ONCE:
@@ -173,6 +196,8 @@ int lower_node(struct lowering *lowering, struct node *node,
         return lower_apply(lowering, node, needed, map);
     case NODE_WINDOW:
         return lower_window(lowering, node, needed, map);
+    case NODE_VALUES:
+        return lower_values(lowering, node, needed, map);
     case NODE_MAP:
         break;
     }

@@ -9,6 +9,11 @@
 /* How many of the rows a condition is thought to keep. */
 static const double KEPT = 0.25;
 
+double node_kept(double rows)
+{
+    return rows * KEPT;
+}
+
 static struct node *node_new(struct binder *binder, enum node_kind kind,
                              struct node *below, unsigned column_count)
 {
@@ -137,6 +142,72 @@ struct expression *node_column(struct binder *binder, const struct node *node,
     e->nullable = from->nullable;
     e->range = from->range;
     return e;
+}
+
+/* Columns of one node become those of another. */
+struct moving {
+    struct binder *binder;
+    const struct node *node;
+    const int *columns;
+    unsigned first;
+};
+
+static struct expression *move_column(void *context, struct expression *e,
+                                      bool *failed)
+{
+    const struct moving *moving = context;
+    struct expression *moved;
+    int column = e->column - (int)moving->first;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return NULL;
+    if (moving->columns != NULL)
+        column = moving->columns[e->column];
+    moved = node_column(moving->binder, moving->node, (unsigned)column,
+                        e->at);
+    *failed = moved == NULL;
+    return moved;
+}
+
+struct expression *expression_over(struct binder *binder,
+                                   struct expression *e,
+                                   const struct node *node,
+                                   const int *columns, unsigned first)
+{
+    struct moving moving = { binder, node, columns, first };
+
+    return expression_replace(binder, e, move_column, &moving);
+}
+
+/* What shift_column() is told. */
+struct shifting {
+    struct binder *binder;
+    int by;
+};
+
+static struct expression *shift_column(void *context, struct expression *e,
+                                       bool *failed)
+{
+    const struct shifting *shifting = context;
+    struct expression *copy;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return NULL;
+    copy = arena_alloc(shifting->binder->arena, sizeof *copy);
+    *failed = copy == NULL;
+    if (copy == NULL)
+        return error_no_memory(shifting->binder->error), NULL;
+    *copy = *e;
+    copy->column += shifting->by;
+    return copy;
+}
+
+struct expression *expression_moved_by(struct binder *binder,
+                                       struct expression *e, int by)
+{
+    struct shifting shifting = { binder, by };
+
+    return expression_replace(binder, e, shift_column, &shifting);
 }
 
 /* -------------------------------------------------------------- select -- */
@@ -300,6 +371,23 @@ struct node *node_filter(struct binder *binder, struct node *below,
                        below->column_count);
 }
 
+struct node *node_columns(struct binder *binder, struct node *below,
+                          const int *columns, unsigned count)
+{
+    struct expression **results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        results[i] = node_column(binder, below, (unsigned)columns[i],
+                                 (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return node_select(binder, below, NULL, results, NULL, count);
+}
+
 struct node *node_extend(struct binder *binder, struct node *below,
                          struct expression *const *added, unsigned count)
 {
@@ -311,6 +399,20 @@ struct node *node_extend(struct binder *binder, struct node *below,
         results[below->column_count + i] = added[i];
     return node_select(binder, below, NULL, results, NULL,
                        below->column_count + count);
+}
+
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
 }
 
 /* --------------------------------------------------------------- joins -- */
@@ -483,5 +585,49 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
         return NULL;
     memcpy(node->columns, below->columns,
            below->column_count * sizeof *node->columns);
+    return node;
+}
+
+/* -------------------------------------------------------------- values -- */
+
+/* What a column of constants can hold; that of a NULL is 0. */
+static void range_values(struct node_column *column,
+                         struct expression *const *values, size_t rows)
+{
+    struct column_facts facts = { .empty = true };
+
+    for (size_t i = 0; i < rows; i++) {
+        const struct expression *e = values[i];
+        if (e->null) {
+            facts.null_count++;
+            continue;
+        }
+        if (facts.empty || e->integer < facts.minimum)
+            facts.minimum = e->integer;
+        if (facts.empty || e->integer > facts.maximum)
+            facts.maximum = e->integer;
+        if (facts.empty || e->real < facts.minimum_real)
+            facts.minimum_real = e->real;
+        if (facts.empty || e->real > facts.maximum_real)
+            facts.maximum_real = e->real;
+        facts.empty = false;
+    }
+    range_column(column, &facts);
+}
+
+struct node *node_values(struct binder *binder,
+                         const struct node_column *columns, unsigned count,
+                         struct expression **values, size_t rows)
+{
+    struct node *node = node_new(binder, NODE_VALUES, NULL, count);
+
+    if (node == NULL)
+        return NULL;
+    node->values = values;
+    node->value_rows = rows;
+    node->rows = (double)rows;
+    memcpy(node->columns, columns, count * sizeof *columns);
+    for (unsigned i = 0; i < count; i++)
+        range_values(&node->columns[i], values + i * rows, rows);
     return node;
 }

@@ -15,7 +15,8 @@ enum node_kind {
     NODE_TABLE,  /* the table's columns, and behind them the row id  */
     NODE_SELECT, /* the results for each row that the condition keeps */
     NODE_JOIN, NODE_GROUP, NODE_SORT, NODE_LIMIT, NODE_CONCAT,
-    NODE_APPLY, NODE_WINDOW, NODE_MAP /* as the steps of these names  */
+    NODE_APPLY, NODE_WINDOW, NODE_MAP,
+    NODE_VALUES /* as the steps of these names                        */
 };
 
 struct node_column {
@@ -44,6 +45,9 @@ struct node {
     struct step_apply apply;      /* its query is `right`                */
     struct step_window window;
     struct step_map map;
+    struct expression **values;   /* VALUES: constants, `value_rows` of each
+                                     column behind those of the one before */
+    size_t value_rows;
 };
 
 struct binder;
@@ -78,6 +82,11 @@ struct node *node_limit(struct binder *binder, struct node *below,
 /* Parts have columns of equal types. */
 struct node *node_concat(struct binder *binder, struct node *const *parts,
                          unsigned count);
+/* Rows of constants, which have the types of `columns` or are NULL; `values`
+ * are those of the first column, then of the second ... */
+struct node *node_values(struct binder *binder,
+                         const struct node_column *columns, unsigned count,
+                         struct expression **values, size_t rows);
 /* A node over `below` with its columns and `added` more, to be filled. */
 struct node *node_wider(struct binder *binder, enum node_kind kind,
                         struct node *below, unsigned added);
@@ -85,6 +94,24 @@ struct node *node_wider(struct binder *binder, enum node_kind kind,
 /* An expression that is column `column` of `node`. */
 struct expression *node_column(struct binder *binder, const struct node *node,
                                unsigned column, struct position at);
+/* Columns of `below`, `count` of them, by their numbers. */
+struct node *node_columns(struct binder *binder, struct node *below,
+                          const int *columns, unsigned count);
+/* The expression over another node, whose column columns[i] (NULL: i - first)
+ * is its i. */
+struct expression *expression_over(struct binder *binder,
+                                   struct expression *e,
+                                   const struct node *node,
+                                   const int *columns, unsigned first);
+/* A copy whose columns' numbers are higher by so much. */
+struct expression *expression_moved_by(struct binder *binder,
+                                       struct expression *e, int by);
+/* About how many of so many rows a condition keeps. */
+double node_kept(double rows);
+/* The number of a column of `*node` that holds the expression: its own one,
+ * or one that is added. -1: a failure. */
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e);
 /* The type and range of an aggregate's value over a column (NULL: rows). */
 void aggregate_column(enum aggregate_function function,
                       const struct node_column *argument,

@@ -33,19 +33,6 @@ struct joining {
 
 /* --------------------------------------------------------------- parts -- */
 
-enum vdbq_status split_condition(struct binder *binder, struct expression *e,
-                                 struct vector *parts)
-{
-    while (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND) {
-        enum vdbq_status status = split_condition(binder, e->left, parts);
-        if (status != VDBQ_OK)
-            return status;
-        e = e->right;
-    }
-    return vector_append(parts, &e, 1) ? VDBQ_OK
-                                       : error_no_memory(binder->error);
-}
-
 static struct expression *both(struct binder *binder, struct expression *a,
                                struct expression *b)
 {
@@ -99,8 +86,7 @@ static enum vdbq_status read_parts(struct joining *joining,
         joining->parts[i] = (struct part){
             .expression = e,
             .leaves = leaves_of(joining, e),
-            .late = expression_has(e, EXPRESSION_SUBQUERY)
-                    || expression_has(e, EXPRESSION_FUNCTION)
+            .late = is_lifted(e)
         };
     }
     return VDBQ_OK;
@@ -108,77 +94,55 @@ static enum vdbq_status read_parts(struct joining *joining,
 
 /* ------------------------------------------------------------- columns -- */
 
-/* FROM's numbers of columns become those of a node. */
-struct moving {
-    const struct node *node;
-    const int *columns; /* by FROM's number, counted from `first` on */
-    unsigned first;
-    struct binder *binder;
-};
-
-static struct expression *move_column(void *context, struct expression *e,
-                                      bool *failed)
-{
-    const struct moving *moving = context;
-    struct expression *moved;
-    int column;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return NULL;
-    column = e->column - (int)moving->first;
-    if (moving->columns != NULL)
-        column = moving->columns[column];
-    moved = node_column(moving->binder, moving->node, (unsigned)column,
-                        e->at);
-    *failed = moved == NULL;
-    return moved;
-}
-
 static struct expression *over_joined(const struct joining *joining,
                                       struct expression *e)
 {
-    struct moving moving = { .node = joining->node,
-                             .columns = joining->columns,
-                             .binder = joining->binder };
-
-    return expression_replace(joining->binder, e, move_column, &moving);
+    return expression_over(joining->binder, e, joining->node,
+                           joining->columns, 0);
 }
 
 static struct expression *over_leaf(const struct joining *joining,
                                     unsigned leaf, struct expression *e)
 {
-    struct moving moving = { .node = joining->leaves[leaf],
-                             .first = joining->firsts[leaf],
-                             .binder = joining->binder };
-
-    return expression_replace(joining->binder, e, move_column, &moving);
+    return expression_over(joining->binder, e, joining->leaves[leaf], NULL,
+                           joining->firsts[leaf]);
 }
 
 /* ------------------------------------------------------------- filters -- */
 
+/* A part about one leaf. What has to be lifted comes later, unless it can be
+ * a join of the leaf. */
+static enum vdbq_status test_leaf(struct joining *joining, unsigned leaf,
+                                  struct part *part)
+{
+    struct binder *binder = joining->binder;
+    struct expression *e = over_leaf(joining, leaf, part->expression);
+    struct node *node;
+
+    if (e == NULL)
+        return binder->error->status;
+    part->done = true;
+    if (part->late)
+        node = unnest_filter(binder, joining->leaves[leaf], e, &part->done);
+    else
+        node = node_push(binder, joining->leaves[leaf], e);
+    if (node == NULL)
+        return part->done ? binder->error->status : VDBQ_OK;
+    joining->leaves[leaf] = node;
+    return VDBQ_OK;
+}
+
 /* Tests what concerns one leaf alone before it is joined. */
 static enum vdbq_status filter_leaf(struct joining *joining, unsigned leaf)
 {
-    struct binder *binder = joining->binder;
-    struct expression *where = NULL;
+    enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < joining->part_count; i++) {
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
         struct part *part = &joining->parts[i];
-        struct expression *e;
-        if (part->done || part->late
-            || part->leaves != (uint64_t)1 << leaf)
-            continue;
-        e = over_leaf(joining, leaf, part->expression);
-        where = e ? both(binder, where, e) : NULL;
-        if (where == NULL)
-            return binder->error->status;
-        part->done = true;
+        if (!part->done && part->leaves == (uint64_t)1 << leaf)
+            status = test_leaf(joining, leaf, part);
     }
-    if (where == NULL)
-        return VDBQ_OK;
-    joining->leaves[leaf] =
-        node_filter(binder, joining->leaves[leaf], where);
-    return joining->leaves[leaf] ? VDBQ_OK : binder->error->status;
+    return status;
 }
 
 /* Tests what can be tested of the rows joined so far. */
@@ -204,6 +168,22 @@ static enum vdbq_status filter_joined(struct joining *joining)
     return joining->node ? VDBQ_OK : binder->error->status;
 }
 
+enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                           struct expression *e)
+{
+    struct expression **expressions[1] = { &e };
+    bool done;
+    struct node *kept = unnest_filter(binder, *node, e, &done);
+
+    if (kept == NULL && !done
+        && lift(binder, node, expressions, 1) == VDBQ_OK)
+        kept = node_push(binder, *node, e);
+    if (kept == NULL)
+        return binder->error->status;
+    *node = kept;
+    return VDBQ_OK;
+}
+
 /* Tests what has a node of its own, over all rows. */
 static enum vdbq_status filter_late(struct joining *joining)
 {
@@ -212,17 +192,13 @@ static enum vdbq_status filter_late(struct joining *joining)
 
     for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
         struct part *part = &joining->parts[i];
-        struct expression *e, **expressions[1] = { &e };
+        struct expression *e;
         if (part->done)
             continue;
         e = over_joined(joining, part->expression);
         if (e == NULL)
             return binder->error->status;
-        status = lift(binder, &joining->node, expressions, 1);
-        if (status == VDBQ_OK)
-            joining->node = node_filter(binder, joining->node, e);
-        if (joining->node == NULL)
-            return binder->error->status;
+        status = filter_by(binder, &joining->node, e);
     }
     return status;
 }
@@ -250,26 +226,10 @@ static bool connects(const struct joining *joining, const struct part *part,
            || (right == bit && left != 0 && !(left & ~joining->joined));
 }
 
-/* The column of a node that holds a key; made where it is none. */
-static int key_column(struct binder *binder, struct node **node,
-                      struct expression *e)
-{
-    struct node *wider;
-
-    if (e->kind == EXPRESSION_COLUMN)
-        return e->column;
-    wider = node_extend(binder, *node, &e, 1);
-    if (wider == NULL)
-        return -1;
-    *node = wider;
-    return (int)wider->column_count - 1;
-}
-
-/* Both sides of an equality as columns of one machine type. */
-static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
-                                struct expression *left,
-                                struct expression *right,
-                                struct step_join *join)
+enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
+                              struct expression *left,
+                              struct expression *right,
+                              struct step_join *join)
 {
     struct expression *sides[2] = { left, right };
     int columns[2];
@@ -280,7 +240,7 @@ static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
         if (wide)
             sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
                                              sides[i]->at);
-        columns[i] = sides[i] ? key_column(binder, &nodes[i], sides[i]) : -1;
+        columns[i] = sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
         if (columns[i] < 0)
             return binder->error->status;
     }
@@ -290,14 +250,14 @@ static enum vdbq_status add_key(struct binder *binder, struct node *nodes[2],
     return VDBQ_OK;
 }
 
-static bool keep_keys(struct binder *binder, struct step_join *join)
+bool join_keep_keys(struct binder *binder, struct step_join *join)
 {
-    bool kept = arena_vector(binder->arena, &join->left_keys)
-                && arena_vector(binder->arena, &join->right_keys);
+    bool left = arena_vector(binder->arena, &join->left_keys);
+    bool right = arena_vector(binder->arena, &join->right_keys);
 
-    if (!kept)
+    if (!left || !right)
         error_no_memory(binder->error);
-    return kept;
+    return left && right;
 }
 
 /* -------------------------------------------------------------- joining -- */
@@ -321,7 +281,7 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
                           turned ? part->expression->left : right);
         if (left == NULL || right == NULL)
             return joining->binder->error->status;
-        status = add_key(joining->binder, nodes, left, right, join);
+        status = join_add_key(joining->binder, nodes, left, right, join);
         part->done = true;
     }
     return status;
@@ -346,7 +306,7 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
-    if (status == VDBQ_OK && keep_keys(binder, &keys))
+    if (status == VDBQ_OK && join_keep_keys(binder, &keys))
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;
@@ -426,22 +386,12 @@ static struct node *in_order(const struct joining *joining)
 {
     unsigned count = joining->firsts[joining->count];
     bool same = joining->node->column_count == count;
-    struct expression **results = arena_alloc(
-        joining->binder->arena, (count + 1) * sizeof(*results));
 
-    if (results == NULL)
-        return error_no_memory(joining->binder->error), NULL;
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count; i++)
         same &= joining->columns[i] == (int)i;
-        results[i] = node_column(joining->binder, joining->node,
-                                 (unsigned)joining->columns[i],
-                                 (struct position){ 0 });
-        if (results[i] == NULL)
-            return NULL;
-    }
     return same ? joining->node
-                : node_select(joining->binder, joining->node, NULL, results,
-                              NULL, count);
+                : node_columns(joining->binder, joining->node,
+                               joining->columns, count);
 }
 
 static enum vdbq_status start_joining(struct joining *joining,
@@ -479,79 +429,4 @@ struct node *join_in_order(struct binder *binder, const struct from *from)
         return joining.node;
     }
     return join_leaves(&joining) == VDBQ_OK ? in_order(&joining) : NULL;
-}
-
-/* --------------------------------------------------------- outer joins -- */
-
-/* Which sides of a join an expression needs: 1 the left, 2 the right. */
-static uint64_t sides_of(const struct node *join, struct expression *e)
-{
-    struct joining sides = { .count = 2 };
-
-    sides.firsts[1] = join->left->column_count;
-    sides.firsts[2] = join->left->column_count + join->right->column_count;
-    return leaves_of(&sides, e);
-}
-
-static struct expression *over_side(struct binder *binder,
-                                    const struct node *join,
-                                    struct expression *e, bool right)
-{
-    struct moving moving = {
-        .node = right ? join->right : join->left,
-        .first = right ? join->left->column_count : 0,
-        .binder = binder
-    };
-
-    return expression_replace(binder, e, move_column, &moving);
-}
-
-/* One part of ON: a key where it is an equality of both sides. */
-static enum vdbq_status add_on(struct binder *binder, struct node *join,
-                               struct node *nodes[2], struct expression *e)
-{
-    uint64_t left, right;
-    bool turned;
-
-    if (is_equality(e)) {
-        left = sides_of(join, e->left);
-        right = sides_of(join, e->right);
-        turned = left == 2 && right == 1;
-        if (turned || (left == 1 && right == 2)) {
-            struct expression *a = over_side(
-                binder, join, turned ? e->right : e->left, false);
-            struct expression *b = over_side(
-                binder, join, turned ? e->left : e->right, true);
-            bool plain = a && b && a->kind == EXPRESSION_COLUMN
-                         && b->kind == EXPRESSION_COLUMN
-                         && type_machine((enum vdbq_type)a->type)
-                                == type_machine((enum vdbq_type)b->type);
-            if (a == NULL || b == NULL)
-                return binder->error->status;
-            if (plain)
-                return add_key(binder, nodes, a, b, &join->join);
-        }
-    }
-    join->where = both(binder, join->where, e);
-    return join->where ? VDBQ_OK : binder->error->status;
-}
-
-enum vdbq_status join_on(struct binder *binder, struct node *join,
-                         const struct vector *parts)
-{
-    struct node *nodes[2] = { join->left, join->right };
-    enum vdbq_status status = VDBQ_OK;
-
-    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++) {
-        struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (expression_has(e, EXPRESSION_SUBQUERY)
-            || expression_has(e, EXPRESSION_FUNCTION))
-            return error_at(binder->error, VDBQ_LIMIT, e->at,
-                            "the condition of an outer join has no "
-                            "subqueries and no functions of several texts");
-        status = add_on(binder, join, nodes, e);
-    }
-    if (status == VDBQ_OK && !keep_keys(binder, &join->join))
-        status = binder->error->status;
-    return status;
 }

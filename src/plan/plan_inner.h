@@ -9,12 +9,19 @@
  *   bind_function.c  ... calls of functions, aggregates and windows, too
  *   type.c           each operator gets its type; conversions are put in
  *   convert.c        casts between the types of SQL
+ *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
  *   fold.c           what is constant is computed, by the machine itself
  *   select.c         a SELECT becomes nodes
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
  *   lift.c           what the machine cannot compute gets its own node
+ *   unnest.c         ... unless it is a subquery that a join can answer ...
+ *   pull.c           ... by what can be taken out of it
+ *   split.c          conditions are taken apart
+ *   push.c           ... and tested as far down as they can be
  *   order.c          joins get their order, conditions their places
+ *   outer.c          ... but outer ones stay where they are
+ *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
@@ -67,8 +74,11 @@ struct binder {
     struct error *error;
     struct scope *scope;        /* of the query being bound         */
     struct with_name *with;
-    const struct parameter_type *parameters; /* of `?`; may be NULL */
+    const struct parameter *parameters; /* of `?`; may be NULL      */
+    int value_count;            /* of these                         */
     int parameter_count;        /* numbers given so far             */
+    bool constants;             /* parameters are constants here    */
+    bool values_used;           /* ... and there was one            */
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
     bool aggregates;            /* they are allowed here            */
@@ -130,6 +140,10 @@ enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
 /* bind.c */
 struct expression *bind_expression(struct binder *binder,
                                    const struct ast_expression *tree);
+/* A parameter of the statement as the constant that it stands for, so that the
+ * plan holds for its value; other expressions as they are. */
+struct expression *expression_known(struct binder *binder,
+                                    struct expression *e);
 /* As a condition: a number, or NULL. */
 struct expression *bind_condition(struct binder *binder,
                                   const struct ast_expression *tree);
@@ -166,6 +180,8 @@ struct expression *expression_new(struct binder *binder,
 /* A new expression with its operands: folded where they are constant. */
 struct expression *expression_finish(struct binder *binder,
                                      struct expression *e);
+/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
+int known_truth(const struct expression *e);
 struct expression *expression_null(struct binder *binder, int type,
                                    struct position at);
 struct expression *expression_integer(struct binder *binder, int64_t value,
@@ -188,6 +204,11 @@ struct expression *expression_choice(struct binder *binder,
                                      struct expression *left,
                                      struct expression *right,
                                      struct position at);
+/* The operand; where `refused` is true the query fails with the message. */
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message);
 /* `nan`: the result can be not-a-number. */
 struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
@@ -241,6 +262,21 @@ void range_update(struct expression *expression);
 enum vdbq_status fold(struct binder *binder, struct expression *expression);
 void fold_finish(struct binder *binder);
 
+/* values.c */
+/* Whether the parts of a VALUES are all constants, and the node of those. */
+bool values_are_constant(struct node *const *parts, size_t count);
+struct node *values_node(struct binder *binder, struct node *const *parts,
+                         size_t count);
+/* The items of a long list, which the operand is to be compared with, as rows
+ * of one column; NULL: it is to be compared with one after the other. */
+enum vdbq_status values_of_list(struct binder *binder,
+                                struct expression *operand,
+                                struct expression **items, size_t count,
+                                struct node **node);
+/* The needed columns of a NODE_VALUES, in the arena; false: no memory. */
+bool values_fill(struct arena *arena, const struct node *node,
+                 const bool *needed, struct step_values *values);
+
 /* lift.c */
 /* What of the expressions is a function of the host or a subquery gets a node
  * over `*node` and becomes a column of it. */
@@ -250,15 +286,52 @@ enum vdbq_status lift_windows(struct binder *binder, struct node **node,
                               struct expression **const *expressions,
                               size_t count);
 bool expression_has(const struct expression *e, enum expression_kind kind);
+/* Whether a part of it is to be lifted before rows are grouped. */
+bool is_lifted(const struct expression *e);
+
+/* split.c: adds the parts of a condition that must all hold. */
+enum vdbq_status split_condition(struct binder *binder, struct expression *e,
+                                 struct vector *parts);
+/* push.c: a condition is tested as far down as it can be. The same columns;
+ * the node may have changed. */
+struct node *node_push(struct binder *binder, struct node *node,
+                       struct expression *e);
+
+/* unnest.c */
+/* The rows of a node that a condition keeps, by a join. NULL: a failure, or
+ * where not `*done`, it is not a condition like that. */
+struct node *unnest_filter(struct binder *binder, struct node *below,
+                           const struct expression *e, bool *done);
+/* The rows of a node with the value of a subquery beside; `*value`: over the
+ * columns of what is returned. NULL: likewise. */
+struct node *unnest_value(struct binder *binder, struct node *below,
+                          const struct expression *e,
+                          struct expression **value, bool *done);
 
 /* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
  * up. The columns of the result are those of FROM, in order. */
 struct node *join_in_order(struct binder *binder, const struct from *from);
-/* Takes a condition apart at its ANDs. */
-enum vdbq_status split_condition(struct binder *binder, struct expression *e,
-                                 struct vector *parts);
-/* Sets keys and condition of an outer join from what ON says. */
-enum vdbq_status join_on(struct binder *binder, struct node *join,
+/* Keeps the rows of a node for which something holds that may have to be
+ * lifted first. */
+enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                           struct expression *e);
+/* Both sides of an equality become columns of one machine type, which the
+ * nodes get where they lack them, and keys of a join. */
+enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
+                              struct expression *left,
+                              struct expression *right,
+                              struct step_join *join);
+/* Moves all keys to the arena, when there are no more to come. */
+bool join_keep_keys(struct binder *binder, struct step_join *join);
+/* outer.c: two sides joined by the parts of ON, which are over the columns of
+ * both; so is what is returned. */
+struct node *join_on(struct binder *binder, enum join_kind kind,
+                     struct node *const nodes[2], const struct vector *parts);
+
+/* outer_lift.c: the same where a part about both sides has something to be
+ * lifted. `kind` is JOIN_LEFT or JOIN_RIGHT. */
+struct node *join_lifted(struct binder *binder, enum join_kind kind,
+                         struct node *const nodes[2],
                          const struct vector *parts);
 
 /* lower.c */

@@ -16,7 +16,8 @@ struct order_term order_term(const struct ast_order *order,
                              struct expression *expression)
 {
     struct order_term term = { .expression = expression,
-                               .descending = order->descending };
+                               .descending = order->descending,
+                               .result = -1 };
 
     term.nulls_last = order->nulls == AST_NULLS_LAST
                       || (order->nulls == AST_NULLS_DEFAULT
@@ -29,12 +30,15 @@ static enum vdbq_status limit_number(struct binder *binder,
                                      const struct ast_expression *tree,
                                      uint64_t none, uint64_t *number)
 {
+    bool constants = binder->constants;
     struct expression *e;
 
     *number = none;
     if (tree == NULL)
         return VDBQ_OK;
+    binder->constants = true;
     e = bind_expression(binder, tree);
+    binder->constants = constants;
     if (e == NULL)
         return binder->error->status;
     if (e->kind != EXPRESSION_CONSTANT || (!e->null && !is_integer(e->type)))
@@ -208,8 +212,11 @@ static struct node *concat(struct binder *binder, struct node **parts,
 {
     if (count == 1)
         return parts[0];
-    return unite(binder, parts, count, at) == VDBQ_OK
-               ? node_concat(binder, parts, count) : NULL;
+    if (unite(binder, parts, count, at) != VDBQ_OK)
+        return NULL;
+    return values_are_constant(parts, count)
+               ? values_node(binder, parts, count)
+               : node_concat(binder, parts, count);
 }
 
 static struct node *bind_values(struct binder *binder,

@@ -183,6 +183,24 @@ struct expression *expression_number(struct binder *binder,
     return expression_finish(binder, e);
 }
 
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message)
+{
+    struct expression *e = expression_new(binder, EXPRESSION_CHECK,
+                                          operand->type, operand->at);
+
+    if (e == NULL)
+        return NULL;
+    e->left = operand;
+    e->condition = refused;
+    e->call = message;
+    e->precision = operand->precision;
+    e->scale = operand->scale;
+    return expression_finish(binder, e);
+}
+
 struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
                                    struct expression *right, bool nan,
@@ -201,12 +219,26 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
     return expression_finish(binder, e);
 }
 
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-static int known_truth(const struct expression *e)
+int known_truth(const struct expression *e)
 {
     if (e->kind != EXPRESSION_CONSTANT || e->null)
         return -1;
     return is_float(e->type) ? e->real != 0 : e->integer != 0;
+}
+
+/* What a condition that is known chooses; a NULL has the other's type. */
+static struct expression *chosen(struct binder *binder,
+                                 const struct expression *condition,
+                                 struct expression *left,
+                                 struct expression *right)
+{
+    bool holds = known_truth(condition) == 1;
+    struct expression *e = holds ? left : right;
+    const struct expression *other = holds ? right : left;
+
+    return is_null_constant(e)
+                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
+               ? expression_null(binder, other->type, e->at) : e;
 }
 
 struct expression *expression_choice(struct binder *binder,
@@ -218,7 +250,7 @@ struct expression *expression_choice(struct binder *binder,
     struct expression *e;
 
     if (condition->kind == EXPRESSION_CONSTANT)
-        return known_truth(condition) == 1 ? left : right;
+        return chosen(binder, condition, left, right);
     if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
         return NULL;
     e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
@@ -375,6 +407,17 @@ static bool read_literal(struct binder *binder, struct expression **literal,
 static int meet(struct binder *binder, struct expression **left,
                 struct expression **right, struct position at);
 
+/* Texts of parameters that meet another type are read when it is planned. */
+static bool texts_known(struct binder *binder, struct expression **left,
+                        struct expression **right)
+{
+    if ((*left)->type == VDBQ_TEXT)
+        *left = expression_known(binder, *left);
+    if (*left != NULL && (*right)->type == VDBQ_TEXT)
+        *right = expression_known(binder, *right);
+    return *left != NULL && *right != NULL;
+}
+
 /* Types that are not both numbers. */
 static int meet_others(struct binder *binder, struct expression **left,
                        struct expression **right, struct position at)
@@ -389,6 +432,8 @@ static int meet_others(struct binder *binder, struct expression **left,
         *right = *left ? as_type(binder, *right, VDBQ_TIMESTAMP) : NULL;
         return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
     }
+    if (!texts_known(binder, left, right))
+        return VDBQ_TYPE_NONE;
     if (is_literal_text(*right) && !is_literal_text(*left)) {
         if (!read_literal(binder, right, *left))
             return VDBQ_TYPE_NONE;
@@ -405,7 +450,10 @@ static int meet_others(struct binder *binder, struct expression **left,
 static int meet_null(struct binder *binder, struct expression **left,
                      struct expression **right)
 {
-    struct expression **null = is_null_constant(*left) ? left : right;
+    bool left_is = is_null_constant(*left)
+                   && (!is_null_constant(*right)
+                       || (*left)->type == VDBQ_INTEGER);
+    struct expression **null = left_is ? left : right;
     const struct expression *other = null == left ? *right : *left;
     struct expression *e = expression_null(binder, other->type, (*null)->at);
 
@@ -570,6 +618,8 @@ static struct expression *arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
+    if (!texts_known(binder, &left, &right))
+        return NULL;
     if (is_literal_text(left))
         left = expression_text_number(binder, left);
     if (left != NULL && is_literal_text(right))

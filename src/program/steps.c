@@ -61,6 +61,7 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
         break;
     case STEP_LIMIT:
     case STEP_CONCAT:
+    case STEP_VALUES:
         break;
     }
     return step;
@@ -123,6 +124,7 @@ static void finish_step(struct step *step)
         break;
     case STEP_LIMIT:
     case STEP_CONCAT:
+    case STEP_VALUES:
         break;
     }
 }

@@ -24,7 +24,8 @@ enum step_kind {
     STEP_CONCAT, /* the rows of all its inputs, one input after the other  */
     STEP_APPLY,  /* its input's rows, with the answer of a query to each   */
     STEP_WINDOW, /* its input's rows, with values of their neighbours      */
-    STEP_MAP     /* its input's rows, with functions computed row by row   */
+    STEP_MAP,    /* its input's rows, with functions computed row by row   */
+    STEP_VALUES  /* rows that the plan has: VALUES, long lists of IN       */
 };
 
 /* A column of a step's rows. */
@@ -160,6 +161,13 @@ struct step_map {
     struct vector functions; /* of struct step_function                  */
 };
 
+/* STEP_VALUES: without inputs. */
+struct step_values {
+    uint64_t rows;
+    struct vdbq_vector *vectors; /* one a column, texts as texts; with all
+                                    they point to in the steps' arena      */
+};
+
 struct step {
     enum step_kind kind;
     struct vector inputs;       /* of int: numbers of steps              */
@@ -174,6 +182,7 @@ struct step {
         struct step_apply apply;
         struct step_window window;
         struct step_map map;
+        struct step_values values;
     };
 };
 

@@ -21,7 +21,7 @@ static const char *const kind_names[] = {
     [STEP_SORT] = "sort",     [STEP_LIMIT] = "limit",
     [STEP_JOIN] = "join",     [STEP_CONCAT] = "concat",
     [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
-    [STEP_MAP] = "map",
+    [STEP_MAP] = "map",       [STEP_VALUES] = "values",
 };
 
 static enum vdbq_status refuse(const struct checking *check,
@@ -53,6 +53,8 @@ static enum vdbq_status check_inputs(const struct checking *check)
     size_t least = 1, most = 1;
     if (check->step->kind == STEP_SCAN)
         least = 0;
+    if (check->step->kind == STEP_VALUES)
+        least = most = 0;
     if (check->step->kind == STEP_JOIN)
         least = most = 2;
     if (check->step->kind == STEP_CONCAT)
@@ -323,6 +325,15 @@ static enum vdbq_status check_map(const struct checking *check)
     return status;
 }
 
+static enum vdbq_status check_values(const struct checking *check)
+{
+    const struct step *step = check->step;
+    for (unsigned i = 0; i < step->column_count; i++)
+        if (step->values.vectors[i].type != step->columns[i].type)
+            return refuse(check, "column %u is not of its values' type", i);
+    return VDBQ_OK;
+}
+
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
@@ -330,7 +341,7 @@ static enum vdbq_status check_step(const struct checking *check)
         [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_concat,
         [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
         [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
-        [STEP_MAP] = check_map,
+        [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

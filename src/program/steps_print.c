@@ -188,6 +188,10 @@ static void print_what(const struct step *step, struct text *text)
     case STEP_MAP:
         print_map(step, text);
         break;
+    case STEP_VALUES:
+        text_print(text, "%llu rows of values",
+                   (unsigned long long)step->values.rows);
+        break;
     }
 }
 

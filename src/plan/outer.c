@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outer joins. What ON says of both sides becomes keys and a condition of the
+ * join; what it says of the side alone whose rows appear with a partner only
+ * is tested before the join.
+ */
+#include "plan/plan_inner.h"
+
+enum { LEFT = 1, RIGHT = 2 }; /* sides, as flags */
+
+/* An outer join that is being made. */
+struct outer {
+    struct binder *binder;
+    enum join_kind kind;
+    struct node *nodes[2];
+    unsigned counts[2];     /* columns that they had at first            */
+    struct step_join keys;
+    struct vector parts[2]; /* of struct expression *: what is a condition
+                               of one side, over its columns             */
+    struct vector both;     /* of both, over the columns at first        */
+};
+
+/* ---------------------------------------------------------------- sides -- */
+
+struct seeking {
+    unsigned middle;
+    int sides;
+};
+
+static bool find_sides(void *context, struct expression **operand)
+{
+    struct seeking *seeking = context;
+    const struct expression *e = *operand;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return expression_each(*operand, find_sides, context);
+    seeking->sides |= (unsigned)e->column < seeking->middle ? LEFT : RIGHT;
+    return true;
+}
+
+/* Which sides an expression needs. */
+static int sides_of(const struct outer *outer, struct expression *e)
+{
+    struct seeking seeking = { outer->counts[0], 0 };
+
+    find_sides(&seeking, &e);
+    return seeking.sides;
+}
+
+static struct expression *over_side(const struct outer *outer,
+                                    struct expression *e, int side)
+{
+    return expression_over(outer->binder, e, outer->nodes[side], NULL,
+                           side > 0 ? outer->counts[0] : 0);
+}
+
+/* ---------------------------------------------------------------- parts -- */
+
+static enum vdbq_status keep(const struct outer *outer, struct vector *parts,
+                             struct expression *e)
+{
+    if (e == NULL)
+        return outer->binder->error->status;
+    return vector_append(parts, &e, 1)
+               ? VDBQ_OK : error_no_memory(outer->binder->error);
+}
+
+/* A part about one side. Where rows of that side are left over, they are so
+ * whether it holds or not: then it is a condition of the join. */
+static enum vdbq_status add_one_sided(struct outer *outer,
+                                      struct expression *e, int side)
+{
+    struct binder *binder = outer->binder;
+    enum join_kind preserving = side == 0 ? JOIN_RIGHT : JOIN_LEFT;
+    struct expression **places[1] = { &e };
+
+    e = over_side(outer, e, side);
+    if (e == NULL)
+        return binder->error->status;
+    if (outer->kind == preserving && !e->faults)
+        return filter_by(binder, &outer->nodes[side], e);
+    if (lift(binder, &outer->nodes[side], places, 1) != VDBQ_OK)
+        return binder->error->status;
+    return keep(outer, &outer->parts[side], e);
+}
+
+/* Whether an equality has one side of the join on each of its own; `*turned`:
+ * the right one on its left. */
+static bool is_key(const struct outer *outer, const struct expression *e,
+                   bool *turned)
+{
+    int left, right;
+
+    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_EQ
+        || e->faults)
+        return false;
+    left = sides_of(outer, e->left);
+    right = sides_of(outer, e->right);
+    *turned = left == RIGHT;
+    return (left == LEFT && right == RIGHT)
+           || (left == RIGHT && right == LEFT);
+}
+
+static enum vdbq_status add_part(struct outer *outer, struct expression *e)
+{
+    int sides = sides_of(outer, e);
+    struct expression *left, *right;
+    bool turned;
+
+    if (sides == LEFT || sides == RIGHT)
+        return add_one_sided(outer, e, sides == RIGHT);
+    if (!is_key(outer, e, &turned))
+        return keep(outer, &outer->both, e);
+    left = over_side(outer, turned ? e->right : e->left, 0);
+    right = left ? over_side(outer, turned ? e->left : e->right, 1) : NULL;
+    return right ? join_add_key(outer->binder, outer->nodes, left, right,
+                                &outer->keys)
+                 : outer->binder->error->status;
+}
+
+/* ----------------------------------------------------------------- join -- */
+
+/* Where the columns that were there at first are now. */
+static int *places_of(const struct outer *outer)
+{
+    unsigned count = outer->counts[0] + outer->counts[1];
+    unsigned added = outer->nodes[0]->column_count - outer->counts[0];
+    int *columns =
+        arena_alloc(outer->binder->arena, (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(outer->binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        columns[i] = (int)(i < outer->counts[0] ? i : i + added);
+    return columns;
+}
+
+/* Adds a part to the condition of the join. */
+static bool restrict_join(const struct outer *outer, struct node *join,
+                          struct expression *part)
+{
+    struct ast_expression place = { 0 };
+
+    if (part != NULL && join->where != NULL) {
+        place.at = part->at;
+        part = expression_operator(outer->binder, AST_AND, join->where, part,
+                                   &place);
+    }
+    join->where = part;
+    return part != NULL;
+}
+
+static bool add_conditions(const struct outer *outer, struct node *join,
+                           const int *columns)
+{
+    struct binder *binder = outer->binder;
+    bool done = true;
+
+    for (size_t i = 0; i < outer->both.count && done; i++)
+        done = restrict_join(
+            outer, join,
+            expression_over(binder,
+                            VECTOR_ITEMS(&outer->both,
+                                         struct expression *)[i],
+                            join, columns, 0));
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < outer->parts[side].count && done; i++)
+            done = restrict_join(
+                outer, join,
+                expression_moved_by(
+                    binder,
+                    VECTOR_ITEMS(&outer->parts[side],
+                                 struct expression *)[i],
+                    side == 0 ? 0 : (int)outer->nodes[0]->column_count));
+    return done;
+}
+
+/* The join, with the columns that both sides had at first. */
+static struct node *finish_join(struct outer *outer)
+{
+    struct binder *binder = outer->binder;
+    unsigned count = outer->counts[0] + outer->counts[1];
+    int *columns = places_of(outer);
+    struct node *join;
+
+    if (columns == NULL || !join_keep_keys(binder, &outer->keys))
+        return NULL;
+    join = node_join(binder, outer->kind, outer->nodes[0], outer->nodes[1]);
+    if (join == NULL)
+        return NULL;
+    join->join.left_keys = outer->keys.left_keys;
+    join->join.right_keys = outer->keys.right_keys;
+    if (!add_conditions(outer, join, columns))
+        return NULL;
+    return join->column_count == count
+               ? join : node_columns(binder, join, columns, count);
+}
+
+/* Whether a part needs pairs of rows, and a node over them, to be known. */
+static bool has_lifted(const struct outer *outer, const struct vector *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (is_lifted(e) && sides_of(outer, e) == (LEFT | RIGHT))
+            return true;
+    }
+    return false;
+}
+
+static struct node *join_by_parts(struct outer *outer,
+                                  const struct vector *parts)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
+        status = add_part(outer,
+                          VECTOR_ITEMS(parts, struct expression *)[i]);
+    if (status == VDBQ_OK)
+        return finish_join(outer);
+    join_keep_keys(outer->binder, &outer->keys);
+    return NULL;
+}
+
+struct node *join_on(struct binder *binder, enum join_kind kind,
+                     struct node *const nodes[2], const struct vector *parts)
+{
+    struct outer outer = {
+        .binder = binder,
+        .kind = kind,
+        .nodes = { nodes[0], nodes[1] },
+        .counts = { nodes[0]->column_count, nodes[1]->column_count },
+        .keys = { .left_keys = VECTOR(int), .right_keys = VECTOR(int) },
+        .parts = { VECTOR(struct expression *), VECTOR(struct expression *) },
+        .both = VECTOR(struct expression *)
+    };
+    struct node *join;
+
+    if (has_lifted(&outer, parts))
+        return join_lifted(binder, kind, nodes, parts);
+    join = join_by_parts(&outer, parts);
+    vector_finish(&outer.parts[0]);
+    vector_finish(&outer.parts[1]);
+    vector_finish(&outer.both);
+    return join;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Outer joins on conditions about both sides of which something is to be
+ * lifted into a node of its own: that needs the pairs of rows first. So the
+ * rows of the side that is kept get numbers, the pairs are an inner join, and
+ * the numbered rows are joined to those by their numbers.
+ */
+#include "plan/plan_inner.h"
+
+/* The same rows, with their numbers behind. */
+static struct node *numbered(struct binder *binder, struct node *below)
+{
+    struct step_window_function number = {
+        .function = WINDOW_ROW_NUMBER,
+        .aggregate = { .column = -1, .filter = -1 },
+        .fallback = -1,
+        .partition = VECTOR(int),
+        .order = VECTOR(struct step_key)
+    };
+    struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
+
+    if (node == NULL)
+        return NULL;
+    node->columns[below->column_count] =
+        (struct node_column){ .name = "", .type = VDBQ_BIGINT,
+                              .range.high = INT64_MAX };
+    node->window.functions = VECTOR(struct step_window_function);
+    if (!vector_append(&node->window.functions, &number, 1)
+        || !arena_vector(binder->arena, &node->window.functions)) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    return node;
+}
+
+/* The parts of ON over `from`: columns from number `middle` on lie so much
+ * further. */
+static enum vdbq_status add_parts(struct binder *binder,
+                                  const struct vector *parts,
+                                  const int *columns, struct node *both,
+                                  struct from *from)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        struct expression *e = expression_over(
+            binder, VECTOR_ITEMS(parts, struct expression *)[i], both,
+            columns, 0);
+        if (e == NULL)
+            return binder->error->status;
+        if (!vector_append(&from->conditions, &e, 1))
+            return error_no_memory(binder->error);
+    }
+    return VDBQ_OK;
+}
+
+/* Where columns of both sides are when the left one has `added` more. */
+static int *places(struct binder *binder, unsigned left, unsigned right,
+                   unsigned added)
+{
+    int *columns = arena_alloc(binder->arena,
+                               (left + right + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < left + right; i++)
+        columns[i] = (int)(i < left ? i : i + added);
+    return columns;
+}
+
+/* The pairs that the condition keeps; `counts`: columns without numbers. */
+static struct node *join_pairs(struct binder *binder,
+                               struct node *const sides[2],
+                               const unsigned counts[2],
+                               const struct vector *parts)
+{
+    struct from from = { .leaves = VECTOR(struct node *),
+                         .conditions = VECTOR(struct expression *) };
+    int *columns = places(binder, counts[0], counts[1],
+                          sides[0]->column_count - counts[0]);
+    struct node *both =
+        columns ? node_join(binder, JOIN_INNER, sides[0], sides[1]) : NULL;
+    struct node *pairs = NULL;
+
+    if (both != NULL && !vector_append(&from.leaves, sides, 2))
+        error_no_memory(binder->error);
+    else if (both != NULL
+             && add_parts(binder, parts, columns, both, &from) == VDBQ_OK)
+        pairs = join_in_order(binder, &from);
+    vector_finish(&from.leaves);
+    vector_finish(&from.conditions);
+    return pairs;
+}
+
+/* Joins by numbers: column `left` of one side, `right` of the other. */
+static struct node *join_numbers(struct binder *binder, enum join_kind kind,
+                                 struct node *sides[2], unsigned left,
+                                 unsigned right)
+{
+    struct node *node = node_join(binder, kind, sides[0], sides[1]);
+    int columns[2] = { (int)left, (int)right };
+
+    if (node == NULL)
+        return NULL;
+    if (!vector_append(&node->join.left_keys, &columns[0], 1)
+        || !vector_append(&node->join.right_keys, &columns[1], 1)) {
+        error_no_memory(binder->error);
+        join_keep_keys(binder, &node->join);
+        return NULL;
+    }
+    return join_keep_keys(binder, &node->join) ? node : NULL;
+}
+
+/* Rows of the right side alone, with NULLs in the place of the left one. */
+static struct node *behind_nulls(struct binder *binder,
+                                 const struct node *left, struct node *rows,
+                                 unsigned right)
+{
+    unsigned count = left->column_count + right;
+    struct expression **results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
+    struct position nowhere = { 0 };
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        bool is_left = i < left->column_count;
+        results[i] =
+            is_left ? expression_null(binder, left->columns[i].type, nowhere)
+                    : node_column(binder, rows, i - left->column_count,
+                                  nowhere);
+        if (results[i] == NULL)
+            return NULL;
+        if (is_left)
+            results[i]->scale = left->columns[i].scale;
+    }
+    return node_select(binder, rows, NULL, results, NULL, count);
+}
+
+/* What a left join gives, and then the right rows without a partner. */
+static struct node *join_full(struct binder *binder,
+                              struct node *const nodes[2],
+                              const struct vector *parts)
+{
+    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
+    struct node *kept[2] = { numbered(binder, nodes[0]),
+                             numbered(binder, nodes[1]) };
+    struct node *pairs, *united[2] = { NULL, NULL };
+    int *columns = places(binder, counts[0], counts[1], counts[0] + 2);
+
+    if (kept[0] == NULL || kept[1] == NULL || columns == NULL)
+        return NULL;
+    pairs = join_pairs(binder, kept, counts, parts);
+    if (pairs == NULL)
+        return NULL;
+    united[0] = join_numbers(binder, JOIN_LEFT,
+                             (struct node *[2]){ kept[0], pairs }, counts[0],
+                             counts[0]);
+    united[0] = united[0] ? node_columns(binder, united[0], columns,
+                                         counts[0] + counts[1]) : NULL;
+    if (united[0] != NULL)
+        united[1] = join_numbers(binder, JOIN_ANTI,
+                                 (struct node *[2]){ kept[1], pairs },
+                                 counts[1], counts[0] + 1 + counts[1]);
+    if (united[1] != NULL)
+        united[1] = behind_nulls(binder, nodes[0], united[1], counts[1]);
+    return united[1] ? node_concat(binder, united, 2) : NULL;
+}
+
+struct node *join_lifted(struct binder *binder, enum join_kind kind,
+                         struct node *const nodes[2],
+                         const struct vector *parts)
+{
+    bool is_left = kind == JOIN_LEFT;
+    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
+    struct node *kept = numbered(binder, nodes[!is_left]), *node;
+    struct node *sides[2] = { is_left ? kept : nodes[0],
+                              is_left ? nodes[1] : kept };
+    unsigned number = is_left ? counts[0] : counts[0] + counts[1];
+    unsigned added;
+    int *columns;
+
+    if (kind == JOIN_FULL)
+        return join_full(binder, nodes, parts);
+    node = kept ? join_pairs(binder, sides, counts, parts) : NULL;
+    if (node == NULL)
+        return NULL;
+    added = is_left ? counts[0] + 2 : counts[1] + 1;
+    sides[0] = is_left ? kept : node;
+    sides[1] = is_left ? node : kept;
+    node = join_numbers(binder, kind, sides, number,
+                        is_left ? number : counts[1]);
+    columns = places(binder, counts[0], counts[1], added);
+    return node && columns ? node_columns(binder, node, columns,
+                                          counts[0] + counts[1])
+                           : NULL;
+}
