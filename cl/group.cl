@@ -13,7 +13,7 @@
  * vdbq_group_raise gives the sums that `top`. vdbq_group_add does the rest.
  */
 #include "group.h"
-#include "order.h"
+#include "order.cl"
 
 #ifndef VDBQ_GROUP
 #define VDBQ_GROUP 1
@@ -29,9 +29,12 @@
 #define ROWS GLOBAL const u8 *restrict
 #define RECORD volatile GLOBAL u8 *
 
-/* Rows that an item takes at a time, one behind the group's others. */
+/* An item takes rows in tiles: of each VDBQ_GROUP rows one, so that the items
+ * of a group read neighbours. A mask has a bit for each row of a tile; what
+ * is read of all rows is read before any of it is used. */
 #define ITEM_ROWS 8
 #define EACH for (u32 t = 0; t < ITEM_ROWS; t++)
+#define EACH_OF(mask) EACH if (((mask) >> t & 1) != 0)
 #define NO_SLOT 0xffffffffU
 #define PROBES_MAX 256
 
@@ -43,75 +46,88 @@
 
 /* -------------------------------------------------------------- values -- */
 
-static int is_null(ROWS rows, GLOBAL const struct group_column *column,
-                   u64 row)
+#define IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
+
+/* The values of a tile's rows from `row` on: integers, or bits. */
+static void load(ROWS rows, GLOBAL const struct group_column *column, u64 row,
+                 u32 mask, u64 *value)
 {
-    return column->nullable && rows[column->nulls + row] != 0;
+    if (IS_WIDE(column->type)) {
+        GLOBAL const u64 *from =
+            (GLOBAL const u64 *)(rows + column->values) + row;
+        EACH value[t] = (mask >> t & 1) ? from[t * VDBQ_GROUP] : 0;
+    } else {
+        GLOBAL const i32 *from =
+            (GLOBAL const i32 *)(rows + column->values) + row;
+        EACH value[t] =
+            (u64)(i64)((mask >> t & 1) ? from[t * VDBQ_GROUP] : 0);
+    }
 }
 
-static i32 value_i32(ROWS rows, GLOBAL const struct group_column *column,
-                     u64 row)
+/* The rows of a mask where the column is NULL. */
+static u32 null_rows(ROWS rows, GLOBAL const struct group_column *column,
+                     u64 row, u32 mask)
 {
-    return ((GLOBAL const i32 *)(rows + column->values))[row];
+    GLOBAL const u8 *from = rows + column->nulls + row;
+    u32 nulls = 0;
+    if (!column->nullable)
+        return 0;
+    EACH nulls |= (u32)((mask >> t & 1) && from[t * VDBQ_GROUP] != 0) << t;
+    return nulls;
 }
 
-static i64 value_i64(ROWS rows, GLOBAL const struct group_column *column,
-                     u64 row)
+/* The rows of a mask that an aggregate takes in. */
+static u32 kept_rows(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
+                     u64 row, u32 mask)
 {
-    return ((GLOBAL const i64 *)(rows + column->values))[row];
+    if (aggregate->has_filter) {
+        u64 value[ITEM_ROWS];
+        load(rows, &aggregate->filter, row, mask, value);
+        mask &= ~null_rows(rows, &aggregate->filter, row, mask);
+        EACH mask &= ~((u32)(value[t] == 0) << t);
+    }
+    if (aggregate->has_value && aggregate->kind != GROUP_EARLIEST)
+        mask &= ~null_rows(rows, &aggregate->value, row, mask);
+    return mask;
+}
+
+/* A value's place in the order of its type. */
+static u64 order_of(u32 type, u64 value)
+{
+    if (type == TYPE_F64)
+        return order_of_f64(as_double(value));
+    if (type == TYPE_F32)
+        return order_of_f32(as_float((u32)value));
+    return order_of_i64((i64)value);
 }
 
 /* A float, wider where it is a short one. */
-static f64 value_real(ROWS rows, GLOBAL const struct group_column *column,
-                      u64 row)
+static f64 real_of(u32 type, u64 value)
 {
-    if (column->type == TYPE_F64)
-        return as_double(value_i64(rows, column, row));
-    return (f64)as_float(value_i32(rows, column, row));
-}
-
-/* The value's place in the order of its type. */
-static u64 value_order(ROWS rows, GLOBAL const struct group_column *column,
-                       u64 row)
-{
-    if (column->type == TYPE_I64)
-        return order_of_i64(value_i64(rows, column, row));
-    if (column->type == TYPE_F64)
-        return order_of_f64(as_double(value_i64(rows, column, row)));
-    if (column->type == TYPE_F32)
-        return order_of_f32(as_float(value_i32(rows, column, row)));
-    return order_of_i64((i64)value_i32(rows, column, row));
-}
-
-/* Whether an aggregate takes the row's value in. */
-static int is_kept(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
-                   u64 row)
-{
-    if (aggregate->has_filter &&
-        (is_null(rows, &aggregate->filter, row) ||
-         value_i32(rows, &aggregate->filter, row) == 0))
-        return 0;
-    return !aggregate->has_value || aggregate->kind == GROUP_EARLIEST ||
-           !is_null(rows, &aggregate->value, row);
+    return type == TYPE_F64 ? as_double(value) : (f64)as_float((u32)value);
 }
 
 /* --------------------------------------------------------------- slots -- */
 
-/* The code of a row's keys; `*null`: its only key is NULL, which has none. */
-static u64 row_code(CONTROL control, ROWS rows, u64 row, int *null)
+/* The codes of rows' keys; the rows whose only key is NULL, which has none. */
+static u32 row_codes(CONTROL control, ROWS rows, u64 row, u32 mask, u64 *code)
 {
-    u64 code = 0;
-    *null = 0;
+    u32 without = 0;
+    EACH code[t] = 0;
     for (u32 i = 0; i < control->keys; i++) {
         GLOBAL const struct group_key *key = &control->key[i];
-        u64 own = key->size;
-        if (!is_null(rows, &key->column, row))
-            own = value_order(rows, &key->column, row) - key->base;
-        else if (key->size == 0)
-            *null = 1;
-        code += own * key->stride;
+        u32 type = key->column.type;
+        u32 nulls = null_rows(rows, &key->column, row, mask);
+        u64 base = key->base, size = key->size, stride = key->stride;
+        u64 value[ITEM_ROWS];
+        load(rows, &key->column, row, mask, value);
+        EACH code[t] += ((nulls >> t & 1) ? size
+                                          : order_of(type, value[t]) - base) *
+                        stride;
+        if (size == 0)
+            without = nulls;
     }
-    return code;
+    return without;
 }
 
 static u64 hash_of(u64 code)
@@ -125,7 +141,7 @@ static u64 hash_of(u64 code)
 
 /* The slot of a code, taken where it has none; NO_SLOT: there is no room. */
 static u32 code_slot(CONTROL control, volatile GLOBAL u64 *codes, u64 code,
-                     int null)
+                     u32 null)
 {
     u64 mask = control->slots - 1, at = hash_of(code) & mask;
     if (null)
@@ -148,6 +164,21 @@ static RECORD record_at(CONTROL control, GLOBAL u8 *records, u64 slot)
     return records + slot * control->width;
 }
 
+/* The rows of a tile that exist, from `row` on. */
+static u32 tile_mask(u64 row, u64 count)
+{
+    u32 mask = 0;
+    EACH mask |= (u32)(row + t * VDBQ_GROUP < count) << t;
+    return mask;
+}
+
+/* Over the tiles of the work-group: `row` is an item's first one. */
+#define TILE_ROWS (ITEM_ROWS * VDBQ_GROUP)
+#define EACH_TILE                                                             \
+    for (u64 row = get_group_id(0) * TILE_ROWS + get_local_id(0),             \
+             end_ = count + get_local_id(0);                                  \
+         row < end_; row += get_num_groups(0) * TILE_ROWS)
+
 /* --------------------------------------------------- what comes first -- */
 
 /* The sum's state behind the rows passed over: exec/sum.h. */
@@ -157,82 +188,148 @@ struct group_sum {
     u32 special;
 };
 
-static void find_top(RECORD record,
-                     GLOBAL const struct group_aggregate *aggregate, f64 value)
+static volatile GLOBAL struct group_sum *
+sum_at(RECORD record, GLOBAL const struct group_aggregate *aggregate)
 {
-    volatile GLOBAL struct group_sum *sum =
-        (volatile GLOBAL struct group_sum *)(record + aggregate->at + 8);
+    return (volatile GLOBAL struct group_sum *)(record + aggregate->at + 8);
+}
+
+/* Notes that a sum needs a `top`. */
+static void need_top(RECORD record,
+                     GLOBAL const struct group_aggregate *aggregate, u32 top)
+{
     volatile GLOBAL u32 *next =
         (volatile GLOBAL u32 *)(record + aggregate->raise_at);
-    u64 bits = as_ulong(value);
-    u32 exponent = (u32)(bits >> 52) & 0x7ff;
-    u32 top = (exponent + 1) / 32;
-    if (exponent == 0x7ff)
-        atomic_or(&sum->special, (bits << 12) != 0 ? 4U
-                                 : (bits >> 63)    ? 2U
-                                                   : 1U);
-    else if (exponent > 30 + 32 * sum->top && top > *next)
+    if (top > sum_at(record, aggregate)->top && top > *next)
         atomic_max(next, top);
 }
 
-/* The first row of EARLIEST, by its number's complement. */
-static void find_earliest(RECORD record,
-                          GLOBAL const struct group_aggregate *aggregate,
-                          u64 before)
+/* The `top` that a value needs; of one that is no number 0, and its kind is
+ * noted. */
+static u32 top_of(RECORD record,
+                  GLOBAL const struct group_aggregate *aggregate, f64 value)
 {
-    volatile GLOBAL u64 *state =
-        (volatile GLOBAL u64 *)(record + aggregate->at);
-    if (state[1] < before)
-        atom_max(state + 1, before);
+    u64 bits = as_ulong(value);
+    u32 exponent = (u32)(bits >> 52) & 0x7ff;
+    if (exponent == 0x7ff) {
+        atomic_or(&sum_at(record, aggregate)->special,
+                  (bits << 12) != 0 ? 4U
+                  : (bits >> 63)    ? 2U
+                                    : 1U);
+        return 0;
+    }
+    return (exponent + 1) / 32;
 }
 
-static void find_row(CONTROL control, ROWS rows, RECORD record, u64 row,
-                     u64 number)
+/* The tops of a tile's rows. With a table in local memory they are collected
+ * there, one a slot and aggregate. */
+static void find_tops(CONTROL control, ROWS rows, GLOBAL u8 *records, u32 i,
+                      const u32 *slot, u64 row, u32 mask,
+                      volatile LOCAL u32 *tops)
 {
-    for (u32 i = 0; i < control->aggregates; i++) {
-        GLOBAL const struct group_aggregate *aggregate =
-            &control->aggregate[i];
-        if (aggregate->kind < GROUP_REAL || aggregate->kind == GROUP_BEST ||
-            !is_kept(rows, aggregate, row))
-            continue;
-        if (aggregate->kind == GROUP_REAL)
-            find_top(record, aggregate,
-                     value_real(rows, &aggregate->value, row));
-        else
-            find_earliest(record, aggregate, ~number);
+    GLOBAL const struct group_aggregate *aggregate = &control->aggregate[i];
+    u64 value[ITEM_ROWS];
+    mask = kept_rows(rows, aggregate, row, mask);
+    load(rows, &aggregate->value, row, mask, value);
+    EACH_OF(mask)
+    {
+        RECORD record = record_at(control, records, slot[t]);
+        u32 top = top_of(record, aggregate,
+                         real_of(aggregate->value.type, value[t]));
+#ifdef VDBQ_LOCAL
+        u32 at = slot[t] * control->aggregates + i;
+        if (top > tops[at])
+            atomic_max(&tops[at], top);
+#else
+        need_top(record, aggregate, top);
+#endif
     }
 }
 
+/* The first row of EARLIEST, by its number's complement. */
+static void find_earliest(CONTROL control, ROWS rows, GLOBAL u8 *records,
+                          u32 i, const u32 *slot, u64 row, u32 mask,
+                          u64 number)
+{
+    GLOBAL const struct group_aggregate *aggregate = &control->aggregate[i];
+    mask = kept_rows(rows, aggregate, row, mask);
+    EACH_OF(mask)
+    {
+        volatile GLOBAL u64 *state =
+            (volatile GLOBAL u64 *)(record_at(control, records, slot[t]) +
+                                    aggregate->at);
+        u64 before = ~(number + t * VDBQ_GROUP);
+        if (state[1] < before)
+            atom_max(state + 1, before);
+    }
+}
+
+/* Finds the slots of rows; false: some have none. */
+static bool find_slots(CONTROL control, ROWS rows,
+                       volatile GLOBAL u64 *codes, u64 row, u32 mask,
+                       u32 *slot)
+{
+    u64 code[ITEM_ROWS];
+    u32 without = row_codes(control, rows, row, mask, code);
+    bool found = true;
+    EACH slot[t] = (u32)code[t];
+    if (!control->hashed)
+        return true;
+    EACH_OF(mask)
+    {
+        slot[t] = code_slot(control, codes, code[t], without >> t & 1);
+        found = found && slot[t] != NO_SLOT;
+    }
+    return found;
+}
+
 /* Rows [first, first + count) of the buffer, which are numbered from `number`
- * on. Writes the slot of each. */
+ * on. Writes the slot of each where codes are hashed. */
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_group_find(CONTROL control, ROWS rows, GLOBAL u8 *records,
                 volatile GLOBAL u64 *codes, GLOBAL u32 *slots,
                 volatile GLOBAL struct group_state *state, u64 first,
                 u64 count, u64 number)
 {
-    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
-        int null;
-        u64 code = row_code(control, rows, first + i, &null);
-        u32 slot = (u32)code;
-        if (control->hashed) {
-            slot = code_slot(control, codes, code, null);
-            slots[i] = slot;
-        }
-        if (slot == NO_SLOT) {
+    LOCAL u32 *tops = 0;
+#ifdef VDBQ_LOCAL
+    LOCAL u32 room[GROUP_LOCAL_BYTES / 4];
+    u32 words = (u32)control->slots * control->aggregates;
+    tops = room;
+    for (u32 i = (u32)get_local_id(0); i < words; i += VDBQ_GROUP)
+        tops[i] = 0;
+    WAIT;
+#endif
+    EACH_TILE
+    {
+        u32 mask = tile_mask(row, count), slot[ITEM_ROWS];
+        if (!find_slots(control, rows, codes, first + row, mask, slot)) {
             state->full = 1;
             return;
         }
-        find_row(control, rows, record_at(control, records, slot), first + i,
-                 number + i);
+        if (control->hashed)
+            EACH_OF(mask) slots[row + t * VDBQ_GROUP] = slot[t];
+        for (u32 i = 0; i < control->aggregates; i++)
+            if (control->aggregate[i].kind == GROUP_REAL)
+                find_tops(control, rows, records, i, slot, first + row, mask,
+                          tops);
+            else if (control->aggregate[i].kind == GROUP_EARLIEST)
+                find_earliest(control, rows, records, i, slot, first + row,
+                              mask, number + row);
     }
+#ifdef VDBQ_LOCAL
+    WAIT;
+    for (u32 i = (u32)get_local_id(0); i < words; i += VDBQ_GROUP)
+        if (tops[i] > 0)
+            need_top(record_at(control, records, i / control->aggregates),
+                     &control->aggregate[i % control->aggregates], tops[i]);
+#endif
 }
 
 /* Lets the lowest limbs go where a sum's `top` rises: exec/sum.c. */
 static void raise(RECORD record, GLOBAL const struct group_aggregate *aggregate)
 {
-    volatile GLOBAL struct group_sum *sum =
-        (volatile GLOBAL struct group_sum *)(record + aggregate->at + 8);
+    volatile GLOBAL struct group_sum *sum = sum_at(record, aggregate);
     u32 top = *(volatile GLOBAL u32 *)(record + aggregate->raise_at);
     u32 rise = top > sum->top ? top - sum->top : 0;
     if (rise == 0)
@@ -290,45 +387,39 @@ static void add_wide(volatile TABLE u64 *to, u64 low, u64 high)
         add(to + 1, high);
 }
 
+/* Adds values of a tile's rows, without a carry. */
+static void add_all(volatile TABLE u64 *const *to, const u64 *value, u32 mask)
+{
+#ifdef VDBQ_LOCAL
+    u32 high[ITEM_ROWS];
+    EACH_OF(mask)
+    {
+        u32 low = (u32)value[t];
+        high[t] = (u32)(value[t] >> 32) +
+                  (atomic_add((volatile LOCAL u32 *)to[t], low) + low < low);
+    }
+    EACH_OF(mask)
+    if (high[t] != 0)
+        atomic_add((volatile LOCAL u32 *)to[t] + 1, high[t]);
+#else
+    EACH_OF(mask) atom_add(to[t], value[t]);
+#endif
+}
+
+/* Counts a row; what a work-group counts of a launch fits 32 bits. */
+static void count_row(volatile TABLE u64 *to)
+{
+#ifdef VDBQ_LOCAL
+    atomic_inc((volatile LOCAL u32 *)to);
+#else
+    atom_add(to, 1UL);
+#endif
+}
+
 static void greater(volatile TABLE u64 *to, u64 value)
 {
     if (*to < value)
         atom_max(to, value);
-}
-
-/* What an item takes in of an aggregate before it adds it to a state. */
-struct taken {
-    u64 skipped;
-    u64 words[3];
-};
-
-static void add_taken(volatile TABLE u8 *record,
-                      GLOBAL const struct group_aggregate *aggregate,
-                      const struct taken *taken)
-{
-    volatile TABLE u64 *state = (volatile TABLE u64 *)(record + aggregate->at);
-    if (taken->skipped != 0)
-        add(state, taken->skipped);
-    switch (aggregate->kind) {
-    case GROUP_NARROW:
-        if (taken->words[0] != 0)
-            add(state + 1, taken->words[0]);
-        break;
-    case GROUP_WIDE:
-        if ((taken->words[0] | taken->words[1]) != 0)
-            add_wide(state + 1, taken->words[0], taken->words[1]);
-        break;
-    case GROUP_REAL:
-        for (u32 i = 0; i < 3; i++)
-            if (taken->words[i] != 0)
-                add(state + 1 + i, taken->words[i]);
-        break;
-    case GROUP_BEST:
-        greater(state + 1, taken->words[0]);
-        break;
-    default:
-        break;
-    }
 }
 
 /* 1.5 * 2^52 units, and their bits: exec/sum.h. */
@@ -336,134 +427,200 @@ static void add_taken(volatile TABLE u8 *record,
 #define ROUND_1 0x1.8p20
 #define ROUND_2 0x1.8p-12
 
-static void take_real(f64 value, u32 top, struct taken *taken)
+/* The digits of a number for a sum of that `top`; of none, 0. */
+static void digits_of(f64 value, u32 top, u64 *digits)
 {
     f64 left = value * as_double((u64)(2046 - 32 * top) << 52), rounded;
+    digits[0] = digits[1] = digits[2] = 0;
     if (((as_ulong(value) >> 52) & 0x7ff) == 0x7ff)
         return;
     rounded = left + ROUND_0;
-    taken->words[0] += as_ulong(rounded) - as_ulong(ROUND_0);
+    digits[0] = as_ulong(rounded) - as_ulong(ROUND_0);
     left -= rounded - ROUND_0;
     rounded = left + ROUND_1;
-    taken->words[1] += as_ulong(rounded) - as_ulong(ROUND_1);
+    digits[1] = as_ulong(rounded) - as_ulong(ROUND_1);
     left -= rounded - ROUND_1;
     rounded = left + ROUND_2;
-    taken->words[2] += as_ulong(rounded) - as_ulong(ROUND_2);
+    digits[2] = as_ulong(rounded) - as_ulong(ROUND_2);
 }
 
-/* Whether a value is the group's first of its kind. */
-static int is_new(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
-                  volatile GLOBAL u32 *bits, u64 slot, u64 row)
+/* The rows of a mask whose value is the group's first of its kind. */
+static u32 new_rows(GLOBAL const struct group_aggregate *aggregate,
+                    volatile GLOBAL u32 *bits, const u32 *slot,
+                    const u64 *value, u32 mask)
 {
-    u64 bit = aggregate->bits + slot * aggregate->size +
-              value_order(rows, &aggregate->value, row) - aggregate->base;
-    u32 mask = 1U << (bit & 31);
-    if ((bits[bit / 32] & mask) != 0)
-        return 0;
-    return (atomic_or(&bits[bit / 32], mask) & mask) == 0;
-}
-
-/* Takes a row's value in. `record` is the table's in device memory. */
-static void take(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
-                 RECORD record, volatile GLOBAL u32 *bits, u64 slot, u64 row,
-                 u64 number, struct taken *taken)
-{
-    volatile GLOBAL u64 *state =
-        (volatile GLOBAL u64 *)(record + aggregate->at);
-    GLOBAL const struct group_column *value = &aggregate->value;
-    i64 wide;
-    u64 order;
-    if (!is_kept(rows, aggregate, row) ||
-        (aggregate->distinct && !is_new(rows, aggregate, bits, slot, row))) {
-        taken->skipped++;
-        return;
+    u32 words[ITEM_ROWS], rows = 0;
+    u64 bit[ITEM_ROWS];
+    EACH bit[t] = (mask >> t & 1)
+                      ? aggregate->bits + slot[t] * aggregate->size +
+                            order_of(aggregate->value.type, value[t]) -
+                            aggregate->base
+                      : aggregate->bits;
+    EACH words[t] = bits[bit[t] / 32];
+    EACH_OF(mask)
+    {
+        u32 own = 1U << (bit[t] & 31);
+        if ((words[t] & own) == 0 &&
+            (atomic_or(&bits[bit[t] / 32], own) & own) == 0)
+            rows |= 1U << t;
     }
+    return rows;
+}
+
+/* EARLIEST: the row that was found gives its value. */
+static void take_earliest(CONTROL control, ROWS rows, GLOBAL u8 *records,
+                          GLOBAL const struct group_aggregate *aggregate,
+                          const u32 *slot, const u64 *value, u64 row, u32 mask,
+                          u64 number)
+{
+    u32 nulls = null_rows(rows, &aggregate->value, row, mask);
+    EACH_OF(mask)
+    {
+        volatile GLOBAL u64 *state =
+            (volatile GLOBAL u64 *)(record_at(control, records, slot[t]) +
+                                    aggregate->at);
+        if (state[1] != ~(number + t * VDBQ_GROUP))
+            continue;
+        state[2] = nulls >> t & 1;
+        state[3] = IS_WIDE(aggregate->value.type) ? value[t]
+                                                  : (u64)(u32)value[t];
+    }
+}
+
+/* Takes a tile's rows into the only group: all of the tile, then at once. */
+static void add_one(GLOBAL const struct group_aggregate *aggregate,
+                    RECORD record, volatile TABLE u64 *state, const u64 *value,
+                    u32 mask)
+{
+    u64 low = 0, high = 0, best = 0, sum[3] = { 0, 0, 0 }, digits[3];
+    u32 type = aggregate->value.type, top;
     switch (aggregate->kind) {
     case GROUP_NARROW:
-        taken->words[0] += (u64)(i64)value_i32(rows, value, row);
+        EACH_OF(mask) low += value[t];
+        add(state + 1, low);
         break;
     case GROUP_WIDE:
-        wide = value_i64(rows, value, row);
-        taken->words[0] += (u64)wide;
-        taken->words[1] +=
-            (u64)(wide >> 63) + (taken->words[0] < (u64)wide);
+        EACH_OF(mask)
+        {
+            low += value[t];
+            high += (u64)((i64)value[t] >> 63) + (low < value[t]);
+        }
+        add_wide(state + 1, low, high);
         break;
     case GROUP_REAL:
-        take_real(value_real(rows, value, row),
-                  ((volatile GLOBAL struct group_sum *)(state + 1))->top,
-                  taken);
+        top = sum_at(record, aggregate)->top;
+        EACH_OF(mask)
+        {
+            digits_of(real_of(type, value[t]), top, digits);
+            for (u32 k = 0; k < 3; k++)
+                sum[k] += digits[k];
+        }
+        for (u32 k = 0; k < 3; k++)
+            add(state + 1 + k, sum[k]);
         break;
     case GROUP_BEST:
-        order = value_order(rows, value, row) ^ aggregate->flip;
-        taken->words[0] = order > taken->words[0] ? order : taken->words[0];
-        break;
-    case GROUP_EARLIEST:
-        if (state[1] != ~number)
-            break;
-        state[2] = (u64)is_null(rows, value, row);
-        state[3] = value->type == TYPE_I64 || value->type == TYPE_F64
-                       ? (u64)value_i64(rows, value, row)
-                       : (u64)(u32)value_i32(rows, value, row);
+        EACH_OF(mask)
+        {
+            u64 order = order_of(type, value[t]) ^ aggregate->flip;
+            best = order > best ? order : best;
+        }
+        greater(state + 1, best);
         break;
     default:
         break;
     }
 }
 
-#define NOTHING { 0, { 0, 0, 0 } }
-
-/* Where a slot's record is added to. */
-static volatile TABLE u8 *target(CONTROL control, volatile TABLE u8 *table,
-                                 u64 slot)
+/* ... each into its group's record. */
+static void add_each(CONTROL control,
+                     GLOBAL const struct group_aggregate *aggregate,
+                     GLOBAL u8 *records, volatile TABLE u8 *table,
+                     const u32 *slot, const u64 *value, u32 mask)
 {
-    return table + slot * control->width;
-}
-
-/* Takes in an item's rows [row, row + ITEM_ROWS * VDBQ_GROUP), one of each
- * VDBQ_GROUP; all are of the only group. */
-static void add_one(CONTROL control, ROWS rows, GLOBAL u8 *records,
-                    volatile GLOBAL u32 *bits, volatile TABLE u8 *table,
-                    u64 row, u64 end, u64 number)
-{
-    volatile TABLE u64 *head = (volatile TABLE u64 *)table;
-    u64 count = 0;
-    EACH count += row + t * VDBQ_GROUP < end;
-    if (count == 0)
-        return;
-    greater(head, ~number);
-    add(head + 1, count);
-    for (u32 i = 0; i < control->aggregates; i++) {
-        GLOBAL const struct group_aggregate *aggregate =
-            &control->aggregate[i];
-        struct taken taken = NOTHING;
-        EACH if (row + t * VDBQ_GROUP < end)
-            take(rows, aggregate, records, bits, 0, row + t * VDBQ_GROUP,
-                 number + t * VDBQ_GROUP, &taken);
-        add_taken(table, aggregate, &taken);
-    }
-}
-
-/* ... of any group. */
-static void add_each(CONTROL control, ROWS rows, GLOBAL u8 *records,
-                     volatile GLOBAL u32 *bits, volatile TABLE u8 *table,
-                     const u32 *slot, u64 row, u64 number)
-{
-    EACH if (slot[t] != NO_SLOT) {
-        volatile TABLE u64 *head =
-            (volatile TABLE u64 *)target(control, table, slot[t]);
-        greater(head, ~(number + t * VDBQ_GROUP));
-        add(head + 1, 1);
-    }
-    for (u32 i = 0; i < control->aggregates; i++) {
-        GLOBAL const struct group_aggregate *aggregate =
-            &control->aggregate[i];
-        EACH if (slot[t] != NO_SLOT) {
-            struct taken taken = NOTHING;
-            take(rows, aggregate, record_at(control, records, slot[t]), bits,
-                 slot[t], row + t * VDBQ_GROUP, number + t * VDBQ_GROUP,
-                 &taken);
-            add_taken(target(control, table, slot[t]), aggregate, &taken);
+    volatile TABLE u64 *to[ITEM_ROWS];
+    u64 digits[3][ITEM_ROWS];
+    u32 type = aggregate->value.type, top[ITEM_ROWS];
+    EACH to[t] = (volatile TABLE u64 *)(table + slot[t] * control->width +
+                                        aggregate->at) +
+                 1;
+    switch (aggregate->kind) {
+    case GROUP_NARROW:
+        add_all(to, value, mask);
+        break;
+    case GROUP_WIDE:
+        EACH_OF(mask) add_wide(to[t], value[t], (u64)((i64)value[t] >> 63));
+        break;
+    case GROUP_REAL:
+        EACH_OF(mask)
+        top[t] = sum_at(record_at(control, records, slot[t]), aggregate)->top;
+        EACH_OF(mask)
+        {
+            u64 own[3];
+            digits_of(real_of(type, value[t]), top[t], own);
+            for (u32 k = 0; k < 3; k++)
+                digits[k][t] = own[k];
         }
+        for (u32 k = 0; k < 3; k++) {
+            add_all(to, digits[k], mask);
+            EACH to[t]++;
+        }
+        break;
+    case GROUP_BEST:
+        EACH_OF(mask)
+        greater(to[t], order_of(type, value[t]) ^ aggregate->flip);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Counts a tile's rows, and notes the first ones of groups. */
+static void add_heads(CONTROL control, volatile TABLE u8 *table,
+                      const u32 *slot, u32 mask, u64 number)
+{
+    if (control->keys == 0) {
+        volatile TABLE u64 *head = (volatile TABLE u64 *)table;
+        if (mask != 0)
+            greater(head, ~number);
+        add(head + 1, popcount(mask));
+        return;
+    }
+    EACH_OF(mask)
+    {
+        volatile TABLE u64 *head =
+            (volatile TABLE u64 *)(table + slot[t] * control->width);
+        greater(head, ~(number + t * VDBQ_GROUP));
+        count_row(head + 1);
+    }
+}
+
+/* Takes a tile's rows into an aggregate. */
+static void add_tile(CONTROL control, ROWS rows, GLOBAL u8 *records,
+                     volatile GLOBAL u32 *bits, volatile TABLE u8 *table,
+                     u32 i, const u32 *slot, u64 row, u32 mask, u64 number)
+{
+    GLOBAL const struct group_aggregate *aggregate = &control->aggregate[i];
+    u32 kept = kept_rows(rows, aggregate, row, mask);
+    u64 value[ITEM_ROWS];
+    if (aggregate->has_value &&
+        (aggregate->kind != GROUP_ROWS || aggregate->distinct))
+        load(rows, &aggregate->value, row, kept, value);
+    if (aggregate->distinct)
+        kept = new_rows(aggregate, bits, slot, value, kept);
+    if (aggregate->kind == GROUP_EARLIEST) {
+        take_earliest(control, rows, records, aggregate, slot, value, row,
+                      kept, number);
+    } else if (control->keys == 0) {
+        volatile TABLE u64 *state =
+            (volatile TABLE u64 *)(table + aggregate->at);
+        if (kept != mask)
+            add(state, popcount(mask & ~kept));
+        add_one(aggregate, records, state, value, kept);
+    } else {
+        EACH_OF(mask & ~kept)
+        count_row((volatile TABLE u64 *)(table + slot[t] * control->width +
+                                         aggregate->at));
+        add_each(control, aggregate, records, table, slot, value, kept);
     }
 }
 
@@ -473,26 +630,20 @@ static void add_rows(CONTROL control, ROWS rows, GLOBAL u8 *records,
                      volatile GLOBAL u32 *bits, volatile TABLE u8 *table,
                      u64 first, u64 count, u64 number)
 {
-    u64 tile = ITEM_ROWS * VDBQ_GROUP;
-    for (u64 start = get_group_id(0) * tile; start < count;
-         start += get_num_groups(0) * tile) {
-        u64 at = start + get_local_id(0);
-        u32 slot[ITEM_ROWS];
-        int null;
-        if (control->keys == 0) {
-            add_one(control, rows, records, bits, table, first + at,
-                    first + count, number + at);
-            continue;
+    EACH_TILE
+    {
+        u32 mask = tile_mask(row, count), slot[ITEM_ROWS];
+        if (control->hashed) {
+            EACH slot[t] = (mask >> t & 1) ? slots[row + t * VDBQ_GROUP] : 0;
+        } else {
+            u64 code[ITEM_ROWS];
+            row_codes(control, rows, first + row, mask, code);
+            EACH slot[t] = (mask >> t & 1) ? (u32)code[t] : 0;
         }
-        EACH {
-            u64 row = at + t * VDBQ_GROUP;
-            slot[t] = row >= count     ? NO_SLOT
-                      : control->hashed ? slots[row]
-                                        : (u32)row_code(control, rows,
-                                                        first + row, &null);
-        }
-        add_each(control, rows, records, bits, table, slot, first + at,
-                 number + at);
+        add_heads(control, table, slot, mask, number + row);
+        for (u32 i = 0; i < control->aggregates; i++)
+            add_tile(control, rows, records, bits, table, i, slot,
+                     first + row, mask, number + row);
     }
 }
 

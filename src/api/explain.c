@@ -86,7 +86,7 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; mode      %s\n", stats->mode);
     text_print(text, "; build     %s\n", stats->build);
     if (stats->steps != NULL && stats->steps[0] != '\0')
-        text_print(text, "; grouped   %s\n", stats->steps);
+        text_print(text, "; steps     %s\n", stats->steps);
     text_print(text, "; rows      %llu read, %llu returned\n",
                (unsigned long long)stats->rows_read,
                (unsigned long long)stats->rows_returned);

@@ -314,7 +314,9 @@ enum vdbq_status query_stream(vdbq_query *query)
 static enum vdbq_status run_through(vdbq_query *query)
 {
     struct vdbq_batch batch = { .rows = 1 };
+    uint64_t opened = os_time_ns();
     enum vdbq_status status = query_stream(query);
+    query->stats.sum.total_ns += os_time_ns() - opened;
     while (status == VDBQ_OK && batch.rows > 0) {
         uint64_t start = os_time_ns();
         status = stream_batch(query->stream, &batch, &query->db->error);

@@ -189,7 +189,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
- *   steps   auto | device | host: where rows are grouped   VDBQ_STEPS
+ *   steps   auto | device | host: where rows are grouped, sorted    VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
@@ -351,7 +351,7 @@ struct vdbq_stats {
     const char *build;      /* "interpreted", "specialised", "adaptive
                                (specialised from launch N)"; lives until
                                the query's next call                      */
-    const char *steps;      /* where rows were grouped, for instance "host" or
+    const char *steps;      /* where rows were grouped and sorted, for instance "host" or
                                "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;

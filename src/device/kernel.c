@@ -14,6 +14,19 @@ bool device_has_kernels(const struct device *device)
     return device->backend->call != NULL;
 }
 
+enum { GPU_ITEMS = 256, GPU_GROUPS_PER_CORE = 8, CPU_GROUPS_PER_CORE = 4 };
+
+unsigned device_group_items(const struct device *device)
+{
+    return device->known.is_cpu ? 1 : GPU_ITEMS;
+}
+
+unsigned device_groups_most(const struct device *device)
+{
+    return device->facts.cores *
+           (device->known.is_cpu ? CPU_GROUPS_PER_CORE : GPU_GROUPS_PER_CORE);
+}
+
 enum vdbq_status device_call(struct device *device,
                              const struct device_call *call,
                              struct device_times *times, struct error *error)

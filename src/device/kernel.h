@@ -13,11 +13,22 @@
 /* Name, text; for local memory or not. */
 #define DEVICE_KERNELS(_)                                                     \
     _(GROUP_FIND, vdbq_group_find, GROUP)                                     \
+    _(GROUP_FIND_LOCAL, vdbq_group_find, GROUP_LOCAL)                         \
     _(GROUP_RAISE, vdbq_group_raise, GROUP)                                   \
     _(GROUP_ADD, vdbq_group_add, GROUP)                                       \
     _(GROUP_ADD_LOCAL, vdbq_group_add, GROUP_LOCAL)                           \
     _(GROUP_GROW, vdbq_group_grow, GROUP)                                     \
-    _(GROUP_OUT, vdbq_group_out, GROUP)
+    _(GROUP_OUT, vdbq_group_out, GROUP)                                       \
+    _(SORT_CODES, vdbq_sort_codes, SORT)                                      \
+    _(SORT_BINS, vdbq_sort_bins, SORT)                                        \
+    _(SORT_UNDER, vdbq_sort_under, SORT)                                      \
+    _(SORT_COUNT, vdbq_sort_count, SORT)                                      \
+    _(SORT_SUM, vdbq_sort_sum, SORT)                                          \
+    _(SORT_MOVE, vdbq_sort_move, SORT)                                        \
+    _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
+    _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
+    _(SORT_RECORDS, vdbq_sort_records, SORT)                                  \
+    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)
 
 enum device_kernel {
 #define DEVICE_KERNEL(name, function, text) KERNEL_##name,
@@ -42,6 +53,9 @@ struct device_call {
 
 /* Whether the device has these kernels at all. */
 bool device_has_kernels(const struct device *device);
+/* Work-items of a group, and how many groups run at most. */
+unsigned device_group_items(const struct device *device);
+unsigned device_groups_most(const struct device *device);
 
 /* Puts a call into the queue, and builds the kernel where it was not; that is
  * added to `times`. */

@@ -12,7 +12,8 @@
 #include "device/find.h"
 
 /* Texts of kernels beside the machine. */
-enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, OPENCL_TEXTS };
+enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, TEXT_SORT,
+                   OPENCL_TEXTS };
 
 struct opencl {
     struct device head;

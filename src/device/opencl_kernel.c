@@ -10,8 +10,7 @@
 
 /* The texts of cl/group.cl and others, which tools/embed.py made. */
 extern const char vdbq_source_group[];
-
-enum { GPU_GROUP = 256, GPU_GROUPS_PER_CORE = 8, CPU_ITEMS_PER_CORE = 4 };
+extern const char vdbq_source_sort[];
 
 static const struct {
     const char *text;
@@ -19,6 +18,7 @@ static const struct {
 } texts[OPENCL_TEXTS] = {
     [TEXT_GROUP] = { vdbq_source_group, "" },
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
+    [TEXT_SORT] = { vdbq_source_sort, "" },
 };
 
 static const struct {
@@ -31,11 +31,6 @@ static const struct {
 #undef KERNEL_ENTRY
 };
 
-static unsigned group_items(const struct opencl *opencl)
-{
-    return opencl->found.is_cpu ? 1 : GPU_GROUP;
-}
-
 static enum vdbq_status build_text(struct opencl *opencl,
                                    enum opencl_text text, struct error *error)
 {
@@ -43,7 +38,7 @@ static enum vdbq_status build_text(struct opencl *opencl,
     char options[256];
 
     snprintf(options, sizeof options, "-cl-std=CL1.2 -DVDBQ_GROUP=%u%s%s",
-             group_items(opencl), texts[text].options,
+             device_group_items(&opencl->head), texts[text].options,
              opencl->found.exact_option
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "");
@@ -114,10 +109,9 @@ enum vdbq_status opencl_call(struct device *device,
                              struct device_times *times, struct error *error)
 {
     struct opencl *opencl = (struct opencl *)device;
-    size_t local = group_items(opencl);
+    size_t local = device_group_items(device);
     size_t groups = (call->items + local - 1) / local;
-    size_t most = (size_t)device->facts.cores *
-                  (local > 1 ? GPU_GROUPS_PER_CORE : CPU_ITEMS_PER_CORE);
+    size_t most = device_groups_most(device);
     size_t global = (groups < most ? groups : most) * local;
     enum vdbq_status status =
         find_kernel(opencl, call->kernel, times, error);

@@ -9,9 +9,14 @@
 
 #include "device/kernel.h"
 #include "exec/device_group_inner.h"
+#include "exec/device_radix.h"
 #include "exec/sum.h"
 
-enum { GROW = 4, OUT_ROOM = 1 << 16, PINNED_MIN = 1 << 20 };
+enum {
+    GROW = 4,
+    PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
+    ORDER_MIN = 1 << 12   /* groups that the device orders by first rows */
+};
 
 struct device_group {
     struct sink sink; /* first */
@@ -187,7 +192,9 @@ static enum vdbq_status find(struct device_group *group,
 {
     return call(group,
                 &(struct device_call){
-                    .kernel = KERNEL_GROUP_FIND,
+                    .kernel = group->shape.control.copies > 0
+                                  ? KERNEL_GROUP_FIND_LOCAL
+                                  : KERNEL_GROUP_FIND,
                     .memories = { group->control, rows->memory,
                                   group->records, group->codes, group->slots,
                                   group->state },
@@ -364,10 +371,57 @@ static enum vdbq_status collect(struct device_group *group,
     return status;
 }
 
+/* Puts the groups in `*out` into the order of their first rows, in other
+ * memory. */
+static enum vdbq_status order_groups(struct device_group *group,
+                                     uint32_t count,
+                                     struct device_memory **out,
+                                     struct error *error)
+{
+    uint64_t words =
+        (sizeof(struct group_out) + group->shape.control.out) / 8;
+    struct device_memory *ordered = NULL, *from = *out;
+    struct device_radix radix;
+    enum vdbq_status status = device_radix_init(
+        &radix, group->params.device, count, &group->times, error);
+    if (status == VDBQ_OK)
+        status = memory(group, count * words * 8, &ordered, error);
+    if (status == VDBQ_OK)
+        status = call(group,
+                      &(struct device_call){
+                          .kernel = KERNEL_SORT_FIRSTS,
+                          .memories = { from, radix.elements },
+                          .memory_count = 2,
+                          .numbers = { words, sizeof(struct group_out) / 8,
+                                       count },
+                          .number_count = 3,
+                          .items = count },
+                      error);
+    if (status == VDBQ_OK)
+        status = device_radix_sort(&radix, device_radix_bits(group->rows),
+                                   error);
+    if (status == VDBQ_OK)
+        status = call(group,
+                      &(struct device_call){
+                          .kernel = KERNEL_SORT_RECORDS,
+                          .memories = { from, radix.elements, ordered },
+                          .memory_count = 3,
+                          .numbers = { words, count },
+                          .number_count = 2,
+                          .items = count * words },
+                      error);
+    if (status == VDBQ_OK)
+        status = sink_wait(&group->sink, error);
+    device_radix_finish(&radix);
+    device_memory_release(status == VDBQ_OK ? from : ordered);
+    *out = status == VDBQ_OK ? ordered : from;
+    return status;
+}
+
 /* Copies bytes from the device and writes the groups that they are. */
 static enum vdbq_status write_groups(struct device_group *group,
                                      struct device_memory *out, uint32_t count,
-                                     struct relation *relation,
+                                     bool ordered, struct relation *relation,
                                      struct error *error)
 {
     const struct device_group_shape *shape = &group->shape;
@@ -388,7 +442,7 @@ static enum vdbq_status write_groups(struct device_group *group,
     if (status == VDBQ_OK && count > 0)
         status = device_read(out, 0, groups, bytes, &group->times, error);
     if (status == VDBQ_OK)
-        status = device_group_write(shape, groups, count,
+        status = device_group_write(shape, groups, count, ordered,
                                     group->params.threads, relation, error);
     memory_release(small);
     device_memory_release(pinned);
@@ -405,7 +459,8 @@ static enum vdbq_status write_nothing(struct device_group *group,
     uint8_t *nothing = memory_zeroed(1, bytes);
     enum vdbq_status status = error_no_memory(error);
     if (nothing != NULL)
-        status = device_group_write(shape, nothing, 1, 1, relation, error);
+        status = device_group_write(shape, nothing, 1, true, 1, relation,
+                                    error);
     memory_release(nothing);
     return status;
 }
@@ -418,6 +473,7 @@ enum vdbq_status device_group_finish(struct device_group *group,
     uint64_t room = device_group_slots(control), width;
     struct device_memory *out = NULL;
     uint32_t count = 0;
+    bool ordered;
     enum vdbq_status status;
 
     if (group->rows == 0 && control->keys == 0)
@@ -429,8 +485,11 @@ enum vdbq_status device_group_finish(struct device_group *group,
     status = memory(group, room * width, &out, error);
     if (status == VDBQ_OK)
         status = collect(group, out, room, &count, error);
+    ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;
+    if (status == VDBQ_OK && ordered)
+        status = order_groups(group, count, &out, error);
     if (status == VDBQ_OK)
-        status = write_groups(group, out, count, relation, error);
+        status = write_groups(group, out, count, ordered, relation, error);
     device_memory_release(out);
     return status;
 }

@@ -11,17 +11,9 @@
 #include "exec/sink.h"
 #include "program/steps.h"
 
-/* A column of the rows that are grouped. */
-struct device_group_column {
-    enum vdbq_type type;
-    bool nullable;
-    bool ranged;       /* integers: they are known to be ...    */
-    int64_t low, high;
-};
-
 struct device_group_params {
     const struct step_group *step;
-    const struct device_group_column *columns;
+    const struct device_column *columns;
     struct device *device;
     uint64_t rows;    /* that there may be, about              */
     unsigned threads; /* of the host to work with at most      */

@@ -28,10 +28,10 @@ uint64_t device_group_slots(const struct group_control *control);
 uint64_t device_group_bytes(const struct group_control *control);
 
 /* device_group_write.c: writes `count` groups as they came, struct group_out
- * and record each, in the order of their first rows. */
+ * and record each, in the order of their first rows; `ordered`: they are. */
 enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     const uint8_t *groups, uint32_t count,
-                                    unsigned threads,
+                                    bool ordered, unsigned threads,
                                     struct relation *relation,
                                     struct error *error);
 

@@ -8,7 +8,7 @@
 #include "exec/sort.h"
 
 enum {
-    DENSE_SLOTS_MAX = 1 << 22, /* more are hashed                         */
+    DENSE_SLOTS_MAX = 1 << 24, /* more are hashed                         */
     HASH_SLOTS_MIN = 1 << 12,
     HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
     LOCAL_COPIES_MAX = 32
@@ -24,14 +24,14 @@ static bool is_float(int type)
 }
 
 /* Whether values of NULL are told apart by their bits alone. */
-static struct group_column place(const struct device_group_column *column)
+static struct group_column place(const struct device_column *column)
 {
     return (struct group_column){ .type = (u32)sort_type(column->type),
                                   .nullable = column->nullable };
 }
 
 /* Codes of a column's values: the least order, and how many; 0: 2^64. */
-static u64 codes_of(const struct device_group_column *column, u64 *base)
+static u64 codes_of(const struct device_column *column, u64 *base)
 {
     int type = sort_type(column->type);
     int64_t least = INT32_MIN, most = INT32_MAX;
@@ -56,7 +56,7 @@ static bool place_keys(const struct device_group_params *params,
     if (control->keys > GROUP_KEYS_MAX)
         return false;
     for (unsigned i = 0; i < control->keys; i++) {
-        const struct device_group_column *column = &params->columns[i];
+        const struct device_column *column = &params->columns[i];
         struct group_key *key = &control->key[i];
         u64 all;
         key->column = place(column);
@@ -86,7 +86,7 @@ static bool place_aggregate(const struct device_group_params *params,
         [AGGREGATE_BEST] = GROUP_BEST,
         [AGGREGATE_EARLIEST] = GROUP_EARLIEST
     };
-    const struct device_group_column *value =
+    const struct device_column *value =
         step->column >= 0 ? &params->columns[step->column] : NULL;
     int type = value != NULL ? sort_type(value->type) : TYPE_NONE;
 
@@ -157,11 +157,12 @@ static bool place_bits(struct device_group_shape *shape)
     return true;
 }
 
-/* Slots of a hashed table for so many rows, to start with. */
+/* Slots of a hashed table for so many rows, to start with: many rows mostly
+ * are of fewer groups. */
 static u64 hash_slots(uint64_t rows)
 {
     u64 slots = HASH_SLOTS_MIN;
-    while (slots < 2 * rows && slots < HASH_SLOTS_FIRST)
+    while (slots < rows / 2 && slots < HASH_SLOTS_FIRST)
         slots *= 2;
     return slots;
 }

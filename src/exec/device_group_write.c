@@ -16,7 +16,7 @@ struct writing {
     const uint8_t *groups;
     size_t width;          /* of a group in bytes     */
     uint32_t count;
-    const uint32_t *order;
+    const uint32_t *order; /* NULL: as they are       */
     unsigned threads;
     unsigned number;       /* of the column           */
     struct relation_column *column;
@@ -76,8 +76,8 @@ static void write_share(void *context, unsigned share)
 
     for (uint64_t row = count * share / writing->threads;
          row < end && status == VDBQ_OK; row++) {
-        const uint8_t *at =
-            writing->groups + writing->order[row] * writing->width;
+        uint64_t number = writing->order != NULL ? writing->order[row] : row;
+        const uint8_t *at = writing->groups + number * writing->width;
         const uint8_t *record = at + sizeof(struct group_out);
         const struct group_record *head = (const void *)record;
         if (writing->number < control->keys) {
@@ -156,14 +156,14 @@ static enum vdbq_status order_groups(const struct writing *writing,
 
 enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     const uint8_t *groups, uint32_t count,
-                                    unsigned threads,
+                                    bool ordered, unsigned threads,
                                     struct relation *relation,
                                     struct error *error)
 {
     struct writing *writing = memory_zeroed(1, sizeof *writing);
-    uint32_t *order = memory_zeroed(count, sizeof *order);
+    uint32_t *order = ordered ? NULL : memory_zeroed(count, sizeof *order);
     enum vdbq_status status = VDBQ_OK;
-    if (writing == NULL || order == NULL)
+    if (writing == NULL || (order == NULL && !ordered))
         status = error_no_memory(error);
     if (status == VDBQ_OK) {
         writing->shape = shape;
@@ -172,7 +172,8 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
         writing->count = count;
         writing->order = order;
         writing->threads = parallel_threads(threads, count);
-        status = order_groups(writing, threads, order, error);
+        if (!ordered)
+            status = order_groups(writing, threads, order, error);
     }
     if (status == VDBQ_OK)
         status = write_columns(writing, relation, error);

@@ -115,3 +115,41 @@ struct scan *stream_scan(struct stream *stream, struct device **device)
     *device = scan->device;
     return scan->device != NULL ? scan->scan : NULL;
 }
+
+/* What is known of a column of the input. */
+static struct device_column describe(struct stream *input,
+                                           unsigned number, bool known,
+                                           const struct interval *range)
+{
+    const struct program *program = &input->step->scan.program;
+    enum vdbq_type type = input->step->columns[number].type;
+    const struct words *words = stream_words(input, number);
+    struct device_column column = {
+        .type = type,
+        .nullable = program_result(program, number).null_register >= 0,
+        .ranged = known,
+        .low = known ? range->low : 0,
+        .high = known ? range->high : 0,
+    };
+    if (type == VDBQ_TEXT && words != NULL) {
+        column.ranged = true;
+        column.low = 0;
+        column.high = words->count > 0 ? words->count - 1 : 0;
+    }
+    return column;
+}
+
+struct device_column *stream_scan_columns(struct stream *input)
+{
+    unsigned count = input->step->column_count;
+    struct device_column *columns =
+        memory_zeroed(count, sizeof *columns);
+    struct interval *ranges = memory_zeroed(count, sizeof *ranges);
+    bool known =
+        ranges != NULL &&
+        scan_ranges(((struct scan_stream *)input)->scan, ranges);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
+    memory_release(ranges);
+    return columns;
+}

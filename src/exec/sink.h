@@ -8,7 +8,16 @@
 #ifndef VDBQ_EXEC_SINK_H
 #define VDBQ_EXEC_SINK_H
 
+#include "api/vdbq.h"
 #include "device/device.h"
+
+/* A column of the rows that are taken. */
+struct device_column {
+    enum vdbq_type type;
+    bool nullable;
+    bool ranged;       /* integers: they are known to be ... */
+    int64_t low, high;
+};
 
 /* Rows [start, start + count) of the program's result columns. */
 struct sink_rows {

@@ -105,6 +105,17 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
     to->launches += from->launches;
 }
 
+void stream_add_times(const struct device_times *times,
+                      struct vdbq_stats *stats)
+{
+    stats->bytes_in += times->bytes_in;
+    stats->bytes_out += times->bytes_out;
+    stats->kernel_ns += times->kernel_ns;
+    stats->transfer_ns += times->transfer_ns;
+    stats->compile_ns += times->compile_ns;
+    stats->launches += times->launches;
+}
+
 /* Adds what a stream that is closed has cost to what all have. */
 static void keep_stats(const struct stream *stream)
 {

@@ -86,44 +86,6 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
 
 /* -------------------------------------------------------- on the device -- */
 
-/* What is known of a column of the input. */
-static struct device_group_column describe(struct stream *input,
-                                           unsigned number, bool known,
-                                           const struct interval *range)
-{
-    const struct program *program = &input->step->scan.program;
-    enum vdbq_type type = input->step->columns[number].type;
-    const struct words *words = stream_words(input, number);
-    struct device_group_column column = {
-        .type = type,
-        .nullable = program_result(program, number).null_register >= 0,
-        .ranged = known,
-        .low = known ? range->low : 0,
-        .high = known ? range->high : 0,
-    };
-    if (type == VDBQ_TEXT && words != NULL) {
-        column.ranged = true;
-        column.low = 0;
-        column.high = words->count > 0 ? words->count - 1 : 0;
-    }
-    return column;
-}
-
-/* Describes all columns; NULL: no memory. */
-static struct device_group_column *describe_all(struct stream *input,
-                                                struct scan *scan)
-{
-    unsigned count = input->step->column_count;
-    struct device_group_column *columns =
-        memory_zeroed(count, sizeof *columns);
-    struct interval *ranges = memory_zeroed(count, sizeof *ranges);
-    bool known = ranges != NULL && scan_ranges(scan, ranges);
-    for (unsigned i = 0; columns != NULL && i < count; i++)
-        columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
-    memory_release(ranges);
-    return columns;
-}
-
 static enum vdbq_status run_on_device(struct group_stream *stream,
                                       const struct device_group_params *params,
                                       struct scan *scan, struct error *error)
@@ -153,12 +115,12 @@ static enum vdbq_status group_on_device(struct group_stream *stream,
                                           .rows = input->rows_most,
                                           .threads = threads_of(stream) };
     struct scan *scan = stream_scan(input, &params.device);
-    struct device_group_column *columns;
+    struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;
     if (scan == NULL)
         return VDBQ_OK;
-    params.columns = columns = describe_all(input, scan);
+    params.columns = columns = stream_scan_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
     *done = device_group_can(&params);
@@ -215,14 +177,8 @@ static void group_close(struct stream *stream)
 static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
     const struct group_stream *group = (const struct group_stream *)stream;
-    const struct device_times *times = &group->times;
     stats->steps = group->where;
-    stats->bytes_in += times->bytes_in;
-    stats->bytes_out += times->bytes_out;
-    stats->kernel_ns += times->kernel_ns;
-    stats->transfer_ns += times->transfer_ns;
-    stats->compile_ns += times->compile_ns;
-    stats->launches += times->launches;
+    stream_add_times(&group->times, stats);
 }
 
 const struct stream_kind group_stream = {

@@ -55,11 +55,17 @@ enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
 
+/* Adds what a device took. */
+void stream_add_times(const struct device_times *times,
+                      struct vdbq_stats *stats);
+
 /* ------------------------------------------------------------- scans -- */
 
 /* The scan of a stream of a table's rows, and its device, where that takes
  * rows itself; NULL: there is none. */
 struct scan *stream_scan(struct stream *stream, struct device **device);
+/* What is known of its columns, to be released; NULL: no memory. */
+struct device_column *stream_scan_columns(struct stream *stream);
 
 /* ---------------------------------------------------------- the kinds -- */
 

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_SORT as a stream: all rows are sorted while it is opened. Where few
- * rows are asked for, only those that may be among them are kept.
+ * rows are asked for, only those that may be among them are kept. Where the
+ * input is a scan whose device takes rows itself, that sorts them.
  */
+#include <stdio.h>
+
+#include "exec/device_sort.h"
+#include "exec/scan.h"
 #include "exec/sort.h"
 #include "exec/stream_inner.h"
 
@@ -12,6 +17,9 @@ struct sort_stream {
     struct stream head;
     struct sort_top top;      /* few rows ...                       */
     struct relation gathered; /* ... or all                         */
+    struct device_sort *device; /* has `gathered`, sorted; or NULL  */
+    struct device_times times;  /* of it                            */
+    char where[96];             /* for stats                        */
     const struct relation *rows; /* which of the two                */
     uint32_t *order;          /* numbers of rows; NULL: as they are */
     uint64_t next, end;       /* places in the order                */
@@ -80,6 +88,63 @@ static enum vdbq_status open_all(struct sort_stream *sort,
     return status == VDBQ_OK ? make_order(sort, error) : status;
 }
 
+/* -------------------------------------------------------- on the device -- */
+
+static enum vdbq_status run_on_device(struct sort_stream *sort,
+                                      struct scan *scan, struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status =
+        relation_init(&sort->gathered, sort->head.step->columns,
+                      sort->head.step->column_count, error);
+    scan_sink(scan, device_sort_sink(sort->device));
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(sort->head.inputs[0], &batch, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(sort->head.params, error);
+    }
+    if (status == VDBQ_OK)
+        status = device_sort_finish(sort->device, &sort->gathered, error);
+    sort->times = *device_sort_times(sort->device);
+    sort->rows = &sort->gathered;
+    return status;
+}
+
+/* Sorts on the device that scans, where it does and can; `*done`: so it
+ * was. */
+static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
+                                    struct error *error)
+{
+    struct stream *input = sort->head.inputs[0];
+    struct device_sort_params params = {
+        .step = &sort->head.step->sort,
+        .column_count = input->step->column_count,
+        .out_count = sort->head.step->column_count,
+        .rows = input->rows_most
+    };
+    struct scan *scan = stream_scan(input, &params.device);
+    struct device_column *columns;
+    enum vdbq_status status = VDBQ_OK;
+    *done = false;
+    if (scan == NULL)
+        return VDBQ_OK;
+    params.columns = columns = stream_scan_columns(input);
+    if (columns == NULL)
+        return error_no_memory(error);
+    *done = device_sort_can(&params);
+    if (*done)
+        status = device_sort_create(&params, &sort->device, error);
+    if (*done && status == VDBQ_OK) {
+        snprintf(sort->where, sizeof sort->where, "%s (sorted)",
+                 device_facts(params.device)->name);
+        status = run_on_device(sort, scan, error);
+    }
+    memory_release(columns);
+    return status;
+}
+
+/* ------------------------------------------------------------------ open -- */
+
 /* The words of the columns that go out. */
 static void take_words(struct sort_stream *sort)
 {
@@ -94,8 +159,13 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     struct sort_stream *sort = (struct sort_stream *)stream;
     const struct step *step = stream->step;
     uint64_t end = places_end(&step->sort);
-    enum vdbq_status status =
-        end < SORT_TOP_MAX ? open_top(sort, error) : open_all(sort, error);
+    bool done;
+    enum vdbq_status status = open_device(sort, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = end < SORT_TOP_MAX ? open_top(sort, error)
+                                    : open_all(sort, error);
+    if (!done)
+        snprintf(sort->where, sizeof sort->where, "host");
     if (status == VDBQ_OK)
         status = relation_init(&sort->output, step->columns,
                                step->column_count, error);
@@ -108,6 +178,10 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     stream_close_input(stream, 0);
     sort->end = end < sort->rows->rows ? end : sort->rows->rows;
     sort->next = step->sort.offset < sort->end ? step->sort.offset : sort->end;
+    if (done) { /* the others never came */
+        sort->next = 0;
+        sort->end = sort->rows->rows;
+    }
     stream->rows_most = sort->end - sort->next;
     return VDBQ_OK;
 }
@@ -116,6 +190,8 @@ static void sort_close(struct stream *stream)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
     sort_top_finish(&sort->top);
+    device_sort_take_back(sort->device, &sort->gathered);
+    device_sort_destroy(sort->device);
     relation_finish(&sort->gathered);
     relation_finish(&sort->output);
     memory_release(sort->order);
@@ -168,8 +244,18 @@ static struct words *sort_words(const struct stream *stream, unsigned column)
     return ((const struct sort_stream *)stream)->output.columns[column].words;
 }
 
+static void sort_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct sort_stream *sort = (const struct sort_stream *)stream;
+    stats->steps = sort->where;
+    stream_add_times(&sort->times, stats);
+}
+
 const struct stream_kind sort_stream = {
     .size = sizeof(struct sort_stream),
-    .calls = { .batch = sort_batch, .words = sort_words, .close = sort_close },
+    .calls = { .batch = sort_batch,
+               .words = sort_words,
+               .stats = sort_stats,
+               .close = sort_close },
     .open = sort_open,
 };

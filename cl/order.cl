@@ -3,8 +3,6 @@
  * Values as unsigned numbers of the same order, as kernels make them; the
  * host's text is src/exec/order.h, which says what they are.
  */
-#ifndef VDBQ_CL_ORDER_H
-#define VDBQ_CL_ORDER_H
 
 #include "types.h"
 
@@ -26,5 +24,3 @@ static u64 order_of_f64(f64 value)
     bits ^= (i64)((u64)(bits >> 63) >> 1);
     return order_of_i64(isnan(value) ? 0x7fffffffffffffffL : bits);
 }
-
-#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Elements (cl/sort.cl) in the device's memory, and what sorts them: the
+ * number of a row each, and above it 32 bits that decide.
+ */
+#ifndef VDBQ_EXEC_DEVICE_RADIX_H
+#define VDBQ_EXEC_DEVICE_RADIX_H
+
+#include "device/kernel.h"
+
+struct device_radix {
+    struct device *device;
+    struct device_times *times;     /* added to                 */
+    uint64_t count;
+    uint64_t spans, span;           /* of elements, a group each */
+    struct device_memory *elements; /* as they are now           */
+    struct device_memory *other;
+    struct device_memory *counts;
+};
+
+/* Makes room for `count` elements, below 2^32. device_radix_finish() is due
+ * whatever it returns. */
+enum vdbq_status device_radix_init(struct device_radix *radix,
+                                   struct device *device, uint64_t count,
+                                   struct device_times *times,
+                                   struct error *error);
+void device_radix_finish(struct device_radix *radix);
+/* Sorts by the lowest `bits` of the 32; what is equal there keeps its order. */
+enum vdbq_status device_radix_sort(struct device_radix *radix, unsigned bits,
+                                   struct error *error);
+/* Bits of numbers up to `most`. */
+unsigned device_radix_bits(uint64_t most);
+
+#endif
