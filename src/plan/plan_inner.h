@@ -78,6 +78,7 @@ struct binder {
     int parameter_count;        /* numbers given so far             */
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
+    unsigned nodes;             /* that were made                   */
     bool aggregates;            /* they are allowed here            */
     bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */

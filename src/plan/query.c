@@ -195,8 +195,10 @@ static struct node *bind_row(struct binder *binder,
         places[count] = &values[count];
         values[count] = bind_expression(binder, value->expression);
         names[count] = arena_copy(binder->arena, name, (size_t)length);
-        if (values[count] == NULL || names[count] == NULL)
+        if (values[count] == NULL)
             return NULL;
+        if (names[count] == NULL)
+            return error_no_memory(binder->error), NULL;
     }
     if (lift(binder, &once, places, count) != VDBQ_OK)
         return NULL;
@@ -228,6 +230,7 @@ static struct node *bind_values(struct binder *binder,
         return error_no_memory(binder->error), NULL;
     scope_enter(binder, &scope);
     scope.node = node_once(binder);
+    done = scope.node != NULL;
     for (const struct ast_row *row = query->rows; row != NULL && done;
          row = row->next) {
         parts[count] = bind_row(binder, row);
