@@ -20,12 +20,15 @@ import time
 
 from differential.checks import CHECKS, Case, Difference, parted
 from differential.engines import Died, DuckDB, Refused, Sqlite, Vdbq
-from differential.nodes import Node
+from differential.nodes import Node, listed
 from differential.queries import Queries, Relation
-from differential.reduce import Reducer
+from differential.reduce import Reducer, difference
 from differential.tables import COLUMNS, Table, column_node, random_tables
 
-TABLET_ROWS = (0, 1, 2, 63, 64, 65)
+ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
+SETTINGS = {'VDBQ_TABLET_ROWS': ('0', '1', '2', '63', '64', '65'),
+            'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
+            'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached')}
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
 KEPT_MAX = 70  # rows of a table after changes
 
@@ -62,7 +65,7 @@ class Run:
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
         self.tables = random_tables(self.rng, options.columns)
-        self.size = self.rng.choice(TABLET_ROWS)
+        self.settings = tuple((name, self.rng.choice(values)) for name, values in SETTINGS.items())
         self.views = []
         self.counts = collections.Counter()
         self.found = []
@@ -83,16 +86,17 @@ class Run:
     def reset(self):
         """Both engines to what the tables are now."""
         self.peer.reset(self.tables, self.views)
-        self.vdbq.reset(self.tables, self.views, self.size)
+        self.vdbq.reset(self.tables, self.views, self.settings)
 
     def start(self):
         self.make_views()
         try:
             self.reset()
         except (Refused, Died) as error:
+            self.found.append((f'{self.number}.0', Case(
+                self.tables, self.views, 'peer', ONE), 'set-up', str(error)))
+            self.counts['different'] += 1
             self.views, self.view_relations = [], []
-            self.counts['views given up'] += 1
-            self.note(Case(self.tables, [], 'peer', Node('SELECT 1')), 'set-up', str(error))
             self.reset()
 
     def run(self):
@@ -114,14 +118,13 @@ class Run:
         queries = Queries(self.rng, self.relations(), self.options.peer)
         common = (self.tables, self.views, check)
         if check == 'peer':
-            node, types, ordered = queries.query()
-            return Case(*common, node, types, ordered, self.size)
+            return Case(*common, queries.query(), None, self.settings)
         if check == 'change':
             node, table = queries.change(self.tables)
             letters = [COLUMNS[c][0] for c in table.columns]
-            return Case(*common, node, (table.name, letters), False, self.size)
+            return Case(*common, node, (table.name, letters), self.settings)
         items, source, condition, columns = queries.parts()
-        return Case(*common, parted(items, source, condition), columns, False, self.size)
+        return Case(*common, parted(items, source, condition), columns, self.settings)
 
     def judge(self, case):
         try:
@@ -132,7 +135,7 @@ class Run:
         except Died as death:
             self.note(case, 'died', str(death))
         if case.check == 'change':
-            self.read_back(case.types[0])
+            self.read_back(case.about[0])
 
     def note(self, case, kind, text):
         self.counts['different'] += 1
@@ -154,7 +157,7 @@ class Run:
         rows = [tuple(back(COLUMNS[c][0], v) for c, v in zip(columns, row))
                 for row in self.peer.run(f'SELECT * FROM {name}')]
         self.tables = list(self.tables)
-        self.tables[i] = Table(name, columns, rows[:KEPT_MAX])
+        self.tables[i] = Table(name, columns, rows[:KEPT_MAX], self.tables[i].indexed)
         if len(rows) > KEPT_MAX:
             self.restart()
 
@@ -172,7 +175,8 @@ def back(kind, value):
 
 def report(options, name, case, kind, text):
     """A difference as SQL that a person can run."""
-    lines = [f'-- {options.seed} {name} {case.check} {kind} tablet rows {case.size}']
+    settings = ' '.join(f'{variable}={value}' for variable, value in case.settings)
+    lines = [f'-- {options.seed} {name} {case.check} {kind} {settings}'.rstrip()]
     for table in case.tables:
         lines += [s + ';' for s in table.statements('')]
     lines += [f'CREATE VIEW {n} AS {node.sql("")};' for n, node in case.views]
@@ -206,7 +210,6 @@ def work(options, numbers):
 
 
 def difference_text(case, vdbq, peer):
-    from differential.reduce import difference
     found = difference(case, vdbq, peer)
     return found[1] if found else None
 

@@ -57,6 +57,24 @@ static enum vdbq_status read_it(unsigned flags, char **content)
 
 /* -------------------------------------------------------------- base -- */
 
+/* Columns that are unique together, a view, an index. */
+static void make_names(struct transaction *transaction)
+{
+    unsigned columns[] = { 0, 2 };
+    const uint32_t id =
+        catalogue_table(transaction_catalogue(transaction), "u")->id;
+    const struct unique unique = { 2, columns };
+    const struct view view = { "v", "create view v as select * from u" };
+    const struct index index = { "i", id, true, 2, columns };
+
+    assert_int_equal(transaction_constrain(transaction, id, &unique, 1, ERROR),
+                     VDBQ_OK);
+    assert_int_equal(transaction_create_view(transaction, &view, ERROR),
+                     VDBQ_OK);
+    assert_int_equal(transaction_create_index(transaction, &index, ERROR),
+                     VDBQ_OK);
+}
+
 static void commit_one(struct database *database, unsigned n)
 {
     struct transaction *transaction;
@@ -65,8 +83,10 @@ static void commit_one(struct database *database, unsigned n)
                      VDBQ_OK);
     if (n == 0)
         assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-    if (n == 1)
+    if (n == 1) {
         assert_int_equal(make_table(transaction, "u", false), VDBQ_OK);
+        make_names(transaction);
+    }
     assert_int_equal(add_rows(transaction, n == 1 ? "u" : "t", (int)n * 10,
                               2 + n, 4), VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "program/interval.h"
 
-enum { COLUMNS = 6, ROUNDS = 400 };
+enum { COLUMNS = 8, NUMBERS = 6, ROUNDS = 400 };
 
 static uint64_t state = 88172645463325252u;
 
@@ -34,7 +34,7 @@ static uint32_t chance(uint32_t count)
 
 static const char schema[] =
     "create table t (id integer primary key, i integer, n integer, "
-    "b bigint, f float, d double)";
+    "b bigint, f float, d double, s text, w text)";
 
 /* Rows of one tablet: values lie around what its number says. */
 struct rows {
@@ -42,6 +42,8 @@ struct rows {
     int64_t b[2000];
     float f[2000];
     double d[2000];
+    struct vdbq_text s[2000], w[2000];
+    char words[2000][4];
     uint8_t some[2000], most[2000];
 };
 
@@ -57,6 +59,10 @@ static void fill(struct rows *rows, int32_t first, unsigned count,
         rows->b[k] = far[tablet % 4] + (int64_t)chance(30);
         rows->f[k] = (float)base / 4 + (float)chance(16) / 16;
         rows->d[k] = tablet % 3 == 0 ? 2.5 : base + (double)chance(100) / 7;
+        snprintf(rows->words[k], sizeof *rows->words, "%c%u",
+                 (int)('a' + tablet * 2 + chance(3)), chance(7));
+        rows->s[k] = (struct vdbq_text){ rows->words[k], 2 };
+        rows->w[k] = (struct vdbq_text){ rows->words[k] + 1, chance(2) };
         rows->some[k] = tablet % 2 == 1 && chance(5) == 0;
         rows->most[k] = tablet % 4 == 2 || chance(3) == 0;
     }
@@ -77,7 +83,8 @@ static void append_all(vdbq *db)
             { VDBQ_INTEGER, rows.id, NULL }, { VDBQ_INTEGER, rows.i, NULL },
             { VDBQ_INTEGER, rows.n, rows.some },
             { VDBQ_BIGINT, rows.b, NULL },   { VDBQ_FLOAT, rows.f, rows.most },
-            { VDBQ_DOUBLE, rows.d, rows.some }
+            { VDBQ_DOUBLE, rows.d, rows.some },
+            { VDBQ_TEXT, rows.s, rows.some }, { VDBQ_TEXT, rows.w, rows.most }
         };
         assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
         assert_int_equal(vdbq_append_rows(append, count, vectors), VDBQ_OK);
@@ -106,7 +113,7 @@ static void value(struct text *text, int depth)
     static const char *const signs[] = { "+", "-", "*", "/", "%" };
     uint32_t kind = chance(depth > 0 ? 10 : 6);
     if (kind < 4) {
-        text_print(text, "%s", columns[chance(COLUMNS)]);
+        text_print(text, "%s", columns[chance(NUMBERS)]);
     } else if (kind == 4) {
         text_print(text, "%d", (int)chance(240) - 110);
     } else if (kind == 5) {
@@ -124,11 +131,44 @@ static void value(struct text *text, int depth)
     }
 }
 
+static const char *const relations[] = { "<", "<=", "=", "<>", ">", ">=" };
+
+/* A condition of texts. */
+static void text_predicate(struct text *text)
+{
+    static const char *const texts[] = { "s", "w", "upper(s)", "substr(s, 2)",
+                                         "w || 'x'", "substr(s, 1, 1)" };
+    const char *one = texts[chance(chance(2) ? 2 : 6)];
+    char letter = (char)('a' + chance(20));
+    switch (chance(5)) {
+    case 0:
+        text_print(text, "%s like '%c%%'", one, letter);
+        break;
+    case 1:
+        text_print(text, "length(%s) %s %u", one, relations[chance(6)],
+                   chance(4));
+        break;
+    case 2:
+        text_print(text, "%s in ('%c', '%c%u', '')", one, letter, letter,
+                   chance(7));
+        break;
+    case 3:
+        text_print(text, "cast(substr(%s, 2) as integer) %s %u", one,
+                   relations[chance(6)], chance(9));
+        break;
+    default:
+        text_print(text, "%s %s '%c%.*s'", one, relations[chance(6)], letter,
+                   (int)chance(2), "3");
+        break;
+    }
+}
+
 static void predicate(struct text *text, int depth)
 {
-    static const char *const relations[] = { "<", "<=", "=", "<>", ">", ">=" };
     uint32_t kind = chance(depth > 0 ? 9 : 5);
-    if (kind < 4) {
+    if (kind < 2) {
+        text_predicate(text);
+    } else if (kind < 4) {
         value(text, 1);
         text_print(text, " %s ", relations[chance(6)]);
         value(text, (int)chance(2));
@@ -193,7 +233,7 @@ static void skipping_changes_nothing(void **unused)
         db[i] = open_with(encodings[i], "on");
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct text sql = { 0 }, expected, got;
-        text_print(&sql, "select id, n, b, f, d from t where ");
+        text_print(&sql, "select id, n, b, f, d, s, w from t where ");
         predicate(&sql, 3);
         answer(whole, sql.bytes, &expected, &none);
         for (unsigned i = 0; i < 3; i++) {
@@ -246,6 +286,27 @@ static void what_is_known_is_used(void **unused)
     assert_int_equal(skips(db, "id % 7 > 6 or id % -7 < 0"), all);
     assert_true(skips(db, "id % 7 = 6") <= 3); /* those of few rows */
     assert_int_equal(skips(db, "i % 0 = 1"), all);
+    vdbq_close(db);
+}
+
+/* The tablet of number n has words from 'a' + 2n to 'c' + 2n, and a digit. */
+static void words_are_used(void **unused)
+{
+    vdbq *db = open_with("auto", "on");
+    uint64_t all;
+    (void)unused;
+    all = skips(db, "s < 'a' or s = 'zz'");
+    assert_true(all >= 8);
+    assert_int_equal(skips(db, "s >= 'a'"), 0);
+    assert_int_equal(skips(db, "s = 'd3'"), all - 1);
+    assert_int_equal(skips(db, "s <= 'bz'"), all - 1);
+    assert_int_equal(skips(db, "s < 'd0'"), all - 2);
+    assert_int_equal(skips(db, "s like 'D%'"), all - 1);
+    assert_int_equal(skips(db, "s in ('b3', 'd3', 'x')"), all - 2);
+    assert_int_equal(skips(db, "upper(s) = 'D3'"), all - 1);
+    assert_int_equal(skips(db, "length(s) > 2"), all);
+    assert_int_equal(skips(db, "s || 'x' < 'a' or w > '7'"), all);
+    assert_true(skips(db, "w is not null") > 0); /* of which w is NULL */
     vdbq_close(db);
 }
 
@@ -338,6 +399,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(skipping_changes_nothing),
         cmocka_unit_test(what_is_known_is_used),
+        cmocka_unit_test(words_are_used),
         cmocka_unit_test(divisions_of_small_ranges),
         cmocka_unit_test(divisions_at_the_limits),
         cmocka_unit_test(failures_are_not_skipped),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/type.h"
+#include "data/words_sort.h"
 #include "data_fixture.h"
 
 enum { ROWS_MAX = 1024, COLUMNS = 3, LONG_BYTES = 20000 };
@@ -183,6 +184,65 @@ static void long_texts_are_kept(void **unused)
                      3 * LONG_BYTES - 3);
 }
 
+/* --------------------------------------------------------------- sort -- */
+
+enum { SORTED = 6000, SORTED_BYTES = 60 };
+
+/* A text of few different bytes, 0 among them, many of which begin alike. */
+static struct vdbq_text odd_text(char *room, unsigned kind)
+{
+    size_t length = (size_t)chance(kind == 0 ? 4 : SORTED_BYTES);
+
+    memset(room, 'p', SORTED_BYTES);
+    for (size_t i = kind == 1 ? 40 : 0; i < length; i++)
+        if (kind < 2 || chance(10) == 0)
+            room[i] = (char)chance(kind == 0 ? 256 : 2);
+    return (struct vdbq_text){ room, length };
+}
+
+static void sorted_texts_are_in_order(void **unused)
+{
+    static char room[SORTED][SORTED_BYTES];
+    static struct vdbq_text texts[SORTED];
+    static uint32_t numbers[SORTED];
+
+    (void)unused;
+    for (unsigned run = 0; run < 30; run++) {
+        uint32_t count = run < 5 ? run : (uint32_t)chance(SORTED);
+        for (uint32_t i = 0; i < count; i++)
+            texts[i] = odd_text(room[i], run % 3);
+        struct words *words = words_make(texts, count, numbers);
+        assert_non_null(words);
+        for (uint32_t i = 1; i < words->count; i++)
+            assert_true(text_compare(words_text(words, i - 1),
+                                     words_text(words, i)) < 0);
+        for (uint32_t i = 0; i < count; i++)
+            assert_int_equal(text_compare(words_text(words, numbers[i]),
+                                          texts[i]), 0);
+        words_release(words);
+    }
+}
+
+/* One more differs at every depth. */
+static void deep_texts_are_sorted(void **unused)
+{
+    enum { DEEP = 4000 };
+    static char room[DEEP * 8];
+    static struct vdbq_text texts[DEEP];
+    struct words *words;
+
+    (void)unused;
+    memset(room, 'x', sizeof room);
+    for (uint32_t i = 0; i < DEEP; i++)
+        texts[i] = (struct vdbq_text){ room, (DEEP - i) * sizeof(uint64_t) };
+    words = words_make(texts, DEEP, NULL);
+    assert_non_null(words);
+    assert_int_equal(words->count, DEEP);
+    for (uint32_t i = 0; i < DEEP; i++)
+        assert_int_equal(words_text(words, i).length, (i + 1) * 8);
+    words_release(words);
+}
+
 /* -------------------------------------------------------------- check -- */
 
 /* Changes a field, expects CORRUPT, and puts it back. */
@@ -302,11 +362,16 @@ int main(void)
         cmocka_unit_test(texts_come_back),
         cmocka_unit_test(codes_are_encoded),
         cmocka_unit_test(long_texts_are_kept),
+        cmocka_unit_test(sorted_texts_are_in_order),
+        cmocka_unit_test(deep_texts_are_sorted),
         cmocka_unit_test(damaged_places_are_refused),
         cmocka_unit_test(damaged_words_are_refused),
         cmocka_unit_test(any_byte_may_be_wrong),
     };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed;
+
+    chance_start();
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
 
     block_destroy(&made.block);
     return failed;

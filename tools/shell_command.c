@@ -89,11 +89,11 @@ static const struct command commands[] = {
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
-    { ".schema", "[TABLE]", "CREATE TABLE statements", run_schema,
+    { ".schema", "[TABLE]", "CREATE statements", run_schema,
       0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
-    { ".tables", "", "names of the tables", run_tables, 0, 0, NULL },
+    { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
     { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
       0, 1, NULL },
 };
@@ -427,19 +427,36 @@ static bool fail_table(struct shell *shell, const struct call *call)
                       name);
 }
 
+/* Writes a statement, ended by a semicolon. */
+static void write_sql(struct shell *shell, const char *sql)
+{
+    size_t length = strlen(sql);
+    out_text(&shell->out, sql);
+    write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
+}
+
+/* Whether the command is about everything, or about what has this name. */
+static bool is_asked(const struct call *call, const char *name)
+{
+    return !call->count || strcasecmp(name, call->argument[0]) == 0;
+}
+
 static bool run_schema(struct shell *shell, const struct call *call)
 {
     unsigned tables = vdbq_tables(shell->db), written = 0;
-    for (unsigned i = 0; i < tables; i++) {
-        if (call->count && strcasecmp(vdbq_table_name(shell->db, i),
-                                      call->argument[0]) != 0)
-            continue;
-        const char *sql = vdbq_table_sql(shell->db, i);
-        size_t length = strlen(sql);
-        out_text(&shell->out, sql);
-        write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
-        written++;
-    }
+    for (unsigned i = 0; i < tables; i++)
+        if (is_asked(call, vdbq_table_name(shell->db, i))) {
+            write_sql(shell, vdbq_table_sql(shell->db, i));
+            written++;
+        }
+    for (unsigned i = 0; i < vdbq_indexes(shell->db); i++)
+        if (is_asked(call, vdbq_index_table(shell->db, i)))
+            write_sql(shell, vdbq_index_sql(shell->db, i));
+    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
+        if (is_asked(call, vdbq_view_name(shell->db, i))) {
+            write_sql(shell, vdbq_view_sql(shell->db, i));
+            written++;
+        }
     return written || !call->count || fail_table(shell, call);
 }
 
@@ -449,5 +466,7 @@ static bool run_tables(struct shell *shell, const struct call *call)
     (void)call;
     for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
         write_line(shell, name);
+    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
+        write_line(shell, vdbq_view_name(shell->db, i));
     return true;
 }

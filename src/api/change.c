@@ -18,15 +18,23 @@ enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot)
 
 enum vdbq_status session_enter(vdbq *db, struct transaction **transaction)
 {
-    *transaction = NULL;
-    if (db->transaction == NULL)
-        return transaction_begin(db->database, transaction, &db->error);
-    if (db->append != NULL)
+    *transaction = db->transaction;
+    if (db->transaction != NULL && db->append != NULL) {
+        *transaction = NULL;
         return error_set(&db->error, VDBQ_MISUSE,
                          "an append is open on this connection");
-    enum vdbq_status status = transaction_mark(db->transaction, &db->error);
-    if (status == VDBQ_OK)
-        *transaction = db->transaction;
+    }
+    enum vdbq_status status = VDBQ_OK;
+    if (*transaction == NULL)
+        status = transaction_begin(db->database, transaction, &db->error);
+    if (status != VDBQ_OK)
+        return status;
+    status = transaction_mark(*transaction, &db->error);
+    if (status != VDBQ_OK) {
+        if (*transaction != db->transaction)
+            transaction_abort(*transaction);
+        *transaction = NULL;
+    }
     return status;
 }
 
@@ -77,6 +85,21 @@ static enum vdbq_status finish(vdbq *db, bool commit)
 
 /* ----------------------------------------------------------------- rows -- */
 
+/* Counts the rows of a batch: those that UPDATE's mark says are changed, or
+ * all where it is none. */
+static void count_batch(vdbq_query *query)
+{
+    const struct vdbq_batch *batch = &query->batch;
+    const struct plan *plan = &query->plan;
+    if (plan->kind != PLAN_REWRITE || !plan->rewrite.marked) {
+        query->stats.sum.rows_changed += batch->rows;
+        return;
+    }
+    const int32_t *marks = batch->column[batch->columns - 1].values;
+    for (uint64_t i = 0; i < batch->rows; i++)
+        query->stats.sum.rows_changed += marks[i] != 0;
+}
+
 /* Adds the rows of the query's stream to a table. */
 static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
                                    uint32_t table_id, enum conflict conflict)
@@ -90,6 +113,8 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
         status = stream_batch(query->stream, batch, error);
         if (status == VDBQ_OK && batch->rows > 0)
             status = query_texts_make(query);
+        if (status == VDBQ_OK && batch->rows > 0)
+            count_batch(query);
         if (status == VDBQ_OK && batch->rows > 0)
             status = transaction_insert(to, table_id, batch->rows,
                                         batch->column, conflict, error);
@@ -111,6 +136,7 @@ static enum vdbq_status insert(vdbq_query *query,
                                struct transaction *transaction)
 {
     const struct plan_insert *insert = &query->plan.insert;
+    query->stats.sum.rows_changed = insert->rows;
     if (!insert->from_query)
         return transaction_insert(transaction, insert->table_id, insert->rows,
                                   insert->vectors, insert->conflict,
@@ -122,16 +148,24 @@ static enum vdbq_status insert(vdbq_query *query,
     return status;
 }
 
-/* UPDATE and DELETE: the stream reads the rows as they were. */
+/* UPDATE and DELETE: the stream reads the rows as they were. Where it turns
+ * out that nothing changes, nothing is written. */
 static enum vdbq_status rewrite(vdbq_query *query,
                                 struct transaction *transaction)
 {
     uint32_t id = query->plan.rewrite.table_id;
+    uint64_t before =
+        catalogue_table_id(transaction_catalogue(transaction), id)->rows;
+    uint64_t *changed = &query->stats.sum.rows_changed;
     enum vdbq_status status = open_stream(query, transaction);
     if (status == VDBQ_OK)
         status = transaction_clear(transaction, id, &query->db->error);
     if (status == VDBQ_OK)
         status = add_stream(query, transaction, id, CONFLICT_FAIL);
+    if (status == VDBQ_OK && !query->plan.rewrite.marked)
+        *changed = before - *changed;
+    if (status == VDBQ_OK && *changed == 0)
+        transaction_undo(transaction);
     return status;
 }
 
@@ -253,6 +287,29 @@ static enum vdbq_status change(vdbq_query *query,
     }
 }
 
+/* Does what the plan says. Of rows that INSERT OR IGNORE leaves out none is
+ * counted. */
+static enum vdbq_status change_rows(vdbq_query *query,
+                                    struct transaction *transaction)
+{
+    const struct plan_insert *insert = &query->plan.insert;
+    uint32_t id = insert->table_id;
+    bool some = query->plan.kind == PLAN_INSERT
+             && insert->conflict == CONFLICT_IGNORE;
+    uint64_t before = 0;
+    if (some)
+        before = catalogue_table_id(transaction_catalogue(transaction), id)
+                     ->rows;
+    enum vdbq_status status = change(query, transaction);
+    if (status == VDBQ_OK && some)
+        status = transaction_settle(transaction, &query->db->error);
+    if (status == VDBQ_OK && some)
+        query->stats.sum.rows_changed =
+            catalogue_table_id(transaction_catalogue(transaction), id)->rows
+            - before;
+    return status;
+}
+
 enum vdbq_status query_change(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -271,7 +328,7 @@ enum vdbq_status query_change(vdbq_query *query)
     if (status == VDBQ_OK)
         status = query_plan(query, transaction_catalogue(transaction));
     if (status == VDBQ_OK)
-        status = change(query, transaction);
+        status = change_rows(query, transaction);
     query_end(query);
     return session_leave(db, transaction, status);
 }

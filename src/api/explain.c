@@ -85,6 +85,8 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; device    %s\n", stats->device);
     text_print(text, "; mode      %s\n", stats->mode);
     text_print(text, "; build     %s\n", stats->build);
+    if (stats->steps != NULL && stats->steps[0] != '\0')
+        text_print(text, "; grouped   %s\n", stats->steps);
     text_print(text, "; rows      %llu read, %llu returned\n",
                (unsigned long long)stats->rows_read,
                (unsigned long long)stats->rows_returned);
@@ -100,21 +102,49 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; total     %.3f ms\n", milliseconds(stats->total_ns));
 }
 
-/* What a statement without a program does. */
+static void print_insert(const struct plan *plan, struct text *text)
+{
+    if (plan->insert.from_query)
+        text_print(text, "; append these rows to table %u\n",
+                   (unsigned)plan->insert.table_id);
+    else
+        text_print(text, "; append %llu rows to table %u\n",
+                   (unsigned long long)plan->insert.rows,
+                   (unsigned)plan->insert.table_id);
+}
+
+/* What a statement does, or becomes of the rows of its steps. */
 static void print_change(const struct plan *plan, struct text *text)
 {
     switch (plan->kind) {
     case PLAN_CREATE_TABLE:
-        text_print(text, "; create table %s with %u columns\n",
-                   plan->create.name, plan->create.column_count);
+        text_print(text, "; create table %s with %u columns%s\n",
+                   plan->create.name, plan->create.column_count,
+                   plan->create.from_query ? " and these rows" : "");
+        break;
+    case PLAN_CREATE_VIEW:
+        text_print(text, "; create view %s\n", plan->view.name);
+        break;
+    case PLAN_CREATE_INDEX:
+        text_print(text, "; create %sindex %s on table %u\n",
+                   plan->index.unique ? "unique " : "", plan->index.name,
+                   (unsigned)plan->index.table_id);
         break;
     case PLAN_DROP_TABLE:
         text_print(text, "; drop table %s\n", plan->drop.name);
         break;
+    case PLAN_DROP_VIEW:
+        text_print(text, "; drop view %s\n", plan->drop.name);
+        break;
+    case PLAN_DROP_INDEX:
+        text_print(text, "; drop index %s\n", plan->drop.name);
+        break;
     case PLAN_INSERT:
-        text_print(text, "; append %llu rows to table %u\n",
-                   (unsigned long long)plan->insert.rows,
-                   (unsigned)plan->insert.table_id);
+        print_insert(plan, text);
+        break;
+    case PLAN_REWRITE:
+        text_print(text, "; these are all rows of table %u from then on\n",
+                   (unsigned)plan->rewrite.table_id);
         break;
     default:
         break;
@@ -149,10 +179,9 @@ enum vdbq_status explain_lines(vdbq_query *query)
 {
     text_finish(&query->lines);
     query->line_texts.count = 0;
-    if (query->plan.kind == PLAN_SELECT)
+    if (query->plan.steps.steps.count > 0)
         steps_print(&query->plan.steps, &query->lines);
-    else
-        print_change(&query->plan, &query->lines);
+    print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);
     if (query->lines.failed || !split_lines(&query->lines, &query->line_texts))

@@ -52,6 +52,12 @@ static bool is_switch(const char *value)
     return name_equal(value, "on") || name_equal(value, "off");
 }
 
+static bool is_steps(const char *value)
+{
+    return name_equal(value, "auto") || name_equal(value, "device") ||
+           name_equal(value, "host");
+}
+
 static bool is_size(const char *value)
 {
     uint64_t size;
@@ -96,6 +102,8 @@ static const struct {
     [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
                           is_encoding },
     [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
+    [OPTION_STEPS] = { "steps", "VDBQ_STEPS", "auto, device, host",
+                       is_steps },
     [OPTION_TABLET_ROWS] = { "tablet_rows", "VDBQ_TABLET_ROWS",
                              "rows of a full tablet, 0 for the most there "
                              "can be", is_rows },
@@ -123,6 +131,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_DEVICE_MEMORY], "0");
     strcpy(db->options[OPTION_ENCODING], "auto");
     strcpy(db->options[OPTION_SKIP], "on");
+    strcpy(db->options[OPTION_STEPS], "auto");
     strcpy(db->options[OPTION_TABLET_ROWS], "0");
     strcpy(db->options[OPTION_MEMORY], "0");
 }
@@ -345,6 +354,15 @@ static enum run_mode choose_mode(const vdbq *db, const struct station *station,
     return table == NULL && mode == MODE_CACHED ? MODE_STREAMED : mode;
 }
 
+/* Whether a device groups the rows that it scans. A CPU device only where
+ * that is asked for: the host's own threads are as fast. */
+static bool takes_rows(const vdbq *db, const struct device *device)
+{
+    const char *steps = db->options[OPTION_STEPS];
+    return name_equal(steps, "device") ||
+           (name_equal(steps, "auto") && device_facts(device)->is_gpu);
+}
+
 enum vdbq_status place_choose(vdbq *db, const struct table *table,
                               uint64_t rows, struct stream_place *place)
 {
@@ -362,6 +380,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
         .skips = name_equal(db->options[OPTION_SKIP], "on"),
+        .takes = takes_rows(db, station->device),
     };
     return VDBQ_OK;
 }

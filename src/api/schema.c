@@ -88,3 +88,59 @@ unsigned vdbq_table_column_scale(vdbq *db, unsigned table, unsigned column)
     const struct column *found = column_at(db, table, column);
     return found ? found->scale : 0;
 }
+
+/* ------------------------------------------------------ views, indexes -- */
+
+unsigned vdbq_views(vdbq *db)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue ? (unsigned)catalogue->view_count : 0;
+}
+
+const char *vdbq_view_name(vdbq *db, unsigned view)
+{
+    return view < vdbq_views(db) ? db->schema.catalogue->views[view].name : "";
+}
+
+const char *vdbq_view_sql(vdbq *db, unsigned view)
+{
+    return view < vdbq_views(db) ? db->schema.catalogue->views[view].sql : "";
+}
+
+unsigned vdbq_indexes(vdbq *db)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue ? (unsigned)catalogue->index_count : 0;
+}
+
+static const struct index *index_at(const vdbq *db, unsigned index)
+{
+    const struct catalogue *catalogue = db->schema.catalogue;
+    return catalogue && index < catalogue->index_count
+               ? &catalogue->indexes[index] : NULL;
+}
+
+const char *vdbq_index_name(vdbq *db, unsigned index)
+{
+    const struct index *found = index_at(db, index);
+    return found ? found->name : "";
+}
+
+const char *vdbq_index_table(vdbq *db, unsigned index)
+{
+    const struct index *found = index_at(db, index);
+    return found ? catalogue_table_id(db->schema.catalogue,
+                                      found->table_id)->name
+                 : "";
+}
+
+const char *vdbq_index_sql(vdbq *db, unsigned index)
+{
+    const struct index *found = index_at(db, index);
+    text_finish(&db->schema_text);
+    if (found)
+        index_sql(db->schema.catalogue, found, &db->schema_text);
+    return db->schema_text.bytes && !db->schema_text.failed
+               ? db->schema_text.bytes
+               : "";
+}

@@ -23,6 +23,7 @@ enum option {
     OPTION_CORES,
     OPTION_ENCODING,
     OPTION_SKIP,
+    OPTION_STEPS,
     OPTION_TABLET_ROWS,
     OPTIONS
 };

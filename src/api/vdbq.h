@@ -189,6 +189,7 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   device_memory  bytes for tablets that stay on the device   VDBQ_DEVICE_MEMORY
  *   cores   compute units of the device to use, 0 = all        VDBQ_CORES
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
+ *   steps   auto | device | host: where rows are grouped   VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
@@ -213,8 +214,12 @@ VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress,
 /* ------------------------------------------------------------ queries -- */
 
 /* Runs every statement of `sql` and throws rows away. Each statement that
- * changes the database is committed and durable before the next one starts;
- * the first failure ends the run, with what came before it kept. */
+ * changes the database is committed and durable before the next one starts,
+ * unless BEGIN opened a transaction: then COMMIT does this for all, ROLLBACK
+ * undoes all, and closing the connection, too. Queries of the connection see
+ * what its transaction did, others do not; it has the writer's place from
+ * BEGIN on (BUSY). The first failure ends the run, with what came before it
+ * kept. */
 VDBQ_API enum vdbq_status vdbq_execute(vdbq *db, const char *sql);
 
 /*
@@ -234,8 +239,8 @@ VDBQ_API enum vdbq_status vdbq_prepare(vdbq *db, const char *sql,
 VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
                                                vdbq_query **query);
 
-/* Starts the statement, or starts it again from its first row. CREATE, DROP
- * and INSERT are done when it returns. vdbq_query_row() and
+/* Starts the statement, or starts it again from its first row. What
+ * changes the database is done when it returns. vdbq_query_row() and
  * vdbq_query_batch() call it where it was not called. */
 VDBQ_API enum vdbq_status vdbq_query_run(vdbq_query *query);
 
@@ -294,8 +299,12 @@ struct vdbq_stats {
     const char *build;      /* "interpreted", "specialised", "adaptive
                                (specialised from launch N)"; lives until
                                the query's next call                      */
+    const char *steps;      /* where rows were grouped, for instance "host" or
+                               "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
     uint64_t rows_returned;
+    uint64_t rows_changed;  /* that INSERT added, DELETE took out, or
+                               UPDATE's condition held for               */
     uint64_t bytes_read;    /* of the columns that the program ran over   */
     uint64_t tablets;         /* that the table has                       */
     uint64_t tablets_skipped; /* of which minimum and maximum told that
@@ -321,8 +330,9 @@ VDBQ_API void vdbq_query_stats(const vdbq_query *query,
 typedef struct vdbq_append vdbq_append;
 
 /* Starts to append rows to a table, as one transaction. One at a time; a
- * query may read meanwhile and sees none of its rows. Fails with UNKNOWN,
- * BUSY, READ_ONLY. */
+ * query may read meanwhile and sees none of its rows. Where BEGIN opened a
+ * transaction, they become a part of it, and queries may see those that were
+ * appended so far. Fails with UNKNOWN, BUSY, READ_ONLY. */
 VDBQ_API enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
                                            vdbq_append **append);
 
@@ -358,6 +368,16 @@ VDBQ_API unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
                                               unsigned column);
 VDBQ_API unsigned vdbq_table_column_scale(vdbq *db, unsigned table,
                                           unsigned column);
+
+/* Views and indexes as vdbq_tables() found them, with the statement that makes
+ * each; "" for a number that none has. */
+VDBQ_API unsigned vdbq_views(vdbq *db);
+VDBQ_API const char *vdbq_view_name(vdbq *db, unsigned view);
+VDBQ_API const char *vdbq_view_sql(vdbq *db, unsigned view);
+VDBQ_API unsigned vdbq_indexes(vdbq *db);
+VDBQ_API const char *vdbq_index_name(vdbq *db, unsigned index);
+VDBQ_API const char *vdbq_index_table(vdbq *db, unsigned index);
+VDBQ_API const char *vdbq_index_sql(vdbq *db, unsigned index);
 
 /* ------------------------------------------------------------ devices -- */
 

@@ -39,7 +39,8 @@ struct unique {
     unsigned *columns;
 };
 
-/* A tablet in the file. `generation` and `offset` together name it for ever. */
+/* A tablet in the file. `generation`, `offset` and `checksum` together name it
+ * for ever. */
 struct tablet_ref {
     uint64_t offset;     /* in the file                              */
     uint64_t size_bytes;
@@ -133,5 +134,8 @@ struct column_facts table_facts(const struct table *table, unsigned column);
 /* The CREATE TABLE statement that makes an equal, empty table; names that
  * need it are quoted. */
 void table_sql(const struct table *table, struct text *text);
+/* The CREATE INDEX statement of an index. */
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text);
 
 #endif

@@ -43,7 +43,10 @@
  *     the heads.
  *  6. Free space is what no extent of the current catalogue, of the current
  *     catalogue's own block and of the catalogues that snapshots of this
- *     connection hold covers. It is not kept on disk.
+ *     connection hold covers. It is not kept on disk. What a transaction has
+ *     written itself is free again once neither its own catalogue nor any
+ *     snapshot of it can name it; what one that is given up has written is
+ *     cut off the file, unless a snapshot reads it.
  *  7. A writer uses it only where, after he became the writer, he could lock
  *     byte 1 exclusively for a moment: then no other connection reads, and
  *     those that start to read meanwhile find the current head or his own.

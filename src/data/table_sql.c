@@ -9,6 +9,8 @@
 #include "data/catalogue.h"
 
 static void print_name(const char *name, struct text *text);
+static void print_columns(const struct table *table, const unsigned *columns,
+                          unsigned count, struct text *text);
 static void print_type(const struct column *column, struct text *text);
 
 void table_sql(const struct table *table, struct text *text)
@@ -25,6 +27,35 @@ void table_sql(const struct table *table, struct text *text)
                    column->unique ? " UNIQUE" : "");
         if (column->default_sql != NULL)
             text_print(text, " DEFAULT %s", column->default_sql);
+    }
+    for (unsigned i = 0; i < table->unique_count; i++) {
+        text_print(text, ", UNIQUE ");
+        print_columns(table, table->uniques[i].columns,
+                      table->uniques[i].column_count, text);
+    }
+    text_print(text, ")");
+}
+
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text)
+{
+    const struct table *table = catalogue_table_id(catalogue, index->table_id);
+
+    text_print(text, "CREATE %sINDEX ", index->unique ? "UNIQUE " : "");
+    print_name(index->name, text);
+    text_print(text, " ON ");
+    print_name(table->name, text);
+    text_print(text, " ");
+    print_columns(table, index->columns, index->column_count, text);
+}
+
+/* Names of columns, in parentheses. */
+static void print_columns(const struct table *table, const unsigned *columns,
+                          unsigned count, struct text *text)
+{
+    for (unsigned i = 0; i < count; i++) {
+        text_print(text, i == 0 ? "(" : ", ");
+        print_name(table->columns[columns[i]].name, text);
     }
     text_print(text, ")");
 }

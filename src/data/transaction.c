@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Transactions: one connection at a time makes the next state of the
- * database. Everything that can fail is done before the head is written.
- * The rules cited are those of file.c.
+ * database, in one step or in several that can be undone one by one.
+ * Everything that can fail is done before the head is written. The rules
+ * cited are those of file.c.
  */
 #include <assert.h>
 #include <string.h>
@@ -141,7 +142,7 @@ const struct catalogue *transaction_catalogue(
     return transaction->draft;
 }
 
-/* Whether a snapshot reads what this transaction has written. */
+/* File rule 6: whether a snapshot reads what this transaction has written. */
 static bool is_read(const struct transaction *transaction)
 {
     const struct database *database = transaction->writer.database;
@@ -271,8 +272,8 @@ static bool add_own(const struct transaction *transaction,
     return true;
 }
 
-/* Lets the space be used again of tablets that this transaction has written
- * and that neither its draft nor a snapshot has any more. */
+/* File rule 6: lets the space be used again of tablets that this transaction
+ * has written and that neither its draft nor a snapshot has any more. */
 static bool give_back(struct transaction *transaction)
 {
     struct vector before = VECTOR(struct extent);

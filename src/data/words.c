@@ -6,12 +6,12 @@
  */
 #include "data/words.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "data/block.h"
 #include "data/tablet.h"
+#include "data/words_sort.h"
 
 struct words *words_hold(struct words *words)
 {
@@ -39,15 +39,6 @@ struct vdbq_text words_text(const struct words *words, uint32_t number)
     return text;
 }
 
-/* The order of texts: that of their bytes, a text before those it begins. */
-static int compare(struct vdbq_text a, struct vdbq_text b)
-{
-    size_t common = a.length < b.length ? a.length : b.length;
-    int order = common > 0 ? memcmp(a.bytes, b.bytes, common) : 0;
-
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
 bool words_find(const struct words *words, struct vdbq_text text,
                 uint32_t *number)
 {
@@ -55,7 +46,7 @@ bool words_find(const struct words *words, struct vdbq_text text,
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = compare(words_text(words, middle), text);
+        int order = text_compare(words_text(words, middle), text);
         if (order == 0) {
             *number = middle;
             return true;
@@ -99,42 +90,47 @@ static uint32_t put(struct words *words, uint32_t number, uint32_t end,
 
 /* --------------------------------------------------------------- make -- */
 
-/* A different text. */
-struct entry {
-    struct vdbq_text text;
-    uint64_t hash;
-    uint32_t place;  /* where it was before the sort */
-    uint32_t number; /* by place: its number         */
-};
-
+/* Different texts, by the place that each got when it came first. */
 struct making {
-    struct entry *entries;
+    struct vdbq_text *texts;
+    uint64_t *hashes;
+    uint32_t *slots; /* by hash: a place + 1; 0: free */
     size_t count, room;
-    uint32_t *slots; /* by hash: place of an entry + 1; 0: free */
     size_t slot_count;
 };
 
-static void place_entry(struct making *making, uint32_t place)
+static void making_finish(struct making *making)
+{
+    memory_release(making->slots);
+    memory_release(making->hashes);
+    memory_release(making->texts);
+}
+
+static void enter_slot(struct making *making, uint32_t place)
 {
     size_t mask = making->slot_count - 1;
-    size_t slot = (size_t)making->entries[place].hash & mask;
+    size_t slot = (size_t)making->hashes[place] & mask;
 
     while (making->slots[slot] != 0)
         slot = (slot + 1) & mask;
     making->slots[slot] = place + 1;
 }
 
-/* Room for twice as many entries. */
+/* Room for twice as many texts. */
 static bool grow(struct making *making)
 {
     size_t room = making->room > 0 ? making->room * 2 : 64;
-    struct entry *entries =
-        memory_resize(making->entries, room * sizeof *entries);
+    void *texts = memory_resize(making->texts, room * sizeof *making->texts);
+    void *hashes;
     uint32_t *slots;
 
-    if (entries == NULL)
+    if (texts == NULL)
         return false;
-    making->entries = entries;
+    making->texts = texts;
+    hashes = memory_resize(making->hashes, room * sizeof *making->hashes);
+    if (hashes == NULL)
+        return false;
+    making->hashes = hashes;
     slots = memory_zeroed(room * 2, sizeof *slots);
     if (slots == NULL)
         return false;
@@ -143,11 +139,11 @@ static bool grow(struct making *making)
     making->slot_count = room * 2;
     making->room = room;
     for (size_t i = 0; i < making->count; i++)
-        place_entry(making, (uint32_t)i);
+        enter_slot(making, (uint32_t)i);
     return true;
 }
 
-/* The place of a text among the entries; false: no memory. */
+/* The place of a text; false: no memory. */
 static bool enter(struct making *making, struct vdbq_text text,
                   uint32_t *place)
 {
@@ -159,46 +155,59 @@ static bool enter(struct making *making, struct vdbq_text text,
     mask = making->slot_count - 1;
     for (slot = (size_t)hash & mask; making->slots[slot] != 0;
          slot = (slot + 1) & mask) {
-        const struct entry *entry = &making->entries[making->slots[slot] - 1];
-        if (entry->hash == hash && compare(entry->text, text) == 0) {
-            *place = making->slots[slot] - 1;
+        uint32_t other = making->slots[slot] - 1;
+        if (making->hashes[other] == hash
+            && text_compare(making->texts[other], text) == 0) {
+            *place = other;
             return true;
         }
     }
     if (making->count == UINT32_MAX - 1)
         return false;
     *place = (uint32_t)making->count++;
-    making->entries[*place] =
-        (struct entry){ .text = text, .hash = hash, .place = *place };
+    making->texts[*place] = text;
+    making->hashes[*place] = hash;
     making->slots[slot] = *place + 1;
     return true;
 }
 
-static int compare_entries(const void *a, const void *b)
+/* The words of the texts; `order` and `number_of` have room for a number for
+ * each. */
+static struct words *write_words(const struct making *making, uint32_t *order,
+                                 uint32_t *number_of)
 {
-    return compare(((const struct entry *)a)->text,
-                   ((const struct entry *)b)->text);
-}
-
-/* Sorts the entries and writes the words. */
-static struct words *write_words(struct making *making)
-{
-    struct entry *entries = making->entries;
+    const struct vdbq_text *texts = making->texts;
+    uint32_t count = (uint32_t)making->count, end = 0;
     struct words *words;
     uint64_t bytes = 0;
-    uint32_t end = 0;
 
-    for (size_t i = 0; i < making->count; i++)
-        bytes += entries[i].text.length;
-    words = words_room((uint32_t)making->count, bytes);
-    if (words == NULL)
+    for (uint32_t i = 0; i < count; i++)
+        bytes += texts[i].length;
+    words = words_room(count, bytes);
+    if (words == NULL || !words_sort(texts, count, order)) {
+        words_release(words);
         return NULL;
-    if (making->count > 1)
-        qsort(entries, making->count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < making->count; i++) {
-        end = put(words, (uint32_t)i, end, entries[i].text);
-        entries[entries[i].place].number = (uint32_t)i;
     }
+    for (uint32_t i = 0; i < count; i++) {
+        end = put(words, i, end, texts[order[i]]);
+        number_of[order[i]] = i;
+    }
+    return words;
+}
+
+/* The words; what was a place in `numbers` becomes a number. */
+static struct words *finish_words(const struct making *making, size_t count,
+                                  uint32_t *numbers)
+{
+    uint32_t *order = memory_zeroed(making->count * 2 + 1, sizeof *order);
+    uint32_t *number_of = order + making->count;
+    struct words *words = NULL;
+
+    if (order != NULL)
+        words = write_words(making, order, number_of);
+    for (size_t i = 0; words != NULL && numbers != NULL && i < count; i++)
+        numbers[i] = numbers[i] == UINT32_MAX ? 0 : number_of[numbers[i]];
+    memory_release(order);
     return words;
 }
 
@@ -207,26 +216,18 @@ struct words *words_make(const struct vdbq_text *texts, size_t count,
 {
     struct making making = { 0 };
     struct words *words = NULL;
-    uint32_t place;
+    bool room = true;
 
-    for (size_t i = 0; i < count; i++) {
-        if (texts[i].bytes == NULL) {
-            place = UINT32_MAX;
-        } else if (!enter(&making, texts[i], &place)) {
-            goto release_making;
-        }
+    for (size_t i = 0; i < count && room; i++) {
+        uint32_t place = UINT32_MAX;
+        if (texts[i].bytes != NULL)
+            room = enter(&making, texts[i], &place);
         if (numbers != NULL)
             numbers[i] = place;
     }
-    words = write_words(&making);
-    for (size_t i = 0; words != NULL && numbers != NULL && i < count; i++)
-        numbers[i] = numbers[i] == UINT32_MAX
-                         ? 0
-                         : making.entries[numbers[i]].number;
-
-release_making:
-    memory_release(making.slots);
-    memory_release(making.entries);
+    if (room)
+        words = finish_words(&making, count, numbers);
+    making_finish(&making);
     return words;
 }
 
@@ -256,7 +257,7 @@ static struct words *join_two(const struct joining *joining)
     while (words != NULL && (i < a->count || k < b->count)) {
         int order = i == a->count   ? 1
                   : k == b->count   ? -1
-                  : compare(words_text(a, i), words_text(b, k));
+                  : text_compare(words_text(a, i), words_text(b, k));
         end = put(words, count, end,
                   order <= 0 ? words_text(a, i) : words_text(b, k));
         if (order <= 0)

@@ -11,9 +11,11 @@
 #include "base/vector.h"
 #include "device/builder.h"
 #include "device/job.h"
+#include "device/kernel.h"
 #include "device/tuning.h"
 
-/* The calls of device.h, for one kind of device; none may be NULL. */
+/* The calls of device.h, for one kind of device; none may be NULL but for
+ * those of kernel.h, which are there together or not at all. */
 struct device_backend {
     /* Frees the device, and the machines that were built for it. */
     void (*close)(struct device *device);
@@ -76,6 +78,15 @@ struct device_backend {
                                     const struct device_copy *copies,
                                     size_t count, struct error *error);
     enum vdbq_status (*job_wait)(struct device_job *job, struct error *error);
+
+    enum vdbq_status (*call)(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error);
+    enum vdbq_status (*fill)(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error);
+    enum vdbq_status (*calls_wait)(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error);
 };
 
 /* The head of every device: first member of the kind's own struct. */

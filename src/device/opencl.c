@@ -34,6 +34,9 @@ static const struct device_backend backend = {
     .job_run = opencl_job_run,
     .job_collect = opencl_job_collect,
     .job_wait = opencl_job_wait,
+    .call = opencl_call,
+    .fill = opencl_fill,
+    .calls_wait = opencl_calls_wait,
 };
 
 enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
@@ -48,6 +51,7 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
     opencl->found = *found;
     opencl->id = found->id;
     opencl->machines = VECTOR(struct opencl_machine *);
+    opencl->calls = VECTOR(cl_event);
     opencl->head.kept = VECTOR(struct device_memory *);
     status = part_open(opencl, cores, error);
     if (status == VDBQ_OK)
@@ -152,6 +156,7 @@ static void opencl_close(struct device *device)
     struct opencl *opencl = (struct opencl *)device;
 
     device_kept_finish(device);
+    opencl_kernels_finish(opencl);
     opencl_machines_finish(opencl);
     queue_close(opencl->queue_in);
     queue_close(opencl->queue);

@@ -11,6 +11,9 @@
 #include "device/backend.h"
 #include "device/find.h"
 
+/* Texts of kernels beside the machine. */
+enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, OPENCL_TEXTS };
+
 struct opencl {
     struct device head;
     struct found_device found; /* as it was chosen                       */
@@ -21,6 +24,9 @@ struct opencl {
     cl_command_queue queue_in; /* what jobs copy to the device ...       */
     cl_command_queue queue_out; /* ... and what they copy from it        */
     struct vector machines;    /* struct opencl_machine *, see there     */
+    cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
+    cl_kernel kernels[KERNELS];     /* ... of them                       */
+    struct vector calls;       /* cl_event: of calls since the last wait */
 };
 
 /* Opens a device, or `cores` of its compute units where that is not 0. */
@@ -139,5 +145,18 @@ enum vdbq_status opencl_job_collect(struct device_job *job,
                                     const struct device_copy *copies,
                                     size_t count, struct error *error);
 enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error);
+
+/* ------------------------------------------------------------ kernels -- */
+
+enum vdbq_status opencl_call(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error);
+enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error);
+enum vdbq_status opencl_calls_wait(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error);
+/* Waits for calls, and frees what they were built from. */
+void opencl_kernels_finish(struct opencl *opencl);
 
 #endif

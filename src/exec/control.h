@@ -10,21 +10,6 @@
 #include "cl/launch.h"
 #include "program/program.h"
 
-/* What a run knows and its program leaves open. A zeroed one fits a program
- * that leaves nothing open. */
-struct run_lookup {
-    const void *values;
-    unsigned width; /* bytes of one */
-    u32 count;
-};
-struct run_values {
-    const i64 *slots; /* bits, for each slot of the pack; those of lookups
-                         are not used                                      */
-    const struct run_lookup *lookups; /* one a table                       */
-    u64 ranks_size;   /* bytes of the ranks of one piece, at most; from
-                         run_ranks_size()                                  */
-};
-
 /* The numbers of the words that the codes of one feed stand for; NULL: a code
  * is its number. */
 struct run_ranks {

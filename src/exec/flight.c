@@ -445,6 +445,8 @@ enum vdbq_status flight_land(struct flight *flight, struct error *error)
     if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
         return report_fault(flight->params->program, progress(flight)->fault,
                             error);
+    if (status == VDBQ_OK && flight->result.params.sink != NULL)
+        status = result_sink(&flight->result, error);
     if (status == VDBQ_OK)
         status = result_land(&flight->result, times, error);
     if (status == VDBQ_OK)

@@ -85,7 +85,7 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     enum vdbq_status status = device_memory_create(
         device, mapped ? MEMORY_PINNED : MEMORY_DEVICE, size,
         &result->written, error);
-    if (status == VDBQ_OK && !mapped)
+    if (status == VDBQ_OK && !mapped && result->params.sink == NULL)
         status = device_memory_create(device, MEMORY_PINNED, size,
                                       &result->copied, error);
     if (status == VDBQ_OK)
@@ -103,6 +103,10 @@ enum vdbq_status result_begin(struct result *result,
     result->segments.count = result->copies.count = result->next = 0;
     result->dense = shape.dense;
     if (rows > result->rows_room) {
+        if (result->params.sink != NULL)
+            status = result->params.sink->wait(result->params.sink, error);
+        if (status != VDBQ_OK)
+            return status;
         result_release(result);
         status = result_room(result, rows, error);
     }
@@ -178,10 +182,29 @@ enum vdbq_status result_arrange(struct result *result,
     for (unsigned i = 0; !result->dense && i < steps && status == VDBQ_OK; i++)
         status = add_segment(result, descriptors[i].start,
                              descriptors[i].count, error);
-    for (size_t i = 0; !result->params.mapped && i < result->segments.count &&
+    bool stays = result->params.mapped || result->params.sink != NULL;
+    for (size_t i = 0; !stays && i < result->segments.count &&
                        status == VDBQ_OK;
          i++)
         status = copy_segment(result, vector_at(&result->segments, i), error);
+    return status;
+}
+
+enum vdbq_status result_sink(struct result *result, struct error *error)
+{
+    struct sink *sink = result->params.sink;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < result->segments.count && status == VDBQ_OK; i++) {
+        const struct segment *segment = vector_at(&result->segments, i);
+        status = sink->take(
+            sink,
+            &(struct sink_rows){ .memory = result->written,
+                                 .outputs = result->outputs,
+                                 .start = segment->start,
+                                 .count = segment->count },
+            error);
+    }
+    result->segments.count = 0;
     return status;
 }
 
@@ -190,6 +213,8 @@ enum vdbq_status result_land(struct result *result,
 {
     struct device_memory *memory = result->copied;
     enum vdbq_status status = VDBQ_OK;
+    if (result->params.sink != NULL)
+        return VDBQ_OK;
     if (result->params.mapped) {
         memory = result->written;
         status = device_memory_take(memory, times, error);

@@ -7,12 +7,14 @@
 #define VDBQ_EXEC_RESULT_H
 
 #include "device/job.h"
+#include "exec/sink.h"
 #include "program/program.h"
 
 struct result_params {
     struct device *device;
     const struct program *program;
     bool mapped; /* the machine writes into the host's memory */
+    struct sink *sink; /* takes the rows on the device; NULL: none */
 };
 
 /* Result rows that lie next to one another, in order. */
@@ -60,6 +62,9 @@ enum vdbq_status result_arrange(struct result *result,
 /* The copies are done: the rows can be read. */
 enum vdbq_status result_land(struct result *result,
                              struct device_times *times, struct error *error);
+
+/* Hands the segments' rows to the sink: there are none left. */
+enum vdbq_status result_sink(struct result *result, struct error *error);
 
 /* The next batch; rows 0: no more. */
 void result_batch(struct result *result, struct vdbq_batch *batch);

@@ -31,6 +31,7 @@ struct runner {
     unsigned ring;      /* of which this many are used                 */
     unsigned first;     /* the oldest in flight                        */
     unsigned in_flight; /* how many                                    */
+    struct sink *sink;  /* takes the rows; NULL: none                  */
     struct device_times times;
 };
 
@@ -159,6 +160,13 @@ void runner_close(struct runner *runner)
     memory_release(runner);
 }
 
+void runner_sink(struct runner *runner, struct sink *sink)
+{
+    runner->sink = sink;
+    for (unsigned i = 0; i < runner->ring; i++)
+        runner->flights[i].result.params.sink = sink;
+}
+
 const struct program_pack *runner_pack(const struct runner *runner)
 {
     return &runner->pack;
@@ -235,7 +243,8 @@ enum vdbq_status runner_start(struct runner *runner,
 static enum vdbq_status land(struct runner *runner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0; i < runner->in_flight && status == VDBQ_OK; i++)
+    unsigned leaving = runner->sink == NULL ? runner->in_flight : 0;
+    for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
         status = flight_hurry(flight_at(runner, i), i < 2, error);
     if (status != VDBQ_OK)
         return status;

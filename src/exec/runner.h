@@ -10,6 +10,7 @@
 
 #include "cl/tablet.h"
 #include "device/job.h"
+#include "exec/sink.h"
 #include "exec/control.h"
 #include "program/program.h"
 
@@ -43,6 +44,10 @@ struct runner;
 enum vdbq_status runner_open(const struct runner_params *params,
                              struct runner **runner, struct error *error);
 void runner_close(struct runner *runner);
+
+/* From now on a sink takes the rows, on the device: runner_batch() gives none.
+ * Before the first launch. */
+void runner_sink(struct runner *runner, struct sink *sink);
 
 /* The columns that the program reads: feed i of an input is feeds[i]. */
 const struct program_pack *runner_pack(const struct runner *runner);

@@ -144,7 +144,9 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         return error_no_memory(error);
     if (scan->table != NULL &&
         !skip_init(&scan->skip, scan->params.runner.program,
-                   scan->sources.pack, scan->table, &scan->arena))
+                   scan->sources.pack, scan->table,
+                   scan->words.base != NULL ? &scan->words : NULL,
+                   &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }
@@ -185,6 +187,20 @@ void scan_close(struct scan *scan)
     word_table_finish(&scan->words);
     arena_finish(&scan->arena);
     memory_release(scan);
+}
+
+void scan_sink(struct scan *scan, struct sink *sink)
+{
+    runner_sink(scan->runner, sink);
+}
+
+bool scan_ranges(struct scan *scan, struct interval *ranges)
+{
+    bool known = false;
+    for (size_t i = 0; scan->table && i < scan->table->tablet_count; i++)
+        known |= skip_results(&scan->skip, &scan->table->tablets[i], known,
+                              ranges);
+    return known;
 }
 
 /* --------------------------------------------------------------- batch -- */

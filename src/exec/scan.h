@@ -34,6 +34,13 @@ enum vdbq_status scan_open(const struct scan_params *params,
                            struct scan **scan, struct error *error);
 void scan_close(struct scan *scan);
 
+/* From now on a sink takes the rows; as runner_sink(). */
+void scan_sink(struct scan *scan, struct sink *sink);
+/* What is known of the values that are not NULL of the result's columns, as
+ * far as the facts of all tablets tell: an interval for each. False: nothing,
+ * or no memory. */
+bool scan_ranges(struct scan *scan, struct interval *ranges);
+
 /* The next result rows, in table order; rows 0: the end. They live until the
  * next call. */
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,

@@ -8,6 +8,7 @@
 struct scan_stream {
     struct stream head;
     struct scan *scan;
+    struct device *device; /* that may take its rows; NULL: none        */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
 };
 
@@ -53,6 +54,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         .progress_context = params->progress_context,
     };
     stream->rows_most = rows;
+    made->device = place.takes && table != NULL ? place.device : NULL;
     made->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *made->vectors);
     if (made->vectors == NULL)
@@ -104,3 +106,12 @@ const struct stream_kind scan_stream = {
                .close = scan_stream_close },
     .open = scan_stream_open,
 };
+
+struct scan *stream_scan(struct stream *stream, struct device **device)
+{
+    struct scan_stream *scan = (struct scan_stream *)stream;
+    if (stream->calls != &scan_stream.calls)
+        return NULL;
+    *device = scan->device;
+    return scan->device != NULL ? scan->scan : NULL;
+}

@@ -20,12 +20,13 @@ enum { SPLIT_MAX = 4 };
 
 bool skip_init(struct skip *skip, const struct program *program,
                const struct program_pack *pack, const struct table *table,
-               struct arena *arena)
+               const struct word_table *words, struct arena *arena)
 {
     *skip = (struct skip){
         .program = program,
         .pack = pack,
         .table = table,
+        .words = words,
         .ranges = arena_alloc(arena, (pack->feed_count + 1) *
                                          sizeof *skip->ranges),
         .room = arena_alloc(arena, program_reach_room(program)),
@@ -64,6 +65,19 @@ static struct feed_range column_range(const struct column_facts *facts,
     return range;
 }
 
+/* The words of a text column of the tablet; of a NULL stands the first, or
+ * what a column without words has. */
+static struct interval word_values(const struct skip *skip,
+                                   const struct tablet_ref *tablet,
+                                   unsigned feed)
+{
+    size_t chunk = (size_t)(tablet - skip->table->tablets);
+    struct interval range = interval_any(TYPE_I32);
+    if (skip->words != NULL)
+        word_table_range(skip->words, chunk, feed, &range.low, &range.high);
+    return range;
+}
+
 static struct feed_range row_numbers(const struct tablet_ref *tablet)
 {
     int64_t first = (int64_t)tablet->row_first;
@@ -73,14 +87,32 @@ static struct feed_range row_numbers(const struct tablet_ref *tablet)
     };
 }
 
+/* Which rows of a tablet are meant: those whose value is NULL, or is not. */
+struct kind {
+    bool null, not_null;
+};
+
+static void set_range(struct skip *skip, const struct tablet_ref *tablet,
+                      unsigned feed, struct kind kind)
+{
+    unsigned column =
+        feed_table_column(skip->table, skip->pack->feeds[feed].column);
+    struct feed_range *range = &skip->ranges[feed];
+    *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
+    if (skip->table->columns[column].type == VDBQ_TEXT)
+        range->value = word_values(skip, tablet, feed);
+}
+
 /* Whether the rows are skipped, with the feeds from `feed` on still open and
  * `splits` of them to be told apart. */
 static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, unsigned splits)
 {
     if (feed == skip->pack->feed_count)
-        return !program_reaches(skip->program, skip->pack, skip->ranges,
-                                skip->room);
+        return !program_reaches(
+            skip->program, skip->pack,
+            skip->words != NULL ? &skip->words->values : NULL, skip->ranges,
+            skip->room);
     unsigned column =
         feed_table_column(skip->table, skip->pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
@@ -91,17 +123,42 @@ static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
     const struct column_facts *facts = &tablet->facts[column];
     bool null = facts->null_count > 0, not_null = !facts->empty;
     if (!null || !not_null || splits == 0) {
-        *range = column_range(facts, null, not_null);
+        set_range(skip, tablet, feed, (struct kind){ null, not_null });
         return skip_rows(skip, tablet, feed + 1, splits);
     }
-    *range = column_range(facts, false, true);
+    set_range(skip, tablet, feed, (struct kind){ .not_null = true });
     if (!skip_rows(skip, tablet, feed + 1, splits - 1))
         return false;
-    *range = column_range(facts, true, false);
+    set_range(skip, tablet, feed, (struct kind){ .null = true });
     return skip_rows(skip, tablet, feed + 1, splits - 1);
 }
 
 bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
 {
     return skip_rows(skip, tablet, 0, SPLIT_MAX);
+}
+
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
+                  bool join, struct interval *ranges)
+{
+    for (unsigned i = 0; i < skip->pack->feed_count; i++) {
+        unsigned column =
+            feed_table_column(skip->table, skip->pack->feeds[i].column);
+        const struct column_facts *facts =
+            column != NO_KEY ? &tablet->facts[column] : NULL;
+        skip->ranges[i] = facts == NULL
+                              ? row_numbers(tablet)
+                              : column_range(facts, facts->null_count > 0,
+                                             !facts->empty);
+    }
+    if (!program_reach_results(skip->program, skip->pack, NULL, skip->ranges,
+                               skip->room))
+        return false;
+    const struct interval *registers = skip->room;
+    for (unsigned i = 0; i < program_results(skip->program); i++) {
+        const struct interval *range =
+            &registers[program_result(skip->program, i).register_];
+        ranges[i] = join ? interval_join(&ranges[i], range) : *range;
+    }
+    return true;
 }

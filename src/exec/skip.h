@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which tablets a scan passes over: those of which minimum, maximum and NULL
- * counts prove that the program does nothing with their rows.
+ * counts, and what the words of a run are, prove that the program does nothing with their rows.
  */
 #ifndef VDBQ_EXEC_SKIP_H
 #define VDBQ_EXEC_SKIP_H
 
 #include "data/catalogue.h"
+#include "exec/word_table.h"
 #include "program/program.h"
 
 struct skip {
     const struct program *program;
     const struct program_pack *pack;
     const struct table *table;
+    const struct word_table *words; /* of the run; NULL: it has none */
     struct feed_range *ranges; /* one a feed                 */
     void *room;                /* of program_reaches()       */
 };
@@ -20,9 +22,14 @@ struct skip {
 /* Makes room in `arena`. False: no memory. */
 bool skip_init(struct skip *skip, const struct program *program,
                const struct program_pack *pack, const struct table *table,
-               struct arena *arena);
+               const struct word_table *words, struct arena *arena);
 
 /* Whether nothing comes of the tablet's rows: no result row, no failure. */
 bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet);
+
+/* The ranges of the values of the tablet's result rows, one a column; with
+ * `join` the ranges are widened. False: there is no such row. */
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
+                  bool join, struct interval *ranges);
 
 #endif

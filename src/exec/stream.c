@@ -77,6 +77,7 @@ void stream_stats_init(struct stream_stats *stats)
 {
     *stats = (struct stream_stats){ .sum = { .device = "", .mode = "" } };
     stats->sum.build = stats->build;
+    stats->sum.steps = stats->steps;
 }
 
 void stream_list(const char *name, char *room, size_t size)
@@ -107,13 +108,14 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
 /* Adds what a stream that is closed has cost to what all have. */
 static void keep_stats(const struct stream *stream)
 {
-    struct vdbq_stats own = { .build = "" };
+    struct vdbq_stats own = { .build = "", .steps = "" };
     struct stream_stats *stats = stream->params->stats;
     if (stream->calls->stats == NULL || stats == NULL)
         return;
     stream->calls->stats(stream, &own);
     add_figures(&own, &stats->sum);
     stream_list(own.build, stats->build, sizeof stats->build);
+    stream_list(own.steps, stats->steps, sizeof stats->steps);
 }
 
 void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats)

@@ -27,6 +27,8 @@ struct stream_place {
     enum device_build build;
     bool adaptive;
     bool skips;                /* tablets of which nothing comes          */
+    bool takes;                /* rows where they are: the device may do
+                                  what other steps do with a scan's rows  */
 };
 
 /* A value that a program's Parameter gives. */
@@ -42,6 +44,7 @@ struct parameter {
 struct stream_stats {
     struct vdbq_stats sum;
     char build[64]; /* where sum.build points: the builds that ran, listed */
+    char steps[128]; /* ... and sum.steps                                   */
 };
 void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */

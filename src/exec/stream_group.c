@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_GROUP as a stream: all rows go in while it is opened.
+ * STEP_GROUP as a stream: all rows go in while it is opened. Where the input
+ * is a scan whose device takes rows itself, that groups them, if it can; else
+ * the host does.
  */
+#include <stdio.h>
+
+#include "exec/device_group.h"
 #include "exec/group.h"
 #include "exec/replay.h"
+#include "exec/scan.h"
 #include "exec/stream_inner.h"
 
 struct group_stream {
     struct stream head;
-    struct group *group;
     struct replay groups;
+    struct device_times times; /* of grouping on a device */
+    char where[96];            /* for stats               */
 };
+
+static unsigned threads_of(const struct group_stream *stream)
+{
+    unsigned threads = stream->head.params->threads;
+    return threads > 0 ? threads : 1;
+}
 
 /* The input's column that a column of the groups takes its words from. */
 static unsigned words_column(const struct step *step, unsigned column)
@@ -32,46 +45,148 @@ static void take_words(struct group_stream *group)
                                                    words_column(step, i))));
 }
 
-static enum vdbq_status add_rows(struct group_stream *group,
-                                 struct error *error)
+/* Takes all rows of the input in: into `group`, or where that is NULL, into
+ * the input's sink, and there come none. */
+static enum vdbq_status add_rows(struct group_stream *stream,
+                                 struct group *group, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(group->head.inputs[0], &batch, error);
+        status = stream_batch(stream->head.inputs[0], &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
-            status = group_add(group->group, &batch, error);
+            status = group_add(group, &batch, error);
         if (status == VDBQ_OK)
-            status = stream_pause(group->head.params, error);
+            status = stream_pause(stream->head.params, error);
     }
     return status;
 }
+
+/* ---------------------------------------------------------- on the host -- */
+
+static enum vdbq_status group_on_host(struct group_stream *stream,
+                                      struct error *error)
+{
+    const struct step *step = stream->head.step;
+    struct stream *input = stream->head.inputs[0];
+    struct group *group = NULL;
+    enum vdbq_status status = group_create(
+        &(struct group_params){ .step = &step->group,
+                                .columns = input->step->columns,
+                                .threads = threads_of(stream) },
+        &group, error);
+    if (status == VDBQ_OK)
+        status = add_rows(stream, group, error);
+    if (status == VDBQ_OK)
+        status = group_finish(group, &stream->groups.relation, error);
+    group_destroy(group);
+    snprintf(stream->where, sizeof stream->where, "host");
+    return status;
+}
+
+/* -------------------------------------------------------- on the device -- */
+
+/* What is known of a column of the input. */
+static struct device_group_column describe(struct stream *input,
+                                           unsigned number, bool known,
+                                           const struct interval *range)
+{
+    const struct program *program = &input->step->scan.program;
+    enum vdbq_type type = input->step->columns[number].type;
+    const struct words *words = stream_words(input, number);
+    struct device_group_column column = {
+        .type = type,
+        .nullable = program_result(program, number).null_register >= 0,
+        .ranged = known,
+        .low = known ? range->low : 0,
+        .high = known ? range->high : 0,
+    };
+    if (type == VDBQ_TEXT && words != NULL) {
+        column.ranged = true;
+        column.low = 0;
+        column.high = words->count > 0 ? words->count - 1 : 0;
+    }
+    return column;
+}
+
+/* Describes all columns; NULL: no memory. */
+static struct device_group_column *describe_all(struct stream *input,
+                                                struct scan *scan)
+{
+    unsigned count = input->step->column_count;
+    struct device_group_column *columns =
+        memory_zeroed(count, sizeof *columns);
+    struct interval *ranges = memory_zeroed(count, sizeof *ranges);
+    bool known = ranges != NULL && scan_ranges(scan, ranges);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
+    memory_release(ranges);
+    return columns;
+}
+
+static enum vdbq_status run_on_device(struct group_stream *stream,
+                                      const struct device_group_params *params,
+                                      struct scan *scan, struct error *error)
+{
+    struct device_group *group;
+    enum vdbq_status status = device_group_create(params, &group, error);
+    if (status != VDBQ_OK)
+        return status;
+    scan_sink(scan, device_group_sink(group));
+    status = add_rows(stream, NULL, error);
+    if (status == VDBQ_OK)
+        status = device_group_finish(group, &stream->groups.relation, error);
+    stream->times = *device_group_times(group);
+    snprintf(stream->where, sizeof stream->where, "%s (%s)",
+             device_facts(params->device)->name, device_group_text(group));
+    device_group_destroy(group);
+    return status;
+}
+
+/* Groups on the device that scans, where it does and can; `*done`: so it
+ * was. */
+static enum vdbq_status group_on_device(struct group_stream *stream,
+                                        bool *done, struct error *error)
+{
+    struct stream *input = stream->head.inputs[0];
+    struct device_group_params params = { .step = &stream->head.step->group,
+                                          .rows = input->rows_most,
+                                          .threads = threads_of(stream) };
+    struct scan *scan = stream_scan(input, &params.device);
+    struct device_group_column *columns;
+    enum vdbq_status status = VDBQ_OK;
+    *done = false;
+    if (scan == NULL)
+        return VDBQ_OK;
+    params.columns = columns = describe_all(input, scan);
+    if (columns == NULL)
+        return error_no_memory(error);
+    *done = device_group_can(&params);
+    if (*done)
+        status = run_on_device(stream, &params, scan, error);
+    memory_release(columns);
+    return status;
+}
+
+/* ------------------------------------------------------------------ open -- */
 
 static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
     const struct step *step = stream->step;
     struct relation *groups = &group->groups.relation;
-    unsigned threads = stream->params->threads;
-    enum vdbq_status status = group_create(
-        &(struct group_params){ .step = &step->group,
-                                .columns = stream->inputs[0]->step->columns,
-                                .threads = threads > 0 ? threads : 1 },
-        &group->group, error);
+    bool done = false;
+    enum vdbq_status status =
+        relation_init(groups, step->columns, step->column_count, error);
     if (status == VDBQ_OK)
-        status = relation_init(groups, step->columns, step->column_count,
-                               error);
-    if (status == VDBQ_OK)
-        status = add_rows(group, error);
-    if (status == VDBQ_OK)
-        status = group_finish(group->group, groups, error);
+        status = group_on_device(group, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = group_on_host(group, error);
     if (status == VDBQ_OK)
         status = replay_begin(&group->groups, error);
     if (status != VDBQ_OK)
         return status;
     take_words(group);
-    group_destroy(group->group);
-    group->group = NULL;
     stream_close_input(stream, 0);
     stream->rows_most = groups->rows;
     return VDBQ_OK;
@@ -94,15 +209,27 @@ static struct words *group_words(const struct stream *stream, unsigned column)
 
 static void group_close(struct stream *stream)
 {
-    struct group_stream *group = (struct group_stream *)stream;
-    group_destroy(group->group);
-    replay_finish(&group->groups);
+    replay_finish(&((struct group_stream *)stream)->groups);
+}
+
+static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct group_stream *group = (const struct group_stream *)stream;
+    const struct device_times *times = &group->times;
+    stats->steps = group->where;
+    stats->bytes_in += times->bytes_in;
+    stats->bytes_out += times->bytes_out;
+    stats->kernel_ns += times->kernel_ns;
+    stats->transfer_ns += times->transfer_ns;
+    stats->compile_ns += times->compile_ns;
+    stats->launches += times->launches;
 }
 
 const struct stream_kind group_stream = {
     .size = sizeof(struct group_stream),
     .calls = { .batch = group_batch,
                .words = group_words,
+               .stats = group_stats,
                .close = group_close },
     .open = group_open,
 };

@@ -55,6 +55,12 @@ enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
 
+/* ------------------------------------------------------------- scans -- */
+
+/* The scan of a stream of a table's rows, and its device, where that takes
+ * rows itself; NULL: there is none. */
+struct scan *stream_scan(struct stream *stream, struct device **device);
+
 /* ---------------------------------------------------------- the kinds -- */
 
 /* A kind of step's stream: the size of its struct, which begins with a struct

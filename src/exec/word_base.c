@@ -80,14 +80,17 @@ static bool fill(struct word_base *base, struct words *const *dictionaries)
     struct parts parts = { 0 };
     size_t count = base->chunks * base->feeds;
     base->ranks = arena_alloc(&base->arena, (count + 1) * sizeof *base->ranks);
+    base->counts = arena_alloc(&base->arena,
+                               (count + 1) * sizeof *base->counts);
     base->is_text = arena_alloc(&base->arena, base->feeds + (size_t)1);
-    if (base->ranks == NULL || base->is_text == NULL ||
+    if (base->ranks == NULL || base->counts == NULL || base->is_text == NULL ||
         !find_parts(&parts, dictionaries, count, &base->arena) ||
         !join_parts(base, &parts))
         return false;
     for (size_t i = 0; i < count; i++) {
         base->ranks[i] = ranks_of(&parts, dictionaries[i]);
         base->is_text[i % base->feeds] |= dictionaries[i] != NULL;
+        base->counts[i] = dictionaries[i] != NULL ? dictionaries[i]->count : 0;
     }
     return true;
 }

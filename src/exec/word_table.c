@@ -478,6 +478,18 @@ static u64 ranks_size(const struct word_table *table)
     return most;
 }
 
+void word_table_range(const struct word_table *table, size_t chunk,
+                      unsigned feed, int64_t *low, int64_t *high)
+{
+    size_t place = chunk * table->base->feeds + feed;
+    const struct run_ranks *ranks = &table->ranks[place];
+    uint32_t count = table->base->counts[place];
+    if (count == 0)
+        return;
+    *low = ranks->ranks != NULL ? ranks->ranks[0] : 0;
+    *high = ranks->ranks != NULL ? ranks->ranks[count - 1] : (i64)count - 1;
+}
+
 const struct run_ranks *word_table_ranks(const struct word_table *table,
                                          size_t chunk)
 {

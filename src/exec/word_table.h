@@ -25,6 +25,7 @@ struct word_base {
     size_t chunks;
     bool *is_text;           /* whether feed f has words                   */
     struct run_ranks *ranks; /* of feed f in chunk c: [c * feeds + f]      */
+    uint32_t *counts;        /* words of the dictionaries: likewise        */
     struct arena arena;
 };
 
@@ -59,6 +60,11 @@ enum vdbq_status word_table_init(struct word_table *table,
                                  const struct word_table_params *params,
                                  struct error *error);
 void word_table_finish(struct word_table *table); /* accepts a zeroed one */
+
+/* The least and the greatest number of the words that a feed has in a chunk;
+ * unchanged where it has none. */
+void word_table_range(const struct word_table *table, size_t chunk,
+                      unsigned feed, int64_t *low, int64_t *high);
 
 /* The ranks of the feeds in a chunk, for runner_input. */
 const struct run_ranks *word_table_ranks(const struct word_table *table,

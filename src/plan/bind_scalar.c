@@ -286,6 +286,89 @@ static struct expression *make_part(struct binder *binder,
                   : NULL;
 }
 
+/* ---------------------------------------------------------------- texts -- */
+
+static struct expression *as_text(struct binder *binder,
+                                  struct expression *e)
+{
+    return expression_cast_plain(binder, e, VDBQ_TEXT, e->at);
+}
+
+/* The text, or where it is NULL the empty one. */
+static struct expression *or_empty(struct binder *binder,
+                                   const struct call *call,
+                                   struct expression *e)
+{
+    struct expression *null = expression_null(binder, VDBQ_TEXT, e->at);
+    struct expression *known =
+        null ? expression_operator(binder, AST_IS_NOT, e, null, call->tree)
+             : NULL;
+    struct expression *empty =
+        known ? expression_text(binder, (struct vdbq_text){ "", 0 }, e->at)
+              : NULL;
+
+    return empty ? expression_choice(binder, known, e, empty, e->at) : NULL;
+}
+
+/* Joins texts, eight at a time. */
+static struct expression *joined(struct binder *binder,
+                                 struct expression *const *texts,
+                                 unsigned count, struct position at)
+{
+    struct expression *e = texts[0], *pair[2];
+
+    for (unsigned i = 1; i < count && e != NULL; i++) {
+        pair[0] = e;
+        pair[1] = texts[i];
+        e = expression_call(binder, "concat", pair, 2, at);
+    }
+    return e;
+}
+
+/* concat() passes over NULLs; || does not. */
+static struct expression *make_concat(struct binder *binder,
+                                      const struct call *call)
+{
+    struct expression *texts[CALL_ARGUMENTS_MAX];
+
+    for (unsigned i = 0; i < call->count; i++) {
+        texts[i] = as_text(binder, call->arguments[i]);
+        texts[i] = texts[i] ? or_empty(binder, call, texts[i]) : NULL;
+        if (texts[i] == NULL)
+            return NULL;
+    }
+    return joined(binder, texts, call->count, call->tree->at);
+}
+
+/* The separator goes in front of each text that there is, and the first one
+ * is cut off again. */
+static struct expression *make_concat_ws(struct binder *binder,
+                                         const struct call *call)
+{
+    struct expression *between = as_text(binder, call->arguments[0]);
+    struct expression *texts[CALL_ARGUMENTS_MAX] = { NULL }, *cut[2], *one;
+    unsigned count = call->count - 1;
+
+    for (unsigned i = 0; i < count && between != NULL; i++) {
+        struct expression *pair[2] = {
+            between, as_text(binder, call->arguments[i + 1])
+        };
+        texts[i] = pair[1] ? expression_call(binder, "concat", pair, 2,
+                                             call->tree->at) : NULL;
+        texts[i] = texts[i] ? or_empty(binder, call, texts[i]) : NULL;
+        if (texts[i] == NULL)
+            return NULL;
+    }
+    cut[0] = between ? joined(binder, texts, count, call->tree->at) : NULL;
+    cut[1] = cut[0] ? expression_call(binder, "length", &between, 1,
+                                      call->tree->at) : NULL;
+    one = cut[1] ? expression_integer(binder, 1, call->tree->at) : NULL;
+    cut[1] = one ? expression_operator(binder, AST_ADD, cut[1], one,
+                                       call->tree) : NULL;
+    return cut[1] ? expression_call(binder, "substr", cut, 2, call->tree->at)
+                  : NULL;
+}
+
 static struct expression *make_typeof(struct binder *binder,
                                       const struct call *call)
 {
@@ -322,6 +405,8 @@ static const struct {
     { "extract", 2, 2, make_extract },
     { "date_part", 2, 2, make_extract },
     { "typeof", 1, 1, make_typeof },
+    { "concat", 1, CALL_ARGUMENTS_MAX, make_concat },
+    { "concat_ws", 2, CALL_ARGUMENTS_MAX, make_concat_ws },
 };
 
 static struct expression *make_other(struct binder *binder,

@@ -14,6 +14,7 @@ struct change {
     struct node *node;
     struct expression *where;    /* NULL: all rows                         */
     struct expression **results; /* one a column of the table              */
+    struct expression *mark;     /* one more, or NULL                      */
 };
 
 static enum vdbq_status start_change(struct change *change,
@@ -62,11 +63,13 @@ static enum vdbq_status finish_change(struct change *change,
     struct binder *binder = change->binder;
     unsigned count = change->table->column_count;
     struct expression ***places =
-        arena_alloc(binder->arena, (count + 1) * sizeof(*places));
+        arena_alloc(binder->arena, (count + 2) * sizeof(*places));
     struct node *node;
 
     if (places == NULL)
         return error_no_memory(binder->error);
+    if (change->mark != NULL)
+        change->results[count++] = change->mark;
     for (unsigned i = 0; i < count; i++)
         places[i] = &change->results[i];
     places[count] = &keep;
@@ -77,6 +80,7 @@ static enum vdbq_status finish_change(struct change *change,
                        count);
     plan->kind = PLAN_REWRITE;
     plan->rewrite.table_id = change->table->id;
+    plan->rewrite.marked = change->mark != NULL;
     return node ? lower(binder, node, &plan->steps) : binder->error->status;
 }
 
@@ -154,6 +158,20 @@ static enum vdbq_status set_column(struct change *change,
     return VDBQ_OK;
 }
 
+/* Where the condition holds. */
+static enum vdbq_status mark_changed(struct change *change,
+                                     struct position at)
+{
+    struct binder *binder = change->binder;
+    struct expression *yes = expression_truth(binder, true, at);
+    struct expression *no = expression_truth(binder, false, at);
+
+    change->mark = yes;
+    if (change->where != NULL && yes != NULL && no != NULL)
+        change->mark = expression_choice(binder, change->where, yes, no, at);
+    return change->mark && no ? VDBQ_OK : binder->error->status;
+}
+
 static enum vdbq_status update_rows(struct change *change,
                                     const struct ast_update *update,
                                     struct plan *plan)
@@ -166,6 +184,8 @@ static enum vdbq_status update_rows(struct change *change,
     for (const struct ast_set *set = update->sets;
          set != NULL && status == VDBQ_OK; set = set->next)
         status = set_column(change, set);
+    if (status == VDBQ_OK)
+        status = mark_changed(change, update->table.at);
     return status == VDBQ_OK ? finish_change(change, NULL, plan) : status;
 }
 

@@ -119,6 +119,48 @@ static struct expression *decimal_of_text(struct binder *binder,
     return renamed(binder, e, VDBQ_DECIMAL, type.scale);
 }
 
+/* That a DECIMAL has no more digits than its type. */
+static struct expression *with_precision(struct binder *binder,
+                                         struct expression *e,
+                                         unsigned precision)
+{
+    struct ast_expression place = { .at = e->at };
+    struct expression *digits, *above, *below, *either;
+
+    if (precision >= SCALE_MAX || is_null_constant(e)) {
+        e->precision = precision;
+        return e;
+    }
+    digits = renamed(binder, e, VDBQ_BIGINT, 0);
+    above = calculate(binder, AST_GE, digits, power_of_ten(precision), e->at);
+    below = calculate(binder, AST_LE, digits, -power_of_ten(precision),
+                      e->at);
+    either = above && below ? expression_operator(binder, AST_OR, above,
+                                                  below, &place) : NULL;
+    e = either ? expression_check(binder, e, either, "the number has more "
+                                  "digits than its DECIMAL") : NULL;
+    if (e != NULL)
+        e->precision = precision;
+    return e;
+}
+
+/* A SMALLINT of a wider integer. */
+static struct expression *to_smallint(struct binder *binder,
+                                      struct expression *e)
+{
+    struct ast_expression place = { .at = e->at };
+    struct expression *above, *below, *either;
+
+    e = expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
+    above = calculate(binder, AST_GT, e, INT16_MAX, place.at);
+    below = calculate(binder, AST_LT, e, INT16_MIN, place.at);
+    either = above && below ? expression_operator(binder, AST_OR, above,
+                                                  below, &place) : NULL;
+    e = either ? expression_check(binder, e, either,
+                                  "the number does not fit SMALLINT") : NULL;
+    return e ? expression_number(binder, e, VDBQ_SMALLINT, e->at) : NULL;
+}
+
 static struct expression *to_decimal(struct binder *binder,
                                      struct expression *e,
                                      struct ast_type type)
@@ -129,9 +171,7 @@ static struct expression *to_decimal(struct binder *binder,
         e = decimal_of_text(binder, e, type);
     else
         e = expression_scale(binder, e, type.scale, e->at);
-    if (e != NULL)
-        e->precision = type.precision;
-    return e;
+    return e ? with_precision(binder, e, type.precision) : NULL;
 }
 
 /* A DECIMAL as another number. */
@@ -416,6 +456,9 @@ static struct expression *convert(struct binder *binder,
         return of_text(binder, e, type);
     if (type == VDBQ_BOOLEAN && is_number(e->type))
         return to_boolean(binder, e);
+    if (type == VDBQ_SMALLINT && is_number(e->type)
+        && e->type != VDBQ_BOOLEAN)
+        return to_smallint(binder, e);
     if (e->type == VDBQ_DECIMAL && is_number(type))
         return of_decimal(binder, e, type);
     if (e->type == VDBQ_DATE && type == VDBQ_TIMESTAMP)

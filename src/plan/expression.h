@@ -42,6 +42,7 @@ enum expression_kind {
     EXPRESSION_CHOICE,    /* left where `condition` is true, else right  */
     EXPRESSION_MATH,      /* opcode op of left and right (NULL: of one)  */
     EXPRESSION_LOOKUP,    /* the function `call` of the text left        */
+    EXPRESSION_CHECK,     /* left; fails with `call` where `condition` is */
     /* What the machine does not compute is lifted (lift.c) into a node of
      * its own, and becomes a column of that. */
     EXPRESSION_FUNCTION,  /* function, arguments                         */
@@ -54,6 +55,7 @@ enum expression_kind {
 struct order_term {
     struct expression *expression;
     bool descending, nulls_last;
+    int result; /* that it is, by its number; -1: none */
 };
 
 /* OVER. */

@@ -135,6 +135,9 @@ static enum vdbq_status refuse(const struct binder *binder,
 {
     const struct op_facts *facts = op_facts(failed->op);
 
+    if (facts->form == FORM_FAIL)
+        return error_at(binder->error, VDBQ_RANGE, failed->at, "%s",
+                        failed->name);
     if (facts->form == FORM_CAST)
         return error_at(binder->error, VDBQ_RANGE, failed->at,
                         "the value does not fit %s",

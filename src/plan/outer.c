@@ -196,16 +196,16 @@ static struct node *finish_join(struct outer *outer)
                ? join : node_columns(binder, join, columns, count);
 }
 
-/* A part that needs pairs of rows, and a node over them, to be known. */
-static struct expression *lifted_part(const struct outer *outer,
-                                      const struct vector *parts)
+/* Whether a part needs pairs of rows, and a node over them, to be known. */
+static bool needs_pairs(const struct outer *outer,
+                        const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
         if (is_lifted(e) && sides_of(outer, e) == (LEFT | RIGHT))
-            return e;
+            return true;
     }
-    return NULL;
+    return false;
 }
 
 static struct node *join_by_parts(struct outer *outer,
@@ -234,17 +234,10 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
         .parts = { VECTOR(struct expression *), VECTOR(struct expression *) },
         .both = VECTOR(struct expression *)
     };
-    const struct expression *lifted = lifted_part(&outer, parts);
     struct node *join;
 
-    if (lifted != NULL && kind != JOIN_FULL)
+    if (needs_pairs(&outer, parts))
         return join_lifted(binder, kind, nodes, parts);
-    if (lifted != NULL) {
-        error_at(binder->error, VDBQ_LIMIT, lifted->at,
-                 "the condition of a FULL JOIN has no subqueries and no "
-                 "functions of several texts about both sides");
-        return NULL;
-    }
     join = join_by_parts(&outer, parts);
     vector_finish(&outer.parts[0]);
     vector_finish(&outer.parts[1]);

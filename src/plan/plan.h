@@ -69,6 +69,7 @@ struct plan_insert {
 /* The plan's steps give all rows that the table has from then on. */
 struct plan_rewrite {
     uint32_t table_id;
+    bool marked; /* one column more tells which of them UPDATE changed */
 };
 
 struct plan {

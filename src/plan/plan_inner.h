@@ -198,6 +198,11 @@ struct expression *expression_choice(struct binder *binder,
                                      struct expression *left,
                                      struct expression *right,
                                      struct position at);
+/* The operand; where `refused` is true the query fails with the message. */
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message);
 /* `nan`: the result can be not-a-number. */
 struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
@@ -318,7 +323,7 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
                      struct node *const nodes[2], const struct vector *parts);
 
 /* outer_lift.c: the same where a part about both sides has something to be
- * lifted. `kind` is JOIN_LEFT or JOIN_RIGHT. */
+ * lifted. */
 struct node *join_lifted(struct binder *binder, enum join_kind kind,
                          struct node *const nodes[2],
                          const struct vector *parts);

@@ -16,7 +16,8 @@ struct order_term order_term(const struct ast_order *order,
                              struct expression *expression)
 {
     struct order_term term = { .expression = expression,
-                               .descending = order->descending };
+                               .descending = order->descending,
+                               .result = -1 };
 
     term.nulls_last = order->nulls == AST_NULLS_LAST
                       || (order->nulls == AST_NULLS_DEFAULT

@@ -155,7 +155,7 @@ static void range_lookup(struct expression *e)
 
 void range_update(struct expression *e)
 {
-    if (e->kind > EXPRESSION_LOOKUP)
+    if (e->kind > EXPRESSION_CHECK)
         return;
     e->nullable = (e->left != NULL && e->left->nullable)
                   || (e->right != NULL && e->right->nullable);
@@ -177,6 +177,11 @@ void range_update(struct expression *e)
         break;
     case EXPRESSION_LOOKUP:
         range_lookup(e);
+        break;
+    case EXPRESSION_CHECK:
+        e->faults = true;
+        e->range = e->left->range;
+        e->machine = e->left->machine;
         break;
     default:
         break;

@@ -227,6 +227,18 @@ static struct expression *named_result(struct selecting *selecting,
     return e;
 }
 
+/* The number of a result that is this expression, or -1. */
+static int result_of(const struct selecting *selecting,
+                     const struct expression *e)
+{
+    for (size_t i = 0; i < selecting->results.count; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        if (expression_same(result->expression, e))
+            return (int)i;
+    }
+    return -1;
+}
+
 static enum vdbq_status bind_order(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
@@ -243,6 +255,7 @@ static enum vdbq_status bind_order(struct selecting *selecting)
         if (e == NULL)
             return binder->error->status;
         term = order_term(order, e);
+        term.result = result_of(selecting, e);
         if (!vector_append(&selecting->order, &term, 1))
             return error_no_memory(binder->error);
     }
@@ -275,7 +288,8 @@ static struct expression ***all_places(struct selecting *selecting,
     }
     for (size_t i = 0; i < selecting->order.count; i++) {
         struct order_term *term = vector_at(&selecting->order, i);
-        places[(*count)++] = &term->expression;
+        if (term->result < 0)
+            places[(*count)++] = &term->expression;
     }
     return places;
 }
@@ -527,18 +541,6 @@ static enum vdbq_status lift_all(struct selecting *selecting)
                              : status;
 }
 
-/* The number of a result that is this expression, or -1. */
-static int result_of(const struct selecting *selecting,
-                     const struct expression *e)
-{
-    for (size_t i = 0; i < selecting->results.count; i++) {
-        const struct result *result = vector_at(&selecting->results, i);
-        if (expression_same(result->expression, e))
-            return (int)i;
-    }
-    return -1;
-}
-
 /* The results, and behind them what ORDER BY needs beside them. */
 struct outputs {
     struct expression **expressions;
@@ -556,12 +558,15 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
         const struct order_term *term = vector_at(&selecting->order, i);
         struct step_key key = { .descending = term->descending,
                                 .nulls_last = term->nulls_last };
-        key.column = result_of(selecting, term->expression);
+        key.column = term->result >= 0
+                         ? term->result
+                         : result_of(selecting, term->expression);
         if (key.column < 0 && selecting->select->distinct)
             return error_at(error, VDBQ_SYNTAX, term->expression->at,
                             "with DISTINCT, rows are ordered by results "
                             "alone");
-        if (term->expression->kind == EXPRESSION_CONSTANT)
+        if (key.column < 0
+            && term->expression->kind == EXPRESSION_CONSTANT)
             continue;
         if (key.column < 0) {
             key.column = (int)output->count;

@@ -183,6 +183,24 @@ struct expression *expression_number(struct binder *binder,
     return expression_finish(binder, e);
 }
 
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message)
+{
+    struct expression *e = expression_new(binder, EXPRESSION_CHECK,
+                                          operand->type, operand->at);
+
+    if (e == NULL)
+        return NULL;
+    e->left = operand;
+    e->condition = refused;
+    e->call = message;
+    e->precision = operand->precision;
+    e->scale = operand->scale;
+    return expression_finish(binder, e);
+}
+
 struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
                                    struct expression *right, bool nan,
@@ -218,7 +236,8 @@ static struct expression *chosen(struct binder *binder,
     struct expression *e = holds ? left : right;
     const struct expression *other = holds ? right : left;
 
-    return is_null_constant(e) && !is_null_constant(other)
+    return is_null_constant(e)
+                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
                ? expression_null(binder, other->type, e->at) : e;
 }
 
@@ -418,7 +437,10 @@ static int meet_others(struct binder *binder, struct expression **left,
 static int meet_null(struct binder *binder, struct expression **left,
                      struct expression **right)
 {
-    struct expression **null = is_null_constant(*left) ? left : right;
+    bool left_is = is_null_constant(*left)
+                   && (!is_null_constant(*right)
+                       || (*left)->type == VDBQ_INTEGER);
+    struct expression **null = left_is ? left : right;
     const struct expression *other = null == left ? *right : *left;
     struct expression *e = expression_null(binder, other->type, (*null)->at);
 

@@ -29,6 +29,8 @@ static struct value math(struct generator *generator,
                          const struct expression *e);
 static struct value lookup(struct generator *generator,
                            const struct expression *e);
+static struct value check(struct generator *generator,
+                          const struct expression *e);
 static struct value operation(struct generator *generator,
                               const struct expression *e);
 static struct value arithmetic(struct generator *generator,
@@ -123,6 +125,8 @@ static struct value own_value(struct generator *generator,
         return math(generator, e);
     case EXPRESSION_LOOKUP:
         return lookup(generator, e);
+    case EXPRESSION_CHECK:
+        return check(generator, e);
     default:
         break;
     }
@@ -369,6 +373,23 @@ static struct value lookup(struct generator *generator,
     if (e->function->nulls)
         value.null = or_null(generator, value.null,
                              emit_value(generator, &in));
+    return value;
+}
+
+/* Fails where the condition is true of a value that matters. */
+static struct value check(struct generator *generator,
+                          const struct expression *e)
+{
+    struct value value = value_of(generator, e->left, e->machine);
+    struct value refused = value_truth(generator, e->condition);
+    int harmless = or_null(generator, refused.null, generator->idle);
+    int fails = refused.r;
+
+    harmless = or_null(generator, harmless, value.null);
+    if (harmless >= 0)
+        fails = binary(generator, OP_BOTH_I32, fails,
+                       unary(generator, OP_NEGATE_I32, harmless));
+    emit_fail(generator, fails, e->call, e->at);
     return value;
 }
 

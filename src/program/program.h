@@ -149,16 +149,27 @@ struct feed_range {
     bool null, not_null;      /* whether some rows are so              */
 };
 struct program_pack;
+struct run_values;
 /*
  * Whether running the rows' part could be noticed: a row becomes a result
- * row, or an instruction fails for one. `ranges`: one a feed of `pack`. False
- * is a proof; true may only mean that none was found (reach.c). `room` is
- * program_reach_room() bytes, aligned for a double, of any content.
+ * row, or an instruction fails for one. `ranges`: one a feed of `pack`, of
+ * texts their numbers. `values` is what the program leaves open; NULL: that is
+ * not known. False is a proof; true may only mean that none was found
+ * (reach.c). `room` is program_reach_room() bytes, aligned for a double, of
+ * any content.
  */
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
+                     const struct run_values *values,
                      const struct feed_range *ranges, void *room);
 size_t program_reach_room(const struct program *program);
+/* The same, whether some row may be output; `room` then begins with a struct
+ * interval for each register, of the values that rows have there which came
+ * as far. */
+bool program_reach_results(const struct program *program,
+                           const struct program_pack *pack,
+                           const struct run_values *values,
+                           const struct feed_range *ranges, void *room);
 
 /* -------------------------------------------------------------- text -- */
 
@@ -203,6 +214,22 @@ struct program_pack {
     unsigned slot_count;
     unsigned lookup_count;
 };
+
+/* What a run knows and its program leaves open. A zeroed one fits a program
+ * that leaves nothing open. */
+struct run_lookup {
+    const void *values;
+    unsigned width; /* bytes of one */
+    uint32_t count; /* words behind have 0 */
+};
+struct run_values {
+    const int64_t *slots; /* bits, for each slot of the pack; those of
+                             lookups are not used                          */
+    const struct run_lookup *lookups; /* one a table                       */
+    uint64_t ranks_size;  /* bytes of the ranks of one piece, at most; from
+                             run_ranks_size()                              */
+};
+
 /* Packs into memory of `arena`. */
 enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,

@@ -24,9 +24,12 @@
 
 #include "program/interval.h"
 
+enum { WORDS_MAX = 1 << 16 }; /* that a lookup is tried for */
+
 struct reach {
     const struct program *program;
     const struct program_pack *pack;
+    const struct run_values *values; /* NULL: not known */
     const struct feed_range *ranges;
     struct interval *registers;
     bool *live;  /* one an instruction */
@@ -77,14 +80,16 @@ static bool step(struct reach *reach, int pc)
     return reach->fails;
 }
 
-bool program_reaches(const struct program *program,
-                     const struct program_pack *pack,
-                     const struct feed_range *ranges, void *room)
+/* Runs the rows' part until something can be noticed, or only a result. */
+static bool run(const struct program *program, const struct program_pack *pack,
+                const struct run_values *values,
+                const struct feed_range *ranges, bool only_results, void *room)
 {
     size_t count = instructions(program);
     struct program_part part = program_part(program);
     struct reach reach = { .program = program,
                            .pack = pack,
+                           .values = values,
                            .ranges = ranges,
                            .registers = room };
     reach.live = (bool *)(reach.registers + program->registers + 1);
@@ -93,10 +98,29 @@ bool program_reaches(const struct program *program,
     for (unsigned i = 0; i < program->registers; i++)
         reach.registers[i] = interval_any(TYPE_I64);
     go_on(&reach, part.first, true);
-    for (int pc = part.first; pc < part.converge; pc++)
-        if (reach.live[pc] && step(&reach, pc))
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        if (reach.live[pc] && step(&reach, pc) &&
+            (!only_results || effect == EFFECT_OUTPUT))
             return true;
+    }
     return false;
+}
+
+bool program_reaches(const struct program *program,
+                     const struct program_pack *pack,
+                     const struct run_values *values,
+                     const struct feed_range *ranges, void *room)
+{
+    return run(program, pack, values, ranges, false, room);
+}
+
+bool program_reach_results(const struct program *program,
+                           const struct program_pack *pack,
+                           const struct run_values *values,
+                           const struct feed_range *ranges, void *room)
+{
+    return run(program, pack, values, ranges, true, room);
 }
 
 /* -------------------------------------------------------------- jumps -- */
@@ -166,6 +190,76 @@ static struct verdict condition(const struct reach *reach,
 }
 
 /* ------------------------------------------------------------- values -- */
+
+/* What a run knows of a constant: its bits. */
+static struct interval open_constant(const struct reach *reach, int pc)
+{
+    const struct program_pack *pack = reach->pack;
+    int type = op_facts(program_at(reach->program, pc)->op)->writes;
+    unsigned low = 0, high = pack->slot_count;
+    double real;
+    if (reach->values == NULL || reach->values->slots == NULL)
+        return interval_any(type);
+    while (low < high) {
+        unsigned middle = low + (high - low) / 2;
+        if (pack->slots[middle].pc < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t bits = reach->values->slots[low];
+    if (type == TYPE_I32)
+        bits = (int32_t)bits; /* as the machine does */
+    if (type == TYPE_I32 || type == TYPE_I64)
+        return (struct interval){ .low = bits, .high = bits };
+    memcpy(&real, &bits, sizeof real);
+    real = type == TYPE_F32 ? (double)(float)real : real;
+    return (struct interval){ .low_real = real,
+                              .high_real = real,
+                              .nan = isnan(real) };
+}
+
+/* Value number `word` of a table. */
+static struct interval looked_up(const struct run_lookup *table, int type,
+                                 int64_t word)
+{
+    struct interval value = { 0 };
+    const char *at = (const char *)table->values + table->width * word;
+    int32_t narrow;
+    if (type == TYPE_F64) {
+        memcpy(&value.low_real, at, sizeof value.low_real);
+        value.nan = isnan(value.low_real);
+    } else if (type == TYPE_I64) {
+        memcpy(&value.low, at, sizeof value.low);
+    } else {
+        memcpy(&narrow, at, sizeof narrow);
+        value.low = narrow;
+    }
+    value.high = value.low;
+    value.high_real = value.low_real;
+    return value;
+}
+
+/* What a lookup gives for a range of words, if they are not too many. */
+static struct interval lookup(const struct reach *reach, int pc)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    const struct interval *words = &reach->registers[in->b];
+    int type = op_facts(in->op)->writes;
+    if (reach->values == NULL || reach->values->lookups == NULL)
+        return interval_any(type);
+    const struct run_lookup *table =
+        &reach->values->lookups[reach->pack->code[pc].c];
+    if (words->low < 0 || words->high >= table->count ||
+        words->high - words->low >= WORDS_MAX)
+        return interval_any(type);
+    struct interval range = looked_up(table, type, words->low);
+    for (int64_t word = words->low + 1; word <= words->high; word++) {
+        struct interval value = looked_up(table, type, word);
+        range = interval_join(&range, &value);
+    }
+    return range;
+}
 
 static struct interval constant(const struct instruction *in)
 {
@@ -258,11 +352,14 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
         feed = &reach->ranges[reach->pack->code[pc].b];
         if (in->op == OP_COLUMN_NULL)
             return interval_truth((struct verdict){ feed->null, feed->not_null });
-        if (in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD)
-            return interval_any(TYPE_I32); /* the feed's are codes */
         return feed->value;
     case FORM_CONSTANT:
         return constant(in);
+    case FORM_TEXT:
+    case FORM_PARAMETER:
+        return open_constant(reach, pc);
+    case FORM_LOOKUP:
+        return lookup(reach, pc);
     case FORM_CHOICE:
         return choice(&registers[in->d], &registers[in->b], &registers[in->c]);
     case FORM_CAST:

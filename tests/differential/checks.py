@@ -9,7 +9,7 @@
 import re
 
 from .engines import Refused
-from .nodes import Node, listed
+from .nodes import Node, is_ordered, result_types
 
 # Errors of vdbq that are right: {pattern of the message: why}.
 REFUSALS = {}
@@ -25,15 +25,16 @@ class Difference(Exception):
 
 
 class Case:
-    """A check of a query over tables."""
+    """A check of a query over tables. `about` is what the check needs to
+    know: of a change the table and its letters, of totals the columns;
+    `settings` are how vdbq works."""
 
-    def __init__(self, tables, views, check, node, types='', ordered=False, size=0):
+    def __init__(self, tables, views, check, node, about=None, settings=()):
         self.tables, self.views, self.check, self.node = tables, views, check, node
-        self.types, self.ordered, self.size = types, ordered, size
+        self.about, self.settings = about, settings
 
     def copy(self, **changes):
-        made = Case(self.tables, self.views, self.check, self.node, self.types, self.ordered,
-                    self.size)
+        made = Case(self.tables, self.views, self.check, self.node, self.about, self.settings)
         for name, value in changes.items():
             setattr(made, name, value)
         return made
@@ -54,7 +55,7 @@ def close(a, b):
 
 def key(row):
     return [(0, 0, '') if v is None else (2, 0, v) if isinstance(v, str)
-            else (1, v if isinstance(v, int) else float(f'{v:.7g}'), '') for v in row]
+            else (1, v if isinstance(v, int) else float(f'{v:.11g}'), '') for v in row]
 
 
 def same(got, wanted, ordered):
@@ -110,15 +111,15 @@ def check_peer(case, vdbq, peer):
     except Refused:
         return False
     if peer.dialect == 'sqlite':
-        wanted = from_sqlite(wanted, case.types)
+        wanted = from_sqlite(wanted, result_types(case.node))
     got = ask(vdbq, case.node.sql(''))
     if got is not None:
-        same_or_raise(got, wanted, case.ordered)
+        same_or_raise(got, wanted, is_ordered(case.node))
     return True
 
 
 def check_change(case, vdbq, peer):
-    name, letters = case.types
+    name, letters = case.about
     try:
         peer.run(case.node.sql(peer.dialect))
     except Refused:
@@ -144,8 +145,8 @@ def check_tlp(case, vdbq, peer):
 def check_tlp_totals(case, vdbq, peer):
     """Sums and extremes of the parts make those of the whole."""
     _, source, condition = (part.sql('') for part in case.node.parts)
-    numbers = [c for c in case.types if c.type == 'I' and c.bound < 2**40][:2]
-    others = [c for c in case.types if c.type in 'DTYI'][:2]
+    numbers = [c for c in case.about if c.type == 'I' and c.bound < 2**40][:2]
+    others = [c for c in case.about if c.type in 'DTYI'][:2]
     asked = ['count(*)'] + [f'sum({c.sql("")})' for c in numbers] + \
         [f'{word}({c.sql("")})' for c in others for word in ('min', 'max')]
     ways = [total] * (1 + len(numbers)) + [least, most] * len(others)
@@ -189,11 +190,3 @@ CHECKS = {'peer': check_peer, 'change': check_change, 'tlp': check_tlp,
 def parted(items, source, condition):
     """The node of a case of TLP and NoREC."""
     return Node('SELECT {0} FROM {1} WHERE {2}', items, source, condition)
-
-
-def query_text(case):
-    """What a person runs to see it."""
-    return case.node.sql('')
-
-
-__all__ = ['CHECKS', 'Case', 'Difference', 'listed', 'message_kind', 'parted', 'query_text']

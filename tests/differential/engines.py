@@ -31,11 +31,12 @@ class Vdbq:
         self.folder = tempfile.TemporaryDirectory(prefix='differential')
         self.databases = 0
 
-    def reset(self, tables, views=(), size=0):
-        """A new database with these tables and views, in tablets of `size` rows."""
-        if self.process is None or size != self.size or self.databases % 50 == 0:
+    def reset(self, tables, views=(), settings=()):
+        """A new database with these tables and views; settings are variables of
+        the environment."""
+        if self.process is None or settings != self.settings or self.databases % 50 == 0:
             self.close()
-            self.start(size)
+            self.start(settings)
         else:
             for line in self.made:
                 self.run(line)
@@ -49,14 +50,12 @@ class Vdbq:
             self.run(f'CREATE VIEW {name} AS {node.sql(self.dialect)}')
             self.made.insert(0, f'DROP VIEW {name}')
 
-    def start(self, size):
-        self.size, self.made = size, []
+    def start(self, settings):
+        self.settings, self.made = settings, []
         path = os.path.join(self.folder.name, 'test.vdb')
         for name in os.listdir(self.folder.name):
             os.unlink(os.path.join(self.folder.name, name))
-        environment = dict(os.environ)
-        if size:
-            environment['VDBQ_TABLET_ROWS'] = str(size)
+        environment = dict(os.environ) | dict(settings)
         command = [*shlex.split(self.options.binary), '--batch', '--no-sync', '--mode', 'quote',
                    '--device', self.options.device, path]
         self.errors, self.errors_read = tempfile.TemporaryFile(), 0
@@ -151,8 +150,8 @@ class Sqlite:
     """sqlite3 in memory."""
     dialect = 'sqlite'
 
-    def reset(self, tables, views=(), size=0):
-        del size
+    def reset(self, tables, views=(), settings=()):
+        del settings
         self.connection = sqlite3.connect(':memory:', isolation_level=None)
         self.steps = 0
         self.connection.set_progress_handler(self.step, 1000)
@@ -185,8 +184,8 @@ class DuckDB:
         import duckdb
         self.duckdb, self.connection = duckdb, None
 
-    def reset(self, tables, views=(), size=0):
-        del size
+    def reset(self, tables, views=(), settings=()):
+        del settings
         if self.connection:
             self.connection.close()
         self.connection = self.duckdb.connect(config={'threads': 1})

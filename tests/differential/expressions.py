@@ -48,8 +48,11 @@ def constant(rng, kind):
         return Node(text, type=kind, bound=abs(value) + 1, grain=3)
     name = rng.choice([c for c in COLUMNS if COLUMNS[c][0] == kind])
     value = random_value(rng, name)
-    return Node({d: literal(kind, value, d) for d in ('', 'sqlite', 'duckdb')}, type=kind,
-                bound=COLUMNS[name][2], grain=0)
+    texts = {d: literal(kind, value, d) for d in ('', 'sqlite', 'duckdb')}
+    if kind == 'M':  # 0.01 alone is a DOUBLE
+        texts = {d: text if d == 'sqlite' else f'CAST({text} AS DECIMAL(9,2))'
+                 for d, text in texts.items()}
+    return Node(texts, type=kind, bound=COLUMNS[name][2], grain=0)
 
 
 class Expressions:
@@ -64,10 +67,12 @@ class Expressions:
             'D': ('add', 'multiply', 'divide', 'negative', 'absolute', 'widened', 'rounded',
                   'widened_float', 'extreme', 'mixed'),
             'F': ('negative', 'float_sum'),
-            'T': ('joined', 'folded', 'part', 'replaced', 'trimmed', 'number_text', 'extreme'),
+            'T': ('joined', 'folded', 'part', 'replaced', 'trimmed', 'number_text', 'extreme',
+                  'newer'),
             'B': (*('compared',) * 6, *('logical',) * 4, 'opposite', 'null_test', 'between',
-                  'among', 'like', 'same', 'exists', 'in_query'),
-            'Y': ('moved', 'extreme'), 'W': ('extreme',), 'M': ('add', 'negative', 'decimal_times'),
+                  'among', 'like', 'same', 'exists', 'in_query',
+                  'holds'),
+            'Y': ('moved', 'extreme', 'months'), 'W': ('extreme',), 'M': ('add', 'negative', 'decimal_times'),
         }.items()}
 
     # -------------------------------------------------------------- entry --
@@ -313,6 +318,23 @@ class Expressions:
     def number_text(self, kind, depth, scope):
         return Node('CAST({0} AS TEXT)', self.make('I', depth, scope), type='T')
 
+    def newer(self, kind, depth, scope):
+        """Functions that sqlite3 3.40 has not."""
+        form = self.rng.choice(('reverse({{0}})', 'left({{0}}, {n})', 'right({{0}}, {n})',
+                                'repeat({{0}}, {n})', "lpad({{0}}, {n}, 'xy')",
+                                "rpad({{0}}, {n}, 'z')", "split_part({{0}}, 'a', {m})"))
+        if self.peer == 'sqlite':
+            return None
+        n = self.rng.randrange(4)
+        return Node(form.format(n=n, m=n + 1), self.make('T', min(depth, 1), scope), type='T')
+
+    def holds(self, kind, depth, scope):
+        if self.peer == 'sqlite':
+            return None
+        word = self.rng.choice(('starts_with', 'ends_with', 'contains'))
+        return Node(f'{word}({{0}}, {{1}})', *self.two('T', min(depth, 1), scope), type='B',
+                    bound=1)
+
     # -------------------------------------------------------------- dates --
 
     def moved(self, kind, depth, scope):
@@ -324,6 +346,18 @@ class Expressions:
                      'duckdb': f'CAST({{0}} + {days} AS DATE)'},
                     Node('nullif(nullif({0}, {1}), {2})', self.rng.choice(columns),
                          self.day('0001-01-01'), self.day('9999-12-31'), type='Y'), type='Y')
+
+    def months(self, kind, depth, scope):
+        """A date some months or years away, on that month's last day at most."""
+        columns = [c for c in scope.columns if c.type == 'Y']
+        if self.peer == 'sqlite' or not columns:
+            return None
+        unit = self.rng.choice(('MONTH', 'YEAR', 'DAY'))
+        sign, count = self.rng.choice('+-'), self.rng.randrange(30)
+        inner = Node('nullif(nullif({0}, {1}), {2})', self.rng.choice(columns),
+                     self.day('0001-01-01'), self.day('9999-12-31'), type='Y')
+        text = f"{{0}} {sign} INTERVAL '{count}' {unit}"
+        return Node({'': f'({text})', 'duckdb': f'CAST({text} AS DATE)'}, inner, type='Y')
 
     @staticmethod
     def day(text):

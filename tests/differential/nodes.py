@@ -61,6 +61,24 @@ def optional(template, *parts):
     return Node(template, *parts, droppable=True)
 
 
+# ---------------------------------------------------------------- queries --
+
+def result_types(query):
+    """The letters of the columns that a query gives."""
+    head = query.parts[0]
+    if head.separator is not None:
+        return [item.parts[0].type for item in head.parts]
+    if head.type in VALUE_TYPES:
+        return [head.type]
+    return result_types(query.parts[-1] if query.template.startswith('WITH') else head)
+
+
+def is_ordered(query):
+    """Whether its rows come in a given order."""
+    return query.template.startswith('{0} ORDER BY') or (
+        query.template == '{0} {1}' and is_ordered(query.parts[0]))
+
+
 # ------------------------------------------------------------ cutting down --
 
 def simple_literals(node):
@@ -84,7 +102,7 @@ def smaller(node):
     """Trees that are this one with one thing simpler, the largest cuts first."""
     if node.droppable:
         yield EMPTY
-    if node.type in (*VALUE_TYPES, 'Q', 'S') and node.type:
+    if node.type in (*VALUE_TYPES, 'Q', 'S'):
         yield from inside(node, node.type)
         yield from simple_literals(node)
     if node.separator is not None and len(node.parts) > 1:

@@ -84,7 +84,9 @@ class Queries:
         word = self.rng.choice((',', 'CROSS JOIN', 'JOIN', 'JOIN', 'INNER JOIN', 'LEFT JOIN',
                                 'LEFT JOIN', 'LEFT OUTER JOIN', 'RIGHT JOIN', 'FULL JOIN'))
         if word in (',', 'CROSS JOIN'):
-            return Node(f'{{0}}{"" if word == "," else " "}{word} {{1}}', left, right, type='S')
+            # DuckDB binds a comma looser than JOIN, sqlite3 and vdbq do not.
+            return Node({'': f'{{0}}{"" if word == "," else " "}{word} {{1}}',
+                         'duckdb': '{0} CROSS JOIN {1}'}, left, right, type='S')
         scope = Scope(left_columns + right_columns)
         pairs = [(a, b) for a in left_columns for b in right_columns
                  if a.type == b.type or (a.type in 'ID' and b.type in 'ID'
@@ -127,16 +129,13 @@ class Queries:
     # ------------------------------------------------------------- SELECT --
 
     def query(self):
-        """A whole query and the letters of its columns."""
+        """A whole query."""
         made = self.compound() if self.rng.random() < 0.12 else self.select()
         node = made.node
         if self.rng.random() < 0.06:
             node = self.with_names()
             made = Made(node, self.with_columns, 0)
-        ordered = self.rng.random() < 0.5
-        if ordered:
-            node = self.ordered(node, len(made.columns))
-        return node, [c.type for c in made.columns], ordered
+        return self.ordered(node, len(made.columns)) if self.rng.random() < 0.5 else node
 
     def with_names(self):
         """WITH w AS (...) SELECT ... FROM w."""
@@ -270,7 +269,10 @@ class Queries:
         inner = Scope(scope.columns)
         by = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 1, 2)))]
         order = [self.rng.choice(scope.columns) for _ in range(self.rng.choice((0, 1, 2)))]
-        call = self.window_call(inner, bool(order))
+        whole = len(scope.columns) <= 8 and self.rng.random() < 0.4
+        if whole:
+            order = self.rng.sample(scope.columns, len(scope.columns))
+        call = self.window_place(inner) if whole else self.window_call(inner, bool(order))
         parts = [call]
         over = ''
         if by:
@@ -282,6 +284,16 @@ class Queries:
             parts.append(listed(terms))
         return Node(f'{{0}} OVER ({over.strip()})', *parts, type=call.type, bound=call.bound,
                     grain=call.grain)
+
+    def window_place(self, inner):
+        """A function of a row's place: rows that tie are the same in all columns."""
+        word = self.rng.choice(('row_number', 'lag', 'lead', 'first_value', 'last_value'))
+        if word == 'row_number':
+            return Node('row_number()', type='I', bound=10**6)
+        kind = self.rng.choice(WINDOW_TYPES)
+        a = self.expressions.make(kind, 1, inner)
+        more = self.rng.choice(('', ', 1', ', 2', ', 0')) if word in ('lag', 'lead') else ''
+        return Node(f'{word}({{0}}{more})', a, type=kind, bound=a.bound, grain=a.grain)
 
     def window_call(self, inner, ordered):
         if ordered and self.rng.random() < 0.5:
@@ -364,7 +376,7 @@ class Queries:
         """A statement that changes a table, and the table."""
         table = self.rng.choice(tables)
         columns = [column_node(c) for c in table.columns]
-        scope = Scope(columns)
+        scope = Scope(columns, queries=self.elsewhere(table))
         what = self.rng.random()
         where = optional('WHERE {0}', self.expressions.make('B', 2, scope))
         if what < 0.3:
@@ -381,6 +393,11 @@ class Queries:
         items.separator, items.template = None, ', '.join(['{}'] * len(columns))
         return Node(f'INSERT INTO {table.name} SELECT {{0}} FROM {other.name} {{1}}', items, where,
                     type='change'), table
+
+    def elsewhere(self, table):
+        """Queries over all tables but one, whose rows change meanwhile."""
+        others = [r for r in self.relations if r.is_table and r.name != table.name]
+        return Queries(self.rng, others, self.peer) if others else None
 
     def value_for(self, column, scope):
         """A value that a column can hold."""

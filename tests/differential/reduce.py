@@ -12,7 +12,7 @@ def difference(case, vdbq, peer):
     """(kind, text) of what is wrong with a case in databases of its own, or None."""
     try:
         peer.reset(case.tables, case.views)
-        vdbq.reset(case.tables, case.views, case.size)
+        vdbq.reset(case.tables, case.views, case.settings)
         CHECKS[case.check](case, vdbq, peer)
     except Difference as found:
         return found.kind, found.text
@@ -45,13 +45,13 @@ class Reducer:
             case = self.smaller_query(case)
             case = self.smaller_views(case)
             case = self.fewer_columns(case)
-            case = self.no_tablets(case)
+            case = self.plain_tables(case)
         return case
 
     @staticmethod
     def measure(case):
         return (case.node.size(), len(case.node.sql('')), [n.sql('') for _, n in case.views],
-                sum(len(t.rows) * len(t.columns) + 1 for t in case.tables), case.size)
+                sum(len(t.rows) * len(t.columns) + 1 for t in case.tables), case.settings)
 
     def fewer_tables(self, case):
         for name in ('views', 'tables'):
@@ -81,7 +81,7 @@ class Reducer:
     @staticmethod
     def with_table(case, i, columns, rows):
         tables = list(case.tables)
-        tables[i] = Table(tables[i].name, columns, rows)
+        tables[i] = Table(tables[i].name, columns, rows, tables[i].indexed)
         return case.copy(tables=tables)
 
     def smaller_query(self, case):
@@ -119,6 +119,11 @@ class Reducer:
                 case = made if self.still(made) else case
         return case
 
-    def no_tablets(self, case):
-        made = case.copy(size=0)
-        return made if case.size and self.still(made) else case
+    def plain_tables(self, case):
+        """Without indexes, and as vdbq works by itself."""
+        for i, table in enumerate(case.tables):
+            made = case.copy(tables=[*case.tables[:i], Table(table.name, table.columns, table.rows),
+                                     *case.tables[i + 1:]])
+            case = made if table.indexed and self.still(made) else case
+        made = case.copy(settings=())
+        return made if case.settings and self.still(made) else case

@@ -33,11 +33,8 @@ def column_node(name, qualifier=''):
 class Table:
     """Columns by name and rows of plain values, DECIMAL as hundredths."""
 
-    def __init__(self, name, columns, rows):
-        self.name, self.columns, self.rows = name, columns, rows
-
-    def copy(self):
-        return Table(self.name, list(self.columns), list(self.rows))
+    def __init__(self, name, columns, rows, indexed=()):
+        self.name, self.columns, self.rows, self.indexed = name, columns, rows, indexed
 
     def statements(self, dialect):
         """SQL that makes it and fills it."""
@@ -50,6 +47,9 @@ class Table:
                 literal(COLUMNS[c][0], v, dialect) for c, v in zip(self.columns, row)) + ')'
                 for row in self.rows)
             made.append(f'INSERT INTO {self.name} VALUES {rows}')
+        if self.indexed and set(self.indexed) <= set(self.columns):
+            made.append(f'CREATE INDEX index_{self.name} ON {self.name} '
+                        f'({", ".join(self.indexed)})')
         return made
 
 
@@ -107,7 +107,8 @@ def random_table(rng, name, allowed):
             continue
         rows.append(tuple(number + 1 if c == 'p' else None if rng.random() < null_share[c]
                           else random_value(rng, c) for c in columns))
-    return Table(name, columns, rows)
+    indexed = rng.sample(columns, min(len(columns), 2)) if rng.random() < 0.3 else ()
+    return Table(name, columns, rows, indexed)
 
 
 def random_tables(rng, allowed=tuple(COLUMNS)):

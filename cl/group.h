@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Grouping on a device: what the host hands to the kernels of cl/group.cl.
+ *
+ * A table of groups has slots. Each has a record: a struct group_record, then
+ * a state for each aggregate as the host keeps it (src/exec/aggregate.h), so
+ * that the host makes the results of both; then, for each sum of floats, the
+ * `top` that the next rows need. A slot without rows is not a group.
+ *
+ * The keys of a row become one number, its code: to the first key's order
+ * less its base, times its stride, the next one's is added, and so on. Where
+ * the table is hashed a code's slot is found by open addressing; elsewhere
+ * the code is the slot.
+ */
+#ifndef VDBQ_CL_GROUP_H
+#define VDBQ_CL_GROUP_H
+
+#include "types.h"
+
+#define GROUP_KEYS_MAX 8
+#define GROUP_AGGREGATES_MAX 24
+#define GROUP_LOCAL_BYTES 24576 /* of a work-group's own table */
+
+/* A column of the rows: offsets into their buffer. */
+struct group_column {
+    u64 values;
+    u64 nulls;    /* bytes, 1 where NULL                              */
+    u32 type;     /* TYPE_...                                         */
+    u32 nullable; /* 0: no value is NULL                              */
+};
+
+struct group_key {
+    struct group_column column;
+    u64 base;   /* order of the least value (exec/order.h)            */
+    u64 size;   /* codes of values: NULL's comes behind. 0: all codes
+                   are taken, NULL has a slot of its own              */
+    u64 stride;
+};
+
+/* What is kept, as enum aggregate_kind has it. */
+#define GROUP_ROWS 0
+#define GROUP_NARROW 1
+#define GROUP_WIDE 2
+#define GROUP_REAL 3
+#define GROUP_BEST 4
+#define GROUP_EARLIEST 5
+
+struct group_aggregate {
+    struct group_column value;
+    struct group_column filter; /* I32, must be true                   */
+    u32 kind;
+    u32 has_value;
+    u32 has_filter;
+    u32 at;       /* of its state in a record                          */
+    u32 raise_at; /* GROUP_REAL: of the next `top`                     */
+    u32 distinct; /* 1: a value counts once in a group                 */
+    u64 flip;     /* GROUP_BEST: the state keeps order ^ flip          */
+    u64 base;     /* distinct: order of the least value                */
+    u64 size;     /* ... values there are                              */
+    u64 bits;     /* ... where its bits begin: one a slot and value    */
+};
+
+struct group_control {
+    u32 keys;
+    u32 aggregates;
+    u32 width;   /* of a record in bytes, a multiple of 8              */
+    u32 hashed;
+    u64 slots;   /* that codes are hashed to, a power of two; two more
+                    follow: of the code that stands for an empty slot,
+                    and of NULL. Else: codes there are                 */
+    u32 copies;  /* of the table in local memory, a power of two; 0:
+                    it does not fit there                              */
+    u32 out;     /* bytes of a record that go to the host              */
+    struct group_key key[GROUP_KEYS_MAX];
+    struct group_aggregate aggregate[GROUP_AGGREGATES_MAX];
+};
+#define GROUP_EMPTY 0xffffffffffffffffUL
+
+struct group_record {
+    u64 before; /* ~ number of its first row */
+    u64 rows;
+};
+
+/* What happened; zeroed before. */
+struct group_state {
+    u32 full;  /* a code found no slot: nothing was added */
+    u32 count; /* of groups that went out                 */
+};
+
+/* In front of a record that goes out. */
+struct group_out {
+    u64 code;
+    u64 null; /* 1: the key is NULL, `code` says nothing */
+};
+
+VDBQ_ASSERT_LAYOUT(group_column, sizeof(struct group_column) == 24);
+VDBQ_ASSERT_LAYOUT(group_key, sizeof(struct group_key) == 48);
+VDBQ_ASSERT_LAYOUT(group_aggregate, sizeof(struct group_aggregate) == 104);
+VDBQ_ASSERT_LAYOUT(group_control, sizeof(struct group_control) == 2912);
+VDBQ_ASSERT_LAYOUT(group_out, sizeof(struct group_out) == 16);
+
+#endif

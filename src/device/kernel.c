@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls of kernel.h: checks what every kind of device would check, and
+ * hands on to the kind's own function.
+ */
+#include "device/kernel.h"
+
+#include <assert.h>
+
+#include "device/backend.h"
+
+bool device_has_kernels(const struct device *device)
+{
+    return device->backend->call != NULL;
+}
+
+enum vdbq_status device_call(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error)
+{
+    assert(call->memory_count > 0 && call->memories[0] != NULL);
+    assert(call->memory_count <= CALL_MEMORIES_MAX);
+    assert(call->number_count <= CALL_NUMBERS_MAX);
+    for (unsigned i = 0; i < call->memory_count; i++)
+        assert(call->memories[i] == NULL || call->memories[i]->host == NULL);
+    if (call->items == 0)
+        return VDBQ_OK;
+    return device->backend->call(device, call, times, error);
+}
+
+enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error)
+{
+    assert(memory->host == NULL && size <= memory->size_bytes);
+    if (size == 0)
+        return VDBQ_OK;
+    return memory->device->backend->fill(memory, size, byte, error);
+}
+
+enum vdbq_status device_calls_wait(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error)
+{
+    return device->backend->calls_wait(device, times, error);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels beside the machine (cl/group.cl, cl/sort.cl): what works on result
+ * rows where they are, on the device. Calls are put into the device's queue
+ * behind the machine's launches, and run in the order in which they were
+ * made. The host build has none of them.
+ */
+#ifndef VDBQ_DEVICE_KERNEL_H
+#define VDBQ_DEVICE_KERNEL_H
+
+#include "device/device.h"
+
+/* Name, text; for local memory or not. */
+#define DEVICE_KERNELS(_)                                                     \
+    _(GROUP_FIND, vdbq_group_find, GROUP)                                     \
+    _(GROUP_RAISE, vdbq_group_raise, GROUP)                                   \
+    _(GROUP_ADD, vdbq_group_add, GROUP)                                       \
+    _(GROUP_ADD_LOCAL, vdbq_group_add, GROUP_LOCAL)                           \
+    _(GROUP_GROW, vdbq_group_grow, GROUP)                                     \
+    _(GROUP_OUT, vdbq_group_out, GROUP)
+
+enum device_kernel {
+#define DEVICE_KERNEL(name, function, text) KERNEL_##name,
+    DEVICE_KERNELS(DEVICE_KERNEL)
+#undef DEVICE_KERNEL
+    KERNELS
+};
+
+enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 6 };
+
+/* A kernel's arguments: memories, which the device must hold, then numbers.
+ * Unused memories are NULL behind the first; the kernel reads none there. */
+struct device_call {
+    enum device_kernel kernel;
+    struct device_memory *memories[CALL_MEMORIES_MAX];
+    unsigned memory_count;
+    uint64_t numbers[CALL_NUMBERS_MAX];
+    unsigned number_count;
+    uint64_t items; /* work-items of use; some more may run, and many items
+                       may have to share fewer                            */
+};
+
+/* Whether the device has these kernels at all. */
+bool device_has_kernels(const struct device *device);
+
+/* Puts a call into the queue, and builds the kernel where it was not; that is
+ * added to `times`. */
+enum vdbq_status device_call(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error);
+/* The same for filling a memory's first `size` bytes with one byte. */
+enum vdbq_status device_fill(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error);
+/* Waits for all calls, and adds what they took. */
+enum vdbq_status device_calls_wait(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error);
+
+#endif

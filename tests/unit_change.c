@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions of a connection, as SQL alone cannot tell them: what other
+ * connections see, what becomes of queries that are open, of prepared
+ * statements and of appends, and how many rows changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "api/vdbq.h"
+
+static char path[] = "/tmp/vdbq-change-XXXXXX";
+
+static vdbq *open_file(void)
+{
+    vdbq *db;
+
+    assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    return db;
+}
+
+static void run(vdbq *db, const char *sql)
+{
+    enum vdbq_status status = vdbq_execute(db, sql);
+
+    if (status != VDBQ_OK)
+        print_error("%s: %s\n", sql, vdbq_error(db)->message);
+    assert_int_equal(status, VDBQ_OK);
+}
+
+static vdbq_query *prepare(vdbq *db, const char *sql)
+{
+    vdbq_query *query;
+
+    assert_int_equal(vdbq_prepare(db, sql, -1, &query, NULL), VDBQ_OK);
+    return query;
+}
+
+/* The one number that a query gives. */
+static int64_t number(vdbq *db, const char *sql)
+{
+    vdbq_query *query = prepare(db, sql);
+    int64_t value;
+
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    value = vdbq_query_int64(query, 0);
+    vdbq_query_close(query);
+    return value;
+}
+
+static int64_t count(vdbq *db)
+{
+    return number(db, "select count(*) from t");
+}
+
+/* A file of its own with a table of three rows. */
+static int make_file(void **state)
+{
+    vdbq *db;
+    int file;
+
+    (void)state;
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    db = open_file();
+    run(db, "create table t (a integer primary key, b text);"
+            "insert into t values (1, 'one'), (2, 'two'), (3, 'three')");
+    vdbq_close(db);
+    return 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    unlink(path);
+    return 0;
+}
+
+static void others_see_what_is_committed(void **state)
+{
+    vdbq *writer = open_file(), *reader = open_file();
+
+    (void)state;
+    run(writer, "begin; insert into t values (4, 'four'); delete from t "
+                "where a = 1; create table u (x integer)");
+    assert_int_equal(count(writer), 3);
+    assert_int_equal(count(reader), 3);
+    assert_int_equal(number(reader, "select min(a) from t"), 1);
+    assert_int_equal(vdbq_tables(writer), 2);
+    assert_int_equal(vdbq_tables(reader), 1);
+    assert_int_equal(vdbq_execute(reader, "delete from t"), VDBQ_BUSY);
+    run(writer, "commit");
+    assert_int_equal(number(reader, "select min(a) from t"), 2);
+    run(reader, "delete from t");
+    assert_int_equal(count(writer), 0);
+    vdbq_close(reader);
+    vdbq_close(writer);
+}
+
+static void closing_rolls_back(void **state)
+{
+    vdbq *db = open_file();
+
+    (void)state;
+    run(db, "begin; delete from t; drop table t");
+    vdbq_close(db);
+    db = open_file();
+    assert_int_equal(count(db), 3);
+    vdbq_close(db);
+}
+
+/* A query that is open goes on with the rows it began with, also those of a
+ * transaction that is gone. */
+static void open_queries_go_on(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "begin; insert into t values (4, 'four'), (5, 'five')");
+    query = prepare(db, "select a, b from t");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    run(db, "update t set b = 'other'; rollback");
+    for (int i = 2; i <= 5; i++) {
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        assert_int_equal(vdbq_query_int64(query, 0), i);
+    }
+    assert_string_equal(vdbq_query_text(query, 1), "five");
+    run(db, "insert into t values (7, 'seven')");
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 7);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* What was planned for one state is planned anew for another. */
+static void prepared_changes_run_again(void **state)
+{
+    vdbq *db = open_file();
+    vdbq_query *update = prepare(db, "update t set a = a + 10 where a < 3");
+    struct vdbq_stats stats;
+
+    (void)state;
+    assert_int_equal(vdbq_query_run(update), VDBQ_OK);
+    vdbq_query_stats(update, &stats);
+    assert_int_equal(stats.rows_changed, 2);
+    run(db, "begin; drop table t; create table t (b text, a bigint);"
+            "insert into t values ('x', 1), ('y', 5)");
+    assert_int_equal(vdbq_query_run(update), VDBQ_OK);
+    vdbq_query_stats(update, &stats);
+    assert_int_equal(stats.rows_changed, 1);
+    assert_int_equal(number(db, "select sum(a) from t"), 16);
+    run(db, "rollback");
+    assert_int_equal(vdbq_query_run(update), VDBQ_OK);
+    vdbq_query_stats(update, &stats);
+    assert_int_equal(stats.rows_changed, 0);
+    assert_int_equal(number(db, "select sum(a) from t"), 11 + 12 + 3);
+    vdbq_query_close(update);
+    vdbq_close(db);
+}
+
+static uint64_t changed(vdbq *db, const char *sql)
+{
+    vdbq_query *query = prepare(db, sql);
+    struct vdbq_stats stats;
+
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_stats(query, &stats);
+    vdbq_query_close(query);
+    return stats.rows_changed;
+}
+
+static void changed_rows_are_counted(void **state)
+{
+    vdbq *db = open_file();
+
+    (void)state;
+    assert_int_equal(changed(db, "insert into t values (4, 'x'), (5, 'y')"),
+                     2);
+    assert_int_equal(changed(db, "insert or ignore into t values (4, 'x'), "
+                                 "(6, 'y')"), 1);
+    assert_int_equal(changed(db, "replace into t values (4, 'x'), (7, 'y')"),
+                     2);
+    assert_int_equal(changed(db, "insert into t select a + 100, b from t"),
+                     7);
+    assert_int_equal(changed(db, "update t set b = a"), 14);
+    assert_int_equal(changed(db, "update t set b = b where a > 100"), 7);
+    assert_int_equal(changed(db, "delete from t where a <= 2"), 2);
+    assert_int_equal(changed(db, "delete from t"), 12);
+    assert_int_equal(changed(db, "delete from t"), 0);
+    vdbq_close(db);
+}
+
+/* An append is a part of the transaction that is open. */
+static void appends_belong_to_the_transaction(void **state)
+{
+    const int32_t keys[] = { 10, 11 };
+    const struct vdbq_text texts[] = { { "ten", 3 }, { "eleven", 6 } };
+    const struct vdbq_vector vectors[] = { { VDBQ_INTEGER, keys, NULL },
+                                           { VDBQ_TEXT, texts, NULL } };
+    vdbq *db = open_file();
+    vdbq_append *append;
+
+    (void)state;
+    run(db, "begin; delete from t where a = 1");
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    assert_int_equal(vdbq_append_rows(append, 2, vectors), VDBQ_OK);
+    assert_int_equal(vdbq_execute(db, "delete from t"), VDBQ_MISUSE);
+    assert_int_equal(vdbq_execute(db, "commit"), VDBQ_MISUSE);
+    assert_int_equal(vdbq_append_commit(append), VDBQ_OK);
+    vdbq_append_close(append);
+    assert_int_equal(count(db), 4);
+    assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
+    assert_int_equal(vdbq_append_rows(append, 2, vectors), VDBQ_CONSTRAINT);
+    vdbq_append_close(append);
+    assert_int_equal(count(db), 4);
+    run(db, "commit");
+    assert_int_equal(count(db), 4);
+    vdbq_close(db);
+}
+
+/* Thousands of statements of one transaction do not let the file grow by a
+ * page each. */
+static void a_transaction_uses_its_space_again(void **state)
+{
+    vdbq *db = open_file();
+    char sql[64];
+    FILE *file;
+
+    (void)state;
+    run(db, "begin");
+    for (int i = 10; i < 2000; i++) {
+        snprintf(sql, sizeof sql, "insert into t values (%d, 'row')", i);
+        run(db, sql);
+    }
+    run(db, "commit");
+    assert_int_equal(count(db), 1993);
+    vdbq_close(db);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    assert_true(ftell(file) < 1000 * 1000);
+    fclose(file);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_file, remove_file)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(others_see_what_is_committed),
+        TEST(closing_rolls_back),
+        TEST(open_queries_go_on),
+        TEST(prepared_changes_run_again),
+        TEST(changed_rows_are_counted),
+        TEST(appends_belong_to_the_transaction),
+        TEST(a_transaction_uses_its_space_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
