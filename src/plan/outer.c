@@ -183,7 +183,7 @@ static struct node *finish_join(struct outer *outer)
     int *columns = places_of(outer);
     struct node *join;
 
-    if (columns == NULL || !join_keep_keys(binder, &outer->keys))
+    if (!join_keep_keys(binder, &outer->keys) || columns == NULL)
         return NULL;
     join = node_join(binder, outer->kind, outer->nodes[0], outer->nodes[1]);
     if (join == NULL)

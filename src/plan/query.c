@@ -258,8 +258,7 @@ static struct node *filter_side(struct binder *binder, struct node **sides,
     for (int i = 0; i < (int)left->column_count && done; i++)
         done = vector_append(&join->join.left_keys, &i, 1)
                && vector_append(&join->join.right_keys, &i, 1);
-    done = done && arena_vector(binder->arena, &join->join.left_keys)
-           && arena_vector(binder->arena, &join->join.right_keys);
+    done &= join_keep_keys(binder, &join->join);
     return done ? join : (error_no_memory(binder->error), NULL);
 }
 
