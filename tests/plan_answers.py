@@ -186,15 +186,20 @@ def on_pairs():
                 if where:
                     yield (f'select * from {plain}{where}',
                            f'select * from {plain} where {opaque(where[7:])}')
-    for join, kept in (('left', 'a'), ('right', 'b')):
+    for join, kept in (('left', 'a'), ('right', 'b'), ('full', 'ab')):
         for condition in ('a.k = b.k and (a.x + b.x) in (select n from c)',
                           'a.k = b.k and exists (select 1 from c where c.k = b.x and c.x = a.x)',
                           "a.s || b.s > 'bb'"):
-            other = 'b' if kept == 'a' else 'a'
-            yield (f'select a.id, b.id from a {join} join b on {condition}',
-                   f'select a.id, b.id from a, b where {opaque(condition)} union all '
-                   + ('select a.id, null' if kept == 'a' else 'select null, b.id')
-                   + f' from {kept} where not exists (select 1 from {other} where {condition})')
+            alone = {'a': f'select a.id, null from a where not exists '
+                          f'(select 1 from b where {condition})',
+                     'b': f'select null, b.id from b where not exists '
+                          f'(select 1 from a where {condition})'}
+            union = ' union all '.join([f'select a.id, b.id from a, b where {opaque(condition)}']
+                                       + [alone[side] for side in kept])
+            yield f'select a.id, b.id from a {join} join b on {condition}', union
+            yield (f'select a.id, b.id from a {join} join b on {condition} where a.id > b.k',
+                   f'select a.id, b.id from a {join} join b on {condition} '
+                   f'where {opaque("a.id > b.k")}')
 
 
 def list_pairs():

@@ -26,7 +26,7 @@
 
 /* -------------------------------------------------------------- tables -- */
 
-enum { ROWS_MAX = 512, TABLES = 5, COLUMNS = 8 };
+enum { ROWS_MAX = 512, TABLES = 6, COLUMNS = 8 };
 #define NOTHING NAN /* a NULL, among values */
 
 /* A column as a test writes it down: values as doubles, or as integers
@@ -76,7 +76,13 @@ static const struct test_table test_tables[TABLES] = {
         BIG("small", -7, 7, 2),
         INT("i", INT32_MAX, INT32_MIN, 3) } },
     { "Mixed Case", 3, NO_KEY, 1, { INT("two words", 7) } },
-    { "empty", 4, 0, 0, { INT("id", 0), DBL("d", 0) } }
+    { "empty", 4, 0, 0, { INT("id", 0), DBL("d", 0) } },
+    { "texts", 5, NO_KEY, 0,
+      { { { .name = "s", .type = VDBQ_TEXT }, NULL, NULL },
+        { { .name = "t", .type = VDBQ_TEXT }, NULL, NULL },
+        { { .name = "d", .type = VDBQ_DATE }, NULL, NULL },
+        { { .name = "m", .type = VDBQ_DECIMAL, .precision = 9, .scale = 2 },
+          NULL, NULL } } }
 };
 
 /* The catalogue of these tables, and their values as a device has them. */

@@ -226,11 +226,29 @@ static struct expression *bind_whens(struct binder *binder,
                  : NULL;
 }
 
+/* Each WHEN stands in the ELSE of the one before: so many are as deep as
+ * expressions may be. */
+static bool few_whens(struct binder *binder, const struct ast_expression *tree)
+{
+    unsigned count = 0;
+
+    for (const struct ast_when *when = tree->whens; when != NULL;
+         when = when->next)
+        count++;
+    if (count <= SQL_DEPTH_MAX)
+        return true;
+    error_at(binder->error, VDBQ_LIMIT, tree->at,
+             "a CASE has %u WHENs; %d is the limit", count, SQL_DEPTH_MAX);
+    return false;
+}
+
 static struct expression *bind_case(struct binder *binder,
                                     const struct ast_expression *tree)
 {
     struct expression *operand = NULL;
 
+    if (!few_whens(binder, tree))
+        return NULL;
     if (tree->left != NULL) {
         operand = bind_expression(binder, tree->left);
         if (operand == NULL)

@@ -98,6 +98,7 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                             .arena = binder->arena,
                             .error = binder->error,
                             .parameter_count = binder->parameter_count,
+                            .nodes = binder->nodes,
                             .views = binder->views + 1 };
     struct ast_statement *statement;
     size_t consumed;
@@ -116,6 +117,7 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
                               statement->view.column_count, at);
     fold_finish(&inner);
     binder->parameter_count = inner.parameter_count;
+    binder->nodes = inner.nodes;
     return node;
 }
 

@@ -129,6 +129,16 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .range = range_full(e->type) };
 }
 
+/* Moves a list to the arena, complete or not: nothing else frees it. */
+static bool keep_list(struct binder *binder, struct vector *list)
+{
+    bool kept = arena_vector(binder->arena, list);
+
+    if (!kept)
+        error_no_memory(binder->error);
+    return kept;
+}
+
 /* ----------------------------------------------------------- functions -- */
 
 static bool add_function(struct lifting *lifting, struct node **below,
@@ -137,16 +147,14 @@ static bool add_function(struct lifting *lifting, struct node **below,
     struct step_function function = { .name = e->function->name,
                                       .arguments = VECTOR(int),
                                       .at = e->at };
-    struct vector columns = VECTOR(int);
     bool done = true;
 
     for (unsigned i = 0; i < e->argument_count && done; i++) {
         int column = node_column_for(lifting->binder, below, e->arguments[i]);
-        done = column >= 0 && vector_append(&columns, &column, 1);
+        done = column >= 0 && vector_append(&function.arguments, &column, 1);
     }
-    function.arguments = columns;
-    done = done && arena_vector(lifting->binder->arena, &function.arguments)
-           && vector_append(functions, &function, 1);
+    done &= arena_vector(lifting->binder->arena, &function.arguments);
+    done = done && vector_append(functions, &function, 1);
     if (!done && lifting->binder->error->status == VDBQ_OK)
         error_no_memory(lifting->binder->error);
     return done;
@@ -168,10 +176,9 @@ static struct node *lift_functions(struct lifting *lifting,
             &functions);
     if (done)
         node = node_wider(lifting->binder, NODE_MAP, below, (unsigned)count);
-    if (node != NULL) {
-        node->map.functions = functions;
-        done = arena_vector(lifting->binder->arena, &node->map.functions);
-    }
+    if (!keep_list(lifting->binder, &functions) || node == NULL)
+        return NULL;
+    node->map.functions = functions;
     for (size_t i = 0; i < count && node != NULL && done; i++) {
         struct expression *e =
             VECTOR_ITEMS(&lifting->found, struct expression *)[i];
@@ -211,13 +218,13 @@ static bool add_parameters(struct binder *binder, struct node **below,
             .column = node_column_for(binder, below, value->value)
         };
         if (parameter.column < 0)
-            return false;
+            return keep_list(binder, parameters) && false;
         if (!vector_append(parameters, &parameter, 1)) {
             error_no_memory(binder->error);
-            return false;
+            return keep_list(binder, parameters) && false;
         }
     }
-    return arena_vector(binder->arena, parameters);
+    return keep_list(binder, parameters);
 }
 
 static struct node *apply(struct binder *binder, struct node *below,
@@ -289,13 +296,13 @@ static bool add_order(struct binder *binder, struct node **below,
                                 .nulls_last = term->nulls_last };
         key.column = node_column_for(binder, below, term->expression);
         if (key.column < 0)
-            return false;
+            return keep_list(binder, keys) && false;
         if (!vector_append(keys, &key, 1)) {
             error_no_memory(binder->error);
-            return false;
+            return keep_list(binder, keys) && false;
         }
     }
-    return arena_vector(binder->arena, keys);
+    return keep_list(binder, keys);
 }
 
 /* The column of an operand that may be none: -1; -2: a failure. */
@@ -332,9 +339,9 @@ static bool add_window(struct lifting *lifting, struct node **below,
             VECTOR_ITEMS(&window->partition, struct expression *)[i]);
         done = column >= 0 && vector_append(&made.partition, &column, 1);
     }
+    done &= keep_list(binder, &made.partition);
     done = done && made.aggregate.column > -2 && made.aggregate.filter > -2
            && made.fallback > -2
-           && arena_vector(binder->arena, &made.partition)
            && add_order(binder, below, &window->order, &made.order)
            && vector_append(functions, &made, 1);
     if (!done && binder->error->status == VDBQ_OK)
@@ -358,10 +365,9 @@ static struct node *lift_all_windows(struct lifting *lifting,
     if (done)
         node = node_wider(lifting->binder, NODE_WINDOW, below,
                           (unsigned)count);
-    if (node != NULL) {
-        node->window.functions = functions;
-        done = arena_vector(lifting->binder->arena, &node->window.functions);
-    }
+    if (!keep_list(lifting->binder, &functions) || node == NULL)
+        return NULL;
+    node->window.functions = functions;
     for (size_t i = 0; i < count && node != NULL && done; i++) {
         struct expression *e =
             VECTOR_ITEMS(&lifting->found, struct expression *)[i];

@@ -104,6 +104,16 @@ int lower_apply(struct lowering *lowering, struct node *node,
     return lower_inner(lowering, node, inner) ? number : -1;
 }
 
+/* Adds an item to a list of the step, which owns its vectors from then on;
+ * returns it there. */
+static void *add_to(struct lowering *lowering, struct vector *list,
+                    const void *item)
+{
+    if (!vector_append(list, item, 1))
+        return error_no_memory(lowering->binder->error), NULL;
+    return vector_at(list, list->count - 1);
+}
+
 int lower_window(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
@@ -130,18 +140,20 @@ int lower_window(struct lowering *lowering, struct node *node,
                          map);
     for (size_t i = 0; number >= 0 && i < functions->count && done; i++) {
         const struct step_window_function *from = vector_at(functions, i);
-        struct step_window_function function = *from;
+        struct step_window_function function = *from, *added;
         function.aggregate.column = moved(below, from->aggregate.column);
         function.aggregate.filter = moved(below, from->aggregate.filter);
         function.fallback = moved(below, from->fallback);
         function.partition = VECTOR(int);
         function.order = VECTOR(struct step_key);
-        done = lower_move_numbers(lowering, &from->partition, below,
-                            &function.partition)
-               && lower_move_keys(lowering, &from->order, below, &function.order)
-               && vector_append(
-                   &steps_at(lowering->steps, number)->window.functions,
-                   &function, 1);
+        added = add_to(lowering,
+                       &steps_at(lowering->steps, number)->window.functions,
+                       &function);
+        done = added != NULL
+               && lower_move_numbers(lowering, &from->partition, below,
+                                     &added->partition)
+               && lower_move_keys(lowering, &from->order, below,
+                                  &added->order);
     }
     return done ? number : -1;
 }
@@ -167,11 +179,13 @@ int lower_map(struct lowering *lowering, struct node *node,
         struct step_function function = { .name = from->name,
                                           .arguments = VECTOR(int),
                                           .at = from->at };
-        done = lower_move_numbers(lowering, &from->arguments, below,
-                            &function.arguments)
-               && vector_append(
+        struct step_function *added =
+            add_to(lowering,
                    &steps_at(lowering->steps, number)->map.functions,
-                   &function, 1);
+                   &function);
+        done = added != NULL
+               && lower_move_numbers(lowering, &from->arguments, below,
+                                     &added->arguments);
     }
     return done ? number : -1;
 }

@@ -9,6 +9,10 @@
 /* How many of the rows a condition is thought to keep. */
 static const double KEPT = 0.25;
 
+/* A name of WITH is bound wherever it is used, so that names of names grow
+ * without an end. Rows of VALUES do not count. */
+enum { NODES_MAX = 1 << 16 };
+
 double node_kept(double rows)
 {
     return rows * KEPT;
@@ -17,8 +21,16 @@ double node_kept(double rows)
 static struct node *node_new(struct binder *binder, enum node_kind kind,
                              struct node *below, unsigned column_count)
 {
-    struct node *node = arena_alloc(binder->arena, sizeof *node);
+    struct node *node;
 
+    binder->nodes += kind != NODE_ONCE && kind != NODE_SELECT;
+    if (binder->nodes > NODES_MAX) {
+        error_set(binder->error, VDBQ_LIMIT,
+                  "the query, with its views and WITH, has more than %d parts",
+                  NODES_MAX);
+        return NULL;
+    }
+    node = arena_alloc(binder->arena, sizeof *node);
     if (node != NULL)
         node->columns = arena_alloc(
             binder->arena, (column_count + 1) * sizeof *node->columns);
@@ -556,6 +568,8 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
     unsigned columns = parts[0]->column_count;
     struct node *node = node_new(binder, NODE_CONCAT, NULL, columns);
 
+    if (node == NULL)
+        return NULL;
     node->rows = 0;
     node->parts = VECTOR(struct node *);
     if (!copy_items(binder,

@@ -306,7 +306,7 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
-    if (status == VDBQ_OK && join_keep_keys(binder, &keys))
+    if (join_keep_keys(binder, &keys) && status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;

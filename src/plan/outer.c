@@ -183,7 +183,7 @@ static struct node *finish_join(struct outer *outer)
     int *columns = places_of(outer);
     struct node *join;
 
-    if (columns == NULL || !join_keep_keys(binder, &outer->keys))
+    if (!join_keep_keys(binder, &outer->keys) || columns == NULL)
         return NULL;
     join = node_join(binder, outer->kind, outer->nodes[0], outer->nodes[1]);
     if (join == NULL)
@@ -197,7 +197,8 @@ static struct node *finish_join(struct outer *outer)
 }
 
 /* Whether a part needs pairs of rows, and a node over them, to be known. */
-static bool has_lifted(const struct outer *outer, const struct vector *parts)
+static bool needs_pairs(const struct outer *outer,
+                        const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
@@ -235,7 +236,7 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
     };
     struct node *join;
 
-    if (has_lifted(&outer, parts))
+    if (needs_pairs(&outer, parts))
         return join_lifted(binder, kind, nodes, parts);
     join = join_by_parts(&outer, parts);
     vector_finish(&outer.parts[0]);

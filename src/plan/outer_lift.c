@@ -3,7 +3,8 @@
  * Outer joins on conditions about both sides of which something is to be
  * lifted into a node of its own: that needs the pairs of rows first. So the
  * rows of the side that is kept get numbers, the pairs are an inner join, and
- * the numbered rows are joined to those by their numbers.
+ * the numbered rows are joined to those by their numbers. Numbered rows may
+ * stand in two places: conditions never go below a window (push.c).
  */
 #include "plan/plan_inner.h"
 
@@ -109,6 +110,31 @@ static struct node *join_numbers(struct binder *binder, enum join_kind kind,
     return join_keep_keys(binder, &node->join) ? node : NULL;
 }
 
+/* LEFT or RIGHT. */
+static struct node *join_half(struct binder *binder, enum join_kind kind,
+                              struct node *const nodes[2],
+                              const struct vector *parts)
+{
+    bool is_left = kind == JOIN_LEFT;
+    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
+    struct node *kept = numbered(binder, nodes[!is_left]), *node;
+    struct node *sides[2] = { is_left ? kept : nodes[0],
+                              is_left ? nodes[1] : kept };
+    unsigned number = is_left ? counts[0] : counts[0] + counts[1];
+    unsigned added = is_left ? counts[0] + 2 : counts[1] + 1;
+    int *columns = places(binder, counts[0], counts[1], added);
+
+    node = kept && columns ? join_pairs(binder, sides, counts, parts) : NULL;
+    if (node == NULL)
+        return NULL;
+    sides[0] = is_left ? kept : node;
+    sides[1] = is_left ? node : kept;
+    node = join_numbers(binder, kind, sides, number,
+                        is_left ? number : counts[1]);
+    return node ? node_columns(binder, node, columns, counts[0] + counts[1])
+                : NULL;
+}
+
 /* Rows of the right side alone, with NULLs in the place of the left one. */
 static struct node *behind_nulls(struct binder *binder,
                                  const struct node *left, struct node *rows,
@@ -135,33 +161,42 @@ static struct node *behind_nulls(struct binder *binder,
     return node_select(binder, rows, NULL, results, NULL, count);
 }
 
+/* The right rows without a partner; the pairs are made once more, since a
+ * node belongs to one place. */
+static struct node *alone(struct binder *binder, struct node *const nodes[2],
+                          const struct vector *parts)
+{
+    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
+    struct node *kept = numbered(binder, nodes[1]), *pairs, *node = NULL;
+    struct node *sides[2] = { numbered(binder, nodes[0]), kept };
+
+    pairs = kept && sides[0] ? join_pairs(binder, sides, counts, parts)
+                             : NULL;
+    sides[0] = kept;
+    sides[1] = pairs;
+    if (pairs != NULL)
+        node = join_numbers(binder, JOIN_ANTI, sides, counts[1],
+                            counts[0] + 1 + counts[1]);
+    return node ? behind_nulls(binder, nodes[0], node, counts[1]) : NULL;
+}
+
 /* What a left join gives, and then the right rows without a partner. */
 static struct node *join_full(struct binder *binder,
                               struct node *const nodes[2],
                               const struct vector *parts)
 {
-    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept[2] = { numbered(binder, nodes[0]),
-                             numbered(binder, nodes[1]) };
-    struct node *pairs, *united[2] = { NULL, NULL };
-    int *columns = places(binder, counts[0], counts[1], counts[0] + 2);
+    struct node *right = numbered(binder, nodes[1]), *united[2];
+    struct node *sides[2] = { nodes[0], right };
+    struct node *wide = right ? join_half(binder, JOIN_LEFT, sides, parts)
+                              : NULL;
+    unsigned count = nodes[0]->column_count + nodes[1]->column_count;
+    int *columns = places(binder, nodes[0]->column_count,
+                          nodes[1]->column_count, 0);
 
-    if (kept[0] == NULL || kept[1] == NULL || columns == NULL)
+    if (wide == NULL || columns == NULL)
         return NULL;
-    pairs = join_pairs(binder, kept, counts, parts);
-    if (pairs == NULL)
-        return NULL;
-    united[0] = join_numbers(binder, JOIN_LEFT,
-                             (struct node *[2]){ kept[0], pairs }, counts[0],
-                             counts[0]);
-    united[0] = united[0] ? node_columns(binder, united[0], columns,
-                                         counts[0] + counts[1]) : NULL;
-    if (united[0] != NULL)
-        united[1] = join_numbers(binder, JOIN_ANTI,
-                                 (struct node *[2]){ kept[1], pairs },
-                                 counts[1], counts[0] + 1 + counts[1]);
-    if (united[1] != NULL)
-        united[1] = behind_nulls(binder, nodes[0], united[1], counts[1]);
+    united[0] = node_columns(binder, wide, columns, count);
+    united[1] = united[0] ? alone(binder, nodes, parts) : NULL;
     return united[1] ? node_concat(binder, united, 2) : NULL;
 }
 
@@ -169,27 +204,6 @@ struct node *join_lifted(struct binder *binder, enum join_kind kind,
                          struct node *const nodes[2],
                          const struct vector *parts)
 {
-    bool is_left = kind == JOIN_LEFT;
-    unsigned counts[2] = { nodes[0]->column_count, nodes[1]->column_count };
-    struct node *kept = numbered(binder, nodes[!is_left]), *node;
-    struct node *sides[2] = { is_left ? kept : nodes[0],
-                              is_left ? nodes[1] : kept };
-    unsigned number = is_left ? counts[0] : counts[0] + counts[1];
-    unsigned added;
-    int *columns;
-
-    if (kind == JOIN_FULL)
-        return join_full(binder, nodes, parts);
-    node = kept ? join_pairs(binder, sides, counts, parts) : NULL;
-    if (node == NULL)
-        return NULL;
-    added = is_left ? counts[0] + 2 : counts[1] + 1;
-    sides[0] = is_left ? kept : node;
-    sides[1] = is_left ? node : kept;
-    node = join_numbers(binder, kind, sides, number,
-                        is_left ? number : counts[1]);
-    columns = places(binder, counts[0], counts[1], added);
-    return node && columns ? node_columns(binder, node, columns,
-                                          counts[0] + counts[1])
-                           : NULL;
+    return kind == JOIN_FULL ? join_full(binder, nodes, parts)
+                             : join_half(binder, kind, nodes, parts);
 }

@@ -81,6 +81,7 @@ struct binder {
     bool values_used;           /* ... and there was one            */
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
+    unsigned nodes;             /* that were made                   */
     bool aggregates;            /* they are allowed here            */
     bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */
@@ -329,7 +330,7 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
                      struct node *const nodes[2], const struct vector *parts);
 
 /* outer_lift.c: the same where a part about both sides has something to be
- * lifted. `kind` is JOIN_LEFT or JOIN_RIGHT. */
+ * lifted. */
 struct node *join_lifted(struct binder *binder, enum join_kind kind,
                          struct node *const nodes[2],
                          const struct vector *parts);

@@ -199,8 +199,10 @@ static struct node *bind_row(struct binder *binder,
         places[count] = &values[count];
         values[count] = bind_expression(binder, value->expression);
         names[count] = arena_copy(binder->arena, name, (size_t)length);
-        if (values[count] == NULL || names[count] == NULL)
+        if (values[count] == NULL)
             return NULL;
+        if (names[count] == NULL)
+            return error_no_memory(binder->error), NULL;
     }
     if (lift(binder, &once, places, count) != VDBQ_OK)
         return NULL;
@@ -232,6 +234,7 @@ static struct node *bind_values(struct binder *binder,
         return error_no_memory(binder->error), NULL;
     scope_enter(binder, &scope);
     scope.node = node_once(binder);
+    done = scope.node != NULL;
     for (const struct ast_row *row = query->rows; row != NULL && done;
          row = row->next) {
         parts[count] = bind_row(binder, row);
@@ -258,8 +261,7 @@ static struct node *filter_side(struct binder *binder, struct node **sides,
     for (int i = 0; i < (int)left->column_count && done; i++)
         done = vector_append(&join->join.left_keys, &i, 1)
                && vector_append(&join->join.right_keys, &i, 1);
-    done = done && arena_vector(binder->arena, &join->join.left_keys)
-           && arena_vector(binder->arena, &join->join.right_keys);
+    done &= join_keep_keys(binder, &join->join);
     return done ? join : (error_no_memory(binder->error), NULL);
 }
 
