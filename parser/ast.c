@@ -196,6 +196,8 @@ void ast_finish(struct parse *parse, enum ast_explain explain,
     if (statement == NULL)
         return;
     statement->explain = explain;
+    statement->files = parse->files;
     statement->parameter_count = parse->parameter_count;
+    statement->parameter_names = ast_parameter_names(parse);
     parse->statement = statement;
 }

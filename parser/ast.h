@@ -159,6 +159,7 @@ struct ast_from {
     struct ast_name name;
     struct ast_name alias;
     const char *file;
+    struct ast_from *next_file;  /* of the statement's              */
     struct ast_query *query;
     struct ast_from *left, *right;
     enum ast_join join;
@@ -317,6 +318,9 @@ struct ast_statement {
     enum ast_statement_kind kind;
     enum ast_explain explain;
     unsigned parameter_count; /* the highest number of a parameter   */
+    const char **parameter_names; /* one a number, from 1 at [0]; NULL: it
+                                     has none; NULL: none has            */
+    struct ast_from *files;   /* all of them; NULL: none             */
     union {
         struct ast_query *query;  /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;

@@ -247,3 +247,21 @@ struct ast_expression *ast_parameter(struct parse *parse, struct span span)
                                     (unsigned)made->integer);
     return made;
 }
+
+const char **ast_parameter_names(struct parse *parse)
+{
+    const char **names;
+
+    if (parse->parameters == NULL)
+        return NULL;
+    names = parse_alloc(parse, parse->parameter_count * sizeof *names);
+    for (unsigned i = 0; names != NULL && i < NAME_BUCKETS; i++)
+        for (struct parameter *found = parse->parameters[i]; found != NULL;
+             found = found->next) {
+            char *name = arena_copy(parse->arena, found->name, found->length);
+            if (name == NULL)
+                return parse_no_memory(parse), NULL;
+            names[found->number - 1] = name;
+        }
+    return names;
+}

@@ -323,6 +323,8 @@ struct ast_from *ast_file(struct parse *parse, struct span file,
     if (made == NULL)
         return NULL;
     made->file = parse_unquoted(parse, file, &length);
+    made->next_file = parse->files;
+    parse->files = made;
     made->alias = alias;
     return made;
 }

@@ -35,6 +35,7 @@ struct parse {
     struct span last, before;    /* the last token and the one before it */
     int last_token, before_token;
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
+    struct ast_from *files;      /* those read so far, the last one first */
     /* of the parameters */
     struct parameter **parameters; /* named ones, by their names' hash   */
     unsigned parameter_count;      /* the highest number so far          */
@@ -412,6 +413,9 @@ struct ast_expression *ast_typed(struct parse *parse, struct span whole,
 struct ast_expression *ast_interval(struct parse *parse, struct span whole,
                                     struct span amount, struct span unit);
 struct ast_expression *ast_parameter(struct parse *parse, struct span span);
+/* Names of all parameters, by their numbers from 1 at [0]; NULL: none has one,
+ * or there was no memory. */
+const char **ast_parameter_names(struct parse *parse);
 /* Whether the word is a unit of time: YEAR, MONTHS ... */
 bool is_unit(const char *text, size_t length);
 

@@ -485,6 +485,67 @@ def case_box_cuts_texts(folder):
     assert 'long long long long text' in run(folder, '-m', 'box', '-c', sql).out
 
 
+def case_parameters(folder):
+    expect(run(folder, '-quote', '-p', '5', '-p', "name=O'x", '-c', 'select ?, :name, ?1 + 1'), 0,
+           "5,'O''x',6\n")
+    expect(run(folder, '-quote', '-p', 'null', '-p', "'7'", '-p', '1e3', '-p', 'a=b',
+               '-c', 'select ?, ?, ?, ?'), 0, "NULL,'7',1000.0,NULL\n")
+    script = """.parameter set :n 2
+.parameter set ?1 abc
+.parameter list
+create table t (a integer);
+insert into t values (1), (:n), (3);
+select a from t order by a limit :n;
+select ?1 as x;
+.parameter unset n
+select :n as n;
+.parameter clear
+.parameter
+"""
+    expect(run(folder, '-quote', text=script), 0, ":n 2\n?1 abc\n1\n2\n'abc'\nNULL\n")
+    expect(run(folder, '-c', '.parameter unset n'), 1, '', 'no parameter n')
+    expect(run(folder, '-c', '.parameter set n'), 1, '', r'usage: \.parameter')
+
+
+def case_query_reads_a_file(folder):
+    write(folder, 'a.csv', 'id,name\n1,x\n2,\n')
+    sql = "select * from 'a.csv' where a.id > 1"
+    expect(run(folder, '-csv', 'f.vdb', sql), 0, 'id,name\n2,\n')
+    expect(run(folder, 'f.vdb', '.tables'), 0, '')
+    script = """create table t as select id, name from 'a.csv';
+insert into t select t.id + 10, f.name from 'a.csv' f join t on t.id = f.id;
+select t.id from t left join 'a.csv' f on t.id = f.id where f.id is null order by 1;
+.print changed
+.read change.sql
+select count(*) from 'a.csv';
+"""
+    write(folder, 'change.sql', "copy (select 7 as id, 'y' as name) to 'a.csv';\n")
+    expect(run(folder, '-quote', text=script), 0, '11\n12\nchanged\n1\n')
+    expect(run(folder, '-c', "select * from 'none.csv'"), 3, '', 'cannot open none.csv')
+    write(folder, 'bad.csv', 'a,b\n1,2\n3\n')
+    expect(run(folder, '-c', "select * from 'bad.csv'"), 1, '', r'bad\.csv:3:1: the record has')
+    expect(run(folder, '-c', "create view v as select * from 'a.csv'"), 1, '',
+           'a view cannot read a file')
+
+
+def case_copy_to_a_file(folder):
+    setup = "create table t (a integer, b text); insert into t values (1, 'x,y'), (2, null);"
+    expect(run(folder, 'c.vdb', setup), 0, '')
+    expect(run(folder, '--timer', 'c.vdb', "copy t to 'o.csv'"), 0, '', '2 rows to o.csv')
+    with open(os.path.join(folder, 'o.csv'), encoding='utf-8') as file:
+        assert file.read() == 'a,b\n1,"x,y"\n2,\n'
+    expect(run(folder, '-p', '1', 'c.vdb', "copy (select b from t where a = ?) to 'o.json'"), 0, '')
+    with open(os.path.join(folder, 'o.json'), encoding='utf-8') as file:
+        assert json.load(file) == [{'b': 'x,y'}]
+    expect(run(folder, 'c.vdb', "copy t to '/dev/stdout'"), 0, 'a,b\n1,"x,y"\n2,\n')
+    expect(run(folder, 'c.vdb', "copy t to 'none/o.csv'"), 3, '', 'cannot write none/o.csv')
+    failing = "copy (select abs(-9223372036854775807 - a) from t) to 'o.csv'"
+    expect(run(folder, 'c.vdb', failing), 1, '', 'overflow')
+    assert sorted(os.listdir(folder)) == ['c.vdb', 'o.csv', 'o.json'], os.listdir(folder)
+    with open(os.path.join(folder, 'o.csv'), encoding='utf-8') as file:
+        assert file.read().startswith('a,b\n')
+
+
 # ------------------------------------------------------------------ import --
 
 def case_import_creates(folder):
@@ -784,7 +845,7 @@ def case_terminal_completion(folder):
     shell.wait_for('vdbq> ')
     shell.type('create table elephants (trunk integer);\r')
     shell.wait_for('vdbq> ')
-    shell.type('sel\ttru\t')
+    shell.type('sel\ttrun\t')
     shell.wait_for('select trunk')
     shell.type('fro\teleph\t')
     shell.wait_for('elephants')

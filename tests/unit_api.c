@@ -332,6 +332,145 @@ static void test_cancel(void **state)
     vdbq_close(db);
 }
 
+/* The next row's first value; the query ends after it. */
+static int64_t only_number(vdbq_query *query)
+{
+    enum vdbq_status status = vdbq_query_row(query);
+    assert_int_equal(status, VDBQ_ROW);
+    int64_t number = vdbq_query_int64(query, 0);
+    assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
+    return number;
+}
+
+static void test_parameters(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (id integer primary key, a text, d date);"
+            "insert into t values (1, 'one', '2024-01-01'),"
+            " (2, 'two', '2024-02-01'), (3, null, null)");
+    vdbq_query *query = prepare(
+        db, "select count(*) from t where id = ? or a = :name or d > ?4");
+    assert_int_equal(vdbq_query_parameters(query), 4);
+    assert_string_equal(vdbq_query_parameter_name(query, 2), "name");
+    assert_string_equal(vdbq_query_parameter_name(query, 1), "");
+    assert_int_equal(vdbq_query_parameter_index(query, ":name"), 2);
+    assert_int_equal(vdbq_query_parameter_index(query, "names"), 0);
+    assert_int_equal(only_number(query), 0);
+    assert_int_equal(vdbq_bind_int64(query, 1, 3), VDBQ_OK);
+    assert_int_equal(only_number(query), 1);
+    assert_int_equal(vdbq_bind_text(query, 2, "one...", 3), VDBQ_OK);
+    assert_int_equal(only_number(query), 2);
+    assert_int_equal(vdbq_bind_text(query, 4, "2024-01-15", -1), VDBQ_OK);
+    assert_int_equal(only_number(query), 3);
+    assert_int_equal(vdbq_bind_text(query, 4, "2024-02-15", -1), VDBQ_OK);
+    assert_int_equal(only_number(query), 2);
+    assert_int_equal(vdbq_bind_double(query, 1, 1.5), VDBQ_OK);
+    assert_int_equal(only_number(query), 1);
+    vdbq_bind_clear(query);
+    assert_int_equal(only_number(query), 0);
+    assert_int_equal(vdbq_bind_int64(query, 5, 1), VDBQ_RANGE);
+    assert_int_equal(vdbq_bind_int64(query, 0, 1), VDBQ_RANGE);
+    assert_int_equal(vdbq_bind_text(query, 1, "\xff", 1), VDBQ_RANGE);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
+/* Where a plan is made for values, others make it again. */
+static void test_parameter_values(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (id integer primary key, a text)");
+    vdbq_query *query = prepare(db, "insert into t values (?, ?)");
+    assert_int_equal(vdbq_query_run(query), VDBQ_CONSTRAINT);
+    for (int i = 1; i <= 5; i++) {
+        assert_int_equal(vdbq_bind_int64(query, 1, i), VDBQ_OK);
+        assert_int_equal(vdbq_bind_text(query, 2, "abcde", i), VDBQ_OK);
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    }
+    assert_int_equal(vdbq_bind_int64(query, 1, 1ll << 40), VDBQ_OK);
+    assert_int_equal(vdbq_query_run(query), VDBQ_RANGE);
+    vdbq_query_close(query);
+    query = prepare(db, "select id from t order by id limit ? offset ?");
+    assert_int_equal(vdbq_bind_int64(query, 1, 1), VDBQ_OK);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(vdbq_bind_int64(query, 2, i), VDBQ_OK);
+        assert_int_equal(only_number(query), i + 1);
+    }
+    vdbq_query_close(query);
+    query = prepare(db, "update t set a = :a where length(a) > :n");
+    assert_int_equal(vdbq_bind_int64(query, 2, 3), VDBQ_OK);
+    assert_int_equal(vdbq_bind_text(query, 1, "it's", -1), VDBQ_OK);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    vdbq_query_close(query);
+    query = prepare(db, "select count(*) from t where a like ?");
+    assert_int_equal(vdbq_bind_text(query, 1, "%'s", -1), VDBQ_OK);
+    assert_int_equal(only_number(query), 2);
+    vdbq_query_close(query);
+    query = prepare(db, "select ?");
+    assert_int_equal(vdbq_bind_text(query, 1, "text", -1), VDBQ_OK);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(vdbq_query_column_type(query, 0), VDBQ_TEXT);
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_string_equal(vdbq_query_text(query, 0), "text");
+    vdbq_query_close(query);
+    assert_int_equal(vdbq_prepare(db, "create view v as select ?", -1, &query,
+                                  NULL), VDBQ_SYNTAX);
+    vdbq_close(db);
+}
+
+/* Makes a table of a file: its number of rows is the length of its name. */
+static enum vdbq_status read_file(void *context, vdbq *files, const char *file)
+{
+    char sql[200];
+    ++*(int *)context;
+    if (strcmp(file, "none") == 0)
+        return vdbq_fail(files, VDBQ_IO, "no file none", "make one");
+    snprintf(sql, sizeof sql, "create table if not exists \"%s\" (n integer)",
+             file);
+    enum vdbq_status status = vdbq_execute(files, sql);
+    snprintf(sql, sizeof sql, "insert into \"%s\" values (%d)", file,
+             *(int *)context);
+    return status == VDBQ_OK ? vdbq_execute(files, sql) : status;
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    int calls = 0;
+    vdbq *db = open_memory();
+    vdbq_query *query;
+    run(db, "create table t (n integer); insert into t values (2), (5)");
+    assert_int_equal(vdbq_execute(db, "select * from 'a.x'"), VDBQ_UNKNOWN);
+    vdbq_on_file(db, read_file, &calls);
+    query = prepare(db, "select count(*) from 'f/a.x' where a.n < 10");
+    assert_int_equal(calls, 1);
+    assert_int_equal(only_number(query), 2);
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    assert_int_equal(only_number(query), 3);
+    vdbq_query_close(query);
+    query = prepare(db, "select sum(t.n) from t join 'b' on b.n = t.n");
+    assert_int_equal(only_number(query), 5);
+    vdbq_query_close(query);
+    run(db, "insert into t select n from 'f/a.x'; begin;"
+            "create table u as select n from 'f/a.x'; rollback");
+    vdbq_tables(db);
+    assert_int_equal(vdbq_table_rows(db, 0), 7);
+    assert_int_equal(vdbq_execute(db, "select 1 from t, 'none'"), VDBQ_IO);
+    assert_string_equal(vdbq_error(db)->message, "no file none");
+    assert_string_equal(vdbq_error(db)->hint, "make one");
+    assert_int_equal(vdbq_error(db)->column, 18);
+    assert_int_equal(vdbq_execute(db, "select n from \"f/a.x\""),
+                     VDBQ_UNKNOWN);
+    assert_int_equal(vdbq_execute(db, "copy t to 'c'"), VDBQ_MISUSE);
+    query = prepare(db, "copy t to 'c'");
+    assert_string_equal(vdbq_query_copy_file(query), "c");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
 /* EXPLAIN's text is a program that gives the same rows. */
 static void test_explain_and_back(void **state)
 {
@@ -465,6 +604,9 @@ int main(void)
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_parameter_values),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_explain_and_back),
         cmocka_unit_test(test_explain_analyze),
         cmocka_unit_test(test_selftest_of_host),

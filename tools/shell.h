@@ -23,6 +23,19 @@ enum shell_exit {
     EXIT_INTERRUPTED = 130
 };
 
+/* The value of a parameter, as it was typed. */
+struct shell_parameter {
+    char *name; /* without its colon, or a number */
+    char *value;
+};
+
+/* A file that queries have read, as it was then. */
+struct shell_file {
+    char *name;
+    uintmax_t inode, device;
+    intmax_t size, seconds, nanoseconds;
+};
+
 struct shell {
     vdbq *db;
     const char *path;           /* of the database; NULL: in memory         */
@@ -42,6 +55,10 @@ struct shell {
     int64_t bar_start_ns;       /* when the work at hand began              */
     int64_t bar_next_ns;        /* when the bar is due again                */
     bool bar_drawn;             /* it stands on the terminal                */
+    struct shell_parameter *parameter;
+    unsigned parameters;
+    struct shell_file *file;
+    unsigned files;
     const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
 };
 
@@ -94,11 +111,34 @@ bool shell_command(struct shell *shell, const struct place *place,
                    const char *line, size_t length);
 /* Names of the commands, one by one; NULL after the last. */
 const char *shell_command_name(void *context, unsigned index);
-/* Names of the tables likewise. */
+/* Names of the tables and views likewise. */
 const char *shell_table_name(void *context, unsigned index);
 /* `arguments` counts the words after the command. */
 bool shell_import(struct shell *shell, const struct place *place,
                   unsigned arguments, char **argument);
+
+/* shell_parameter.c: values are numbers where they read as such, NULL, or
+ * text; in single quotes always text. A name may have its ':' or '?'. */
+bool shell_parameter_set(struct shell *shell, const char *name,
+                         const char *value);
+/* False: there is none of that name. */
+bool shell_parameter_unset(struct shell *shell, const char *name);
+void shell_parameters_clear(struct shell *shell);
+void shell_parameters_list(struct shell *shell);
+/* name=value, or a value for the next number after `*number`. */
+bool shell_parameter_option(struct shell *shell, const char *option,
+                            unsigned *number);
+enum vdbq_status shell_parameters_bind(struct shell *shell,
+                                       vdbq_query *query);
+
+/* shell_file.c: for vdbq_on_file(), with the shell as context. */
+enum vdbq_status shell_file_read(void *context, vdbq *files,
+                                 const char *name);
+void shell_files_clear(struct shell *shell);
+/* Writes the rows of COPY TO. `*told`: the failure has been told. */
+enum vdbq_status shell_file_write(struct shell *shell,
+                                  const struct place *place,
+                                  vdbq_query *query, bool *told);
 
 /* shell_progress.c */
 int64_t shell_now_ns(void);

@@ -43,6 +43,7 @@ static bool run_mode(struct shell *shell, const struct call *call);
 static bool run_nullvalue(struct shell *shell, const struct call *call);
 static bool run_option(struct shell *shell, const struct call *call);
 static bool run_output(struct shell *shell, const struct call *call);
+static bool run_parameter(struct shell *shell, const struct call *call);
 static bool run_print(struct shell *shell, const struct call *call);
 static bool run_quit(struct shell *shell, const struct call *call);
 static bool run_read(struct shell *shell, const struct call *call);
@@ -85,11 +86,14 @@ static const struct command commands[] = {
       0, 1, NULL },
     { ".output", "[FILE]", "results to a file, or back", run_output,
       0, 1, NULL },
+    { ".parameter", "[list|clear|unset NAME|set NAME VALUE]",
+      "values for the parameters of SQL: ?1, :name", run_parameter,
+      0, 3, NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
-    { ".schema", "[TABLE]", "CREATE statements", run_schema,
+    { ".schema", "[NAME]", "CREATE statements", run_schema,
       0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
@@ -109,8 +113,12 @@ const char *shell_command_name(void *context, unsigned index)
 const char *shell_table_name(void *context, unsigned index)
 {
     struct shell *shell = context;
-    return index < vdbq_tables(shell->db) ? vdbq_table_name(shell->db, index)
-                                          : NULL;
+    unsigned tables = vdbq_tables(shell->db);
+    if (index < tables)
+        return vdbq_table_name(shell->db, index);
+    index -= tables;
+    return index < vdbq_views(shell->db) ? vdbq_view_name(shell->db, index)
+                                         : NULL;
 }
 
 /* ---------------------------------------------------------- the line -- */
@@ -152,6 +160,12 @@ static bool fail_unknown(struct shell *shell, const struct place *place,
                       name);
 }
 
+static bool fail_call(struct shell *shell, const struct call *call)
+{
+    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
+                      call->command->name, call->command->arguments);
+}
+
 static bool run_words(struct shell *shell, const struct place *place,
                       char *line)
 {
@@ -165,8 +179,7 @@ static bool run_words(struct shell *shell, const struct place *place,
            && (argument[call.count] = take_word(&line)))
         call.count++;
     if (call.count < call.command->least || call.count > call.command->most)
-        return shell_fail(shell, place, VDBQ_MISUSE, "", "usage: %s %s",
-                          call.command->name, call.command->arguments);
+        return fail_call(shell, &call);
     return call.command->run(shell, &call);
 }
 
@@ -246,8 +259,7 @@ static bool take_switch(struct shell *shell, const struct call *call,
             return true;
         }
     }
-    return shell_fail(shell, call->place, VDBQ_MISUSE, "", "usage: %s %s",
-                      call->command->name, call->command->arguments);
+    return fail_call(shell, call);
 }
 
 static bool run_headers(struct shell *shell, const struct call *call)
@@ -396,6 +408,25 @@ static bool run_output(struct shell *shell, const struct call *call)
     return true;
 }
 
+static bool run_parameter(struct shell *shell, const struct call *call)
+{
+    const char *what = call->count ? call->argument[0] : "list";
+    if (strcmp(what, "list") == 0 && call->count <= 1)
+        shell_parameters_list(shell);
+    else if (strcmp(what, "clear") == 0 && call->count == 1)
+        shell_parameters_clear(shell);
+    else if (strcmp(what, "set") == 0 && call->count == 3)
+        return shell_parameter_set(shell, call->argument[1],
+                                   call->argument[2]);
+    else if (strcmp(what, "unset") != 0 || call->count != 2)
+        return fail_call(shell, call);
+    else if (!shell_parameter_unset(shell, call->argument[1]))
+        return shell_fail(shell, call->place, VDBQ_UNKNOWN,
+                          ".parameter lists them", "no parameter %s",
+                          call->argument[1]);
+    return true;
+}
+
 static bool run_print(struct shell *shell, const struct call *call)
 {
     for (unsigned i = 0; i < call->count; i++) {
@@ -427,36 +458,36 @@ static bool fail_table(struct shell *shell, const struct call *call)
                       name);
 }
 
-/* Writes a statement, ended by a semicolon. */
-static void write_sql(struct shell *shell, const char *sql)
+/* Whether the object of that name, of that table (or ""), is asked for. */
+static bool is_asked(const struct call *call, const char *name,
+                     const char *table)
+{
+    return !call->count || strcasecmp(name, call->argument[0]) == 0
+        || strcasecmp(table, call->argument[0]) == 0;
+}
+
+static unsigned write_sql(struct shell *shell, const char *sql)
 {
     size_t length = strlen(sql);
     out_text(&shell->out, sql);
     write_line(shell, length && sql[length - 1] == ';' ? "" : ";");
+    return 1;
 }
 
-/* Whether the command is about everything, or about what has this name. */
-static bool is_asked(const struct call *call, const char *name)
-{
-    return !call->count || strcasecmp(name, call->argument[0]) == 0;
-}
-
+/* A table comes with its indexes. */
 static bool run_schema(struct shell *shell, const struct call *call)
 {
-    unsigned tables = vdbq_tables(shell->db), written = 0;
+    vdbq *db = shell->db;
+    unsigned tables = vdbq_tables(db), written = 0;
     for (unsigned i = 0; i < tables; i++)
-        if (is_asked(call, vdbq_table_name(shell->db, i))) {
-            write_sql(shell, vdbq_table_sql(shell->db, i));
-            written++;
-        }
-    for (unsigned i = 0; i < vdbq_indexes(shell->db); i++)
-        if (is_asked(call, vdbq_index_table(shell->db, i)))
-            write_sql(shell, vdbq_index_sql(shell->db, i));
-    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
-        if (is_asked(call, vdbq_view_name(shell->db, i))) {
-            write_sql(shell, vdbq_view_sql(shell->db, i));
-            written++;
-        }
+        if (is_asked(call, vdbq_table_name(db, i), ""))
+            written += write_sql(shell, vdbq_table_sql(db, i));
+    for (unsigned i = 0; i < vdbq_indexes(db); i++)
+        if (is_asked(call, vdbq_index_name(db, i), vdbq_index_table(db, i)))
+            written += write_sql(shell, vdbq_index_sql(db, i));
+    for (unsigned i = 0; i < vdbq_views(db); i++)
+        if (is_asked(call, vdbq_view_name(db, i), ""))
+            written += write_sql(shell, vdbq_view_sql(db, i));
     return written || !call->count || fail_table(shell, call);
 }
 

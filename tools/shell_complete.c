@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What Tab offers: commands, keywords, tables and their columns. */
+/* What Tab offers: commands, keywords, tables with their columns, views. */
 #include "shell_edit.h"
 
 #include <string.h>
 #include <strings.h>
 
 static const char *const keywords[] = {
-    "ANALYZE", "AND", "AS", "BIGINT", "CAST", "CREATE", "DOUBLE", "DROP",
-    "EXISTS", "EXPLAIN", "FLOAT", "FROM", "IF", "INSERT", "INTEGER", "INTO",
-    "IS", "KEY", "NOT", "NULL", "OR", "PRECISION", "PRIMARY", "REAL",
-    "SELECT", "TABLE", "VALUES", "WHERE",
+    "ALL", "ANALYZE", "AND", "AS", "ASC", "BEGIN", "BETWEEN", "BIGINT",
+    "BOOLEAN", "BY", "CASE", "CAST", "COALESCE", "COMMIT", "COPY", "COUNT",
+    "CREATE", "CROSS", "DATE", "DECIMAL", "DEFAULT", "DELETE", "DESC",
+    "DESCRIBE", "DISTINCT", "DOUBLE", "DROP", "ELSE", "END", "ESCAPE",
+    "EXCEPT", "EXISTS", "EXPLAIN", "EXTRACT", "FALSE", "FILTER", "FIRST",
+    "FLOAT", "FROM", "FULL", "GROUP", "HAVING", "IF", "IGNORE", "ILIKE", "IN",
+    "INDEX", "INNER", "INSERT", "INTEGER", "INTERSECT", "INTERVAL", "INTO",
+    "IS", "JOIN", "KEY", "LAST", "LEFT", "LIKE", "LIMIT", "NATURAL", "NOT",
+    "NULL", "NULLIF", "NULLS", "OFFSET", "ON", "OR", "ORDER", "OUTER", "OVER",
+    "PARTITION", "PRECISION", "PRIMARY", "REAL", "REPLACE", "RIGHT",
+    "ROLLBACK", "SELECT", "SET", "SMALLINT", "SUBSTR", "SUM", "SUMMARIZE",
+    "TABLE", "TEXT", "THEN", "TIMESTAMP", "TO", "TRANSACTION", "TRUE", "UNION",
+    "UNIQUE", "UPDATE", "USING", "VALUES", "VARCHAR", "VIEW", "WHEN", "WHERE",
+    "WITH",
 };
 
 struct filter {
@@ -48,6 +58,8 @@ static void offer_tables(struct shell *shell, const struct filter *filter)
         for (unsigned k = 0; k < columns; k++)
             offer(filter, vdbq_table_column_name(shell->db, i, k));
     }
+    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
+        offer(filter, vdbq_view_name(shell->db, i));
 }
 
 void shell_complete(struct shell *shell, const char *word, bool first,

@@ -27,6 +27,8 @@ static bool take_format(struct options *options, const struct option_row *row,
                         const char *value);
 static bool take_input(struct options *options, const struct option_row *row,
                        const char *value);
+static bool take_parameter(struct options *options,
+                           const struct option_row *row, const char *value);
 static bool take_set(struct options *options, const struct option_row *row,
                      const char *value);
 
@@ -37,6 +39,8 @@ static const struct option_row rows[] = {
       take_input, NULL },
     { "program", 0, "FILE", "runs an opcode program, as EXPLAIN prints them",
       take_input, NULL },
+    { "parameter", 'p', "VALUE", "for the next ? of SQL, or NAME=VALUE for "
+      ":NAME; may be repeated", take_parameter, NULL },
     { "batch", 0, NULL, "no prompt, and on after an error", take_flag, NULL },
     { "mode", 'm', "FORMAT", "how results are written (below); a format's "
       "name is an option, too", take_format, NULL },
@@ -153,6 +157,19 @@ static bool take_input(struct options *options, const struct option_row *row,
     return add_input(options, *row->name == 'c' ? INPUT_SQL
                             : *row->name == 'f' ? INPUT_FILE : INPUT_PROGRAM,
                      value);
+}
+
+static bool take_parameter(struct options *options,
+                           const struct option_row *row, const char *value)
+{
+    (void)row;
+    if (options->parameters == OPTIONS_PARAMETERS_MAX) {
+        snprintf(options->error, sizeof options->error,
+                 "more than %d parameters", OPTIONS_PARAMETERS_MAX);
+        return false;
+    }
+    options->parameter[options->parameters++] = value;
+    return true;
 }
 
 static bool take_set(struct options *options, const struct option_row *row,

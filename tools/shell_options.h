@@ -8,7 +8,11 @@
 
 #include <stdbool.h>
 
-enum { OPTIONS_INPUTS_MAX = 256, OPTIONS_SET_MAX = 64 };
+enum {
+    OPTIONS_INPUTS_MAX = 256,
+    OPTIONS_SET_MAX = 64,
+    OPTIONS_PARAMETERS_MAX = 256
+};
 
 /* SQL to run, in the order of the command line. */
 struct option_input {
@@ -27,6 +31,8 @@ struct options {
     unsigned inputs;
     struct option_set set[OPTIONS_SET_MAX];
     unsigned sets;
+    const char *parameter[OPTIONS_PARAMETERS_MAX]; /* VALUE or NAME=VALUE */
+    unsigned parameters;
     const struct format *format; /* NULL: box or csv                      */
     int header;                  /* 1, 0; -1: the format's way            */
     unsigned open_flags;         /* of enum vdbq_open_flags, without CREATE */

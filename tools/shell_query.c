@@ -75,44 +75,60 @@ static void tell_time(struct shell *shell, const vdbq_query *query,
     out_flush(&shell->err);
 }
 
-static bool finish(struct shell *shell, const struct place *place,
-                   vdbq_query *query, enum vdbq_status status,
-                   int64_t start_ns)
+/* A statement on its way. */
+struct work {
+    const struct place *place;
+    vdbq_query *query;
+    enum vdbq_status status;
+    bool told; /* its failure has been told */
+    int64_t start_ns;
+};
+
+static bool finish(struct shell *shell, const struct work *work)
 {
+    enum vdbq_status status = work->status;
     shell_bar_clear(shell);
     out_flush(&shell->out);
     if (status == VDBQ_NO_MEMORY)
-        shell_fail(shell, place, status, "", "out of memory");
-    else if (status != VDBQ_OK)
-        shell_fail_db(shell, place);
-    else if (query && shell->timer)
-        tell_time(shell, query, start_ns);
-    vdbq_query_close(query);
+        shell_fail(shell, work->place, status, "", "out of memory");
+    else if (status != VDBQ_OK && !work->told)
+        shell_fail_db(shell, work->place);
+    else if (status == VDBQ_OK && work->query && shell->timer)
+        tell_time(shell, work->query, work->start_ns);
+    vdbq_query_close(work->query);
     return status == VDBQ_OK;
 }
 
-static enum vdbq_status run(struct shell *shell, vdbq_query *query)
+static void run(struct shell *shell, struct work *work)
 {
-    return vdbq_query_columns(query) ? print_rows(shell, query)
-                                     : vdbq_query_run(query);
+    vdbq_query *query = work->query;
+    work->status = shell_parameters_bind(shell, query);
+    if (work->status == VDBQ_OK)
+        work->status = vdbq_query_run(query);
+    if (work->status != VDBQ_OK)
+        return;
+    if (vdbq_query_copy_file(query))
+        work->status = shell_file_write(shell, work->place, query,
+                                        &work->told);
+    else if (vdbq_query_columns(query))
+        work->status = print_rows(shell, query);
 }
 
 /* Runs the first statement of the text, and moves past it. */
 static bool run_first(struct shell *shell, const struct place *place,
                       const char **sql, const char *end)
 {
-    vdbq_query *query = NULL;
+    struct work work = { .place = place, .start_ns = shell_now_ns() };
     const char *tail = end;
-    int64_t start_ns = shell_now_ns();
     shell_bar_start(shell, "rows");
     shell_signals_running(shell->db);
-    enum vdbq_status status = vdbq_prepare(shell->db, *sql, end - *sql,
-                                           &query, &tail);
-    if (status == VDBQ_OK && query)
-        status = run(shell, query);
+    work.status = vdbq_prepare(shell->db, *sql, end - *sql, &work.query,
+                               &tail);
+    if (work.status == VDBQ_OK && work.query)
+        run(shell, &work);
     shell_signals_running(NULL);
     *sql = tail > *sql && tail <= end ? tail : end;
-    return finish(shell, place, query, status, start_ns);
+    return finish(shell, &work);
 }
 
 /* The place of what follows `from` .. `to`. */
@@ -146,19 +162,19 @@ bool shell_sql(struct shell *shell, const struct place *place,
 bool shell_program(struct shell *shell, const char *path)
 {
     struct place place = { .name = path, .line = 1, .column = 1 };
-    vdbq_query *query = NULL;
+    struct work work = { .place = &place };
     size_t length;
     char *text = shell_read_file(path, &length);
     if (!text)
         return shell_fail(shell, NULL, VDBQ_IO, "", "cannot read %s: %s",
                           path, strerror(errno));
-    int64_t start_ns = shell_now_ns();
+    work.start_ns = shell_now_ns();
     shell_bar_start(shell, "rows");
     shell_signals_running(shell->db);
-    enum vdbq_status status = vdbq_prepare_program(shell->db, text, &query);
-    if (status == VDBQ_OK)
-        status = run(shell, query);
+    work.status = vdbq_prepare_program(shell->db, text, &work.query);
+    if (work.status == VDBQ_OK)
+        run(shell, &work);
     shell_signals_running(NULL);
     free(text);
-    return finish(shell, &place, query, status, start_ns);
+    return finish(shell, &work);
 }

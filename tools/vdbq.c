@@ -80,6 +80,8 @@ static int finish_output(struct shell *shell, int status)
     out_close(&shell->out);
     out_close(&shell->err);
     free(shell->null_text);
+    shell_parameters_clear(shell);
+    shell_files_clear(shell);
     return status;
 }
 
@@ -151,6 +153,15 @@ static bool set_options(struct shell *shell, const struct options *options)
         if (vdbq_set(shell->db, set->name, set->value) != VDBQ_OK)
             return shell_fail_db(shell, &(struct place){ .name = NULL });
     }
+    return true;
+}
+
+static bool set_parameters(struct shell *shell, const struct options *options)
+{
+    unsigned number = 0;
+    for (unsigned i = 0; i < options->parameters; i++)
+        if (!shell_parameter_option(shell, options->parameter[i], &number))
+            return false;
     return true;
 }
 
@@ -233,10 +244,13 @@ static int run_database(struct shell *shell, const struct options *options)
         return fail_open(shell, status);
     if (!set_options(shell, options))
         return EXIT_USAGE;
+    if (!set_parameters(shell, options))
+        return shell->status;
     if (options->selftest)
         return run_report(shell, vdbq_selftest);
     if (options->tune)
         return run_report(shell, vdbq_tune);
+    vdbq_on_file(shell->db, shell_file_read, shell);
     if (shell->bar)
         vdbq_on_progress(shell->db, shell_bar_step, shell);
     run_all(shell, options);

@@ -324,7 +324,10 @@ enum vdbq_status query_change(vdbq_query *query)
     default:
         break;
     }
-    enum vdbq_status status = session_enter(db, &transaction);
+    enum vdbq_status status = query_files_open(query);
+    if (status != VDBQ_OK)
+        return status;
+    status = session_enter(db, &transaction);
     if (status == VDBQ_OK)
         status = query_plan(query, transaction_catalogue(transaction));
     if (status == VDBQ_OK)

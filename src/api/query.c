@@ -75,11 +75,13 @@ static enum vdbq_status make_plan(vdbq_query *query,
         status = plan_program(query, catalogue);
     else
         status = plan_statement(query->statement, query->text, query->length,
-                                catalogue, NULL, &query->plan_arena,
+                                catalogue, query->parameters,
+                                &query->plan_arena,
                                 &query->plan, error);
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
+    query->replan = false;
     query->planned_for = catalogue_hold((struct catalogue *)catalogue);
     if (query->plan.steps.steps.count > 0)
         status = steps_check(&query->plan.steps, error);
@@ -91,16 +93,23 @@ static enum vdbq_status make_plan(vdbq_query *query,
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue)
 {
-    if (query->planned && query->planned_for == catalogue)
-        return VDBQ_OK;
-    return make_plan(query, catalogue);
+    struct catalogue *joined;
+    enum vdbq_status status = query_files_join(query, catalogue, &joined);
+    if (status != VDBQ_OK)
+        return status;
+    if (!query->planned || query->replan || query->planned_for != joined)
+        status = make_plan(query, joined);
+    catalogue_release(joined);
+    return status;
 }
 
 /* Opens the newest snapshot, and plans again if that is not what the plan was
  * made for. */
 static enum vdbq_status open_snapshot(vdbq_query *query)
 {
-    enum vdbq_status status = session_snapshot(query->db, &query->snapshot);
+    enum vdbq_status status = query_files_open(query);
+    if (status == VDBQ_OK)
+        status = session_snapshot(query->db, &query->snapshot);
     if (status == VDBQ_OK)
         status = query_plan(query, query->snapshot.catalogue);
     return status;
@@ -128,7 +137,17 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
     *query = made;
     made->text = arena_copy(&made->arena, text, length);
     made->length = length;
-    return made->text ? VDBQ_OK : error_no_memory(&db->error);
+    return made->text ? query_parameters_open(made)
+                      : error_no_memory(&db->error);
+}
+
+/* Whether what is wrong may come right with values for the parameters, which
+ * are NULL before: it is then told by the run. */
+static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
+{
+    return vdbq_query_parameters(query) > 0
+        && (status == VDBQ_TYPE || status == VDBQ_CONSTRAINT
+            || status == VDBQ_RANGE);
 }
 
 /* Plans a new query; the snapshot is only looked at. */
@@ -136,7 +155,11 @@ static enum vdbq_status query_prepare(vdbq_query *query)
 {
     enum vdbq_status status = open_snapshot(query);
     snapshot_close(&query->snapshot);
-    return status;
+    query_files_close(query);
+    if (!waits_for_values(query, status))
+        return status;
+    error_clear(&query->db->error);
+    return VDBQ_OK;
 }
 
 /* Reports a failure of a statement with its text, and frees the query. */
@@ -187,6 +210,16 @@ enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
     return prepared(db, status, text, strlen(text), query);
 }
 
+/* Rows of COPY TO are for who writes the file. */
+static enum vdbq_status refuse_copy(vdbq_query *query)
+{
+    struct error *error = &query->db->error;
+    error_set(error, VDBQ_MISUSE, "COPY TO writes no file from here");
+    error_hint(error, "the shell writes it; a program prepares the statement "
+               "and writes its rows");
+    return session_report(query->db, VDBQ_MISUSE, NULL, 0);
+}
+
 enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -196,6 +229,9 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
         const char *start = rest;
         struct vdbq_batch batch = { .rows = 1 };
         status = vdbq_prepare(db, rest, -1, &query, &rest);
+        if (status == VDBQ_OK && query != NULL
+            && vdbq_query_copy_file(query) != NULL)
+            status = refuse_copy(query);
         while (status == VDBQ_OK && query != NULL && batch.rows > 0)
             status = vdbq_query_batch(query, &batch);
         session_move(db, sql, start);
@@ -212,6 +248,7 @@ void query_end(vdbq_query *query)
     query->stream = NULL;
     snapshot_close(&query->snapshot);
     query->snapshot = (struct snapshot){ 0 };
+    query_files_close(query);
     query->state = QUERY_ENDED;
 }
 
@@ -222,9 +259,10 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
                                      struct error *error)
 {
     vdbq_query *query = context;
-    enum vdbq_status status = place_choose(query->db, table, rows, place);
-    if (status != VDBQ_OK && error != &query->db->error)
-        *error = query->db->error;
+    vdbq *home = session_of(query->db, table);
+    enum vdbq_status status = place_choose(home, table, rows, place);
+    if (status != VDBQ_OK && error != &home->error)
+        *error = home->error;
     if (status != VDBQ_OK)
         return status;
     if (table != NULL || query->device == NULL)
@@ -250,14 +288,22 @@ enum vdbq_status query_stream(vdbq_query *query)
 {
     vdbq *db = query->db;
     const struct steps *steps = &query->plan.steps;
+    enum vdbq_status status = query_files_join(
+        query, query->snapshot.catalogue, &query->joined);
+    if (status != VDBQ_OK)
+        return status;
+    query->seen = query->snapshot;
+    query->seen.catalogue = query->joined;
     query->params = (struct stream_params){
-        .snapshot = &query->snapshot,
+        .snapshot = &query->seen,
         .choose = choose_place,
         .choose_context = query,
         .threads = host_threads(db),
         .cancelled = &db->cancelled,
         .progress = db->progress,
         .progress_context = db->progress_context,
+        .parameters = query->parameters,
+        .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
     };
     return stream_open(&query->params, steps, (int)steps->steps.count - 1,
@@ -412,6 +458,7 @@ void vdbq_query_close(vdbq_query *query)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);
     forget_plan(query);
+    query_parameters_close(query);
     while (*at != query)
         at = &(*at)->next;
     *at = query->next;

@@ -33,14 +33,20 @@ struct vdbq_query {
     size_t length;           /* of it, in bytes                        */
     struct ast_statement *statement; /* NULL: `text` is a program      */
     struct arena arena;      /* of text, tree and columns              */
+    struct parameter *parameters; /* one a number of the statement's, whose
+                                     texts are owned; NULL: it has none */
     struct plan plan;
     struct arena plan_arena;
     bool planned;
+    bool replan;             /* parameters are no longer what it is for */
     struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
     enum query_reading reading;
     struct snapshot snapshot;
+    struct snapshot files;   /* of the database of files; zeroed: none */
+    struct catalogue *joined; /* of both, while rows come; held        */
+    struct snapshot seen;    /* what the run reads: not to be closed   */
     struct stream_params params;
     struct stream *stream;
     struct vdbq_batch batch;
@@ -59,7 +65,20 @@ struct vdbq_query {
     struct vdbq_vector line_vector;
 };
 
-/* Plans the query for a catalogue, unless that is what it was planned for. */
+/* Room for the parameters' values; frees their texts. */
+enum vdbq_status query_parameters_open(vdbq_query *query);
+void query_parameters_close(vdbq_query *query);
+
+/* Has the files of FROM read, and opens their database for the query. */
+enum vdbq_status query_files_open(vdbq_query *query);
+void query_files_close(vdbq_query *query);
+/* A catalogue with the files' tables behind its own, or itself; held. */
+enum vdbq_status query_files_join(vdbq_query *query,
+                                  const struct catalogue *catalogue,
+                                  struct catalogue **joined);
+
+/* Plans the query for a catalogue and its files, unless that is what it was
+ * planned for. */
 enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue);
 /* Opens the stream of the plan's rows, of the query's snapshot. */

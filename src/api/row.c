@@ -43,6 +43,13 @@ unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
     return steps_last(&query->plan.steps)->columns[column].scale;
 }
 
+const char *vdbq_query_copy_file(const vdbq_query *query)
+{
+    bool copies = query->statement && query->statement->kind == AST_COPY
+               && query->statement->explain == AST_RUN;
+    return copies ? query->statement->copy.file : NULL;
+}
+
 /* -------------------------------------------------------------- values -- */
 
 /* The vector that holds the value asked for; NULL: there is no such value. */

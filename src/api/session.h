@@ -51,6 +51,9 @@ struct vdbq {
     struct vdbq_query *queries; /* those that are open            */
     struct vdbq_append *append; /* the one that is open, or NULL  */
     struct transaction *transaction; /* that BEGIN opened, or NULL */
+    vdbq *files;                /* the database of files; or NULL */
+    vdbq_file_reader file_reader; /* may be NULL                  */
+    void *file_context;
     atomic_bool cancelled;
     vdbq_progress progress;
     void *progress_context;
@@ -81,6 +84,9 @@ enum vdbq_status session_enter(vdbq *db, struct transaction **transaction);
  * has changed. */
 enum vdbq_status session_leave(vdbq *db, struct transaction *transaction,
                                enum vdbq_status status);
+
+/* The connection that a table belongs to: this one, or that of its files. */
+vdbq *session_of(vdbq *db, const struct table *table);
 
 /* First values of the options, from the environment. */
 enum vdbq_status options_init(vdbq *db);

@@ -90,6 +90,7 @@ void vdbq_close(vdbq *db)
     vdbq_append_close(db->append);
     snapshot_close(&db->schema);
     transaction_abort(db->transaction);
+    vdbq_close(db->files);
     stations_close(db);
     if (db->database != NULL)
         database_close(db->database);

@@ -239,6 +239,38 @@ VDBQ_API enum vdbq_status vdbq_prepare(vdbq *db, const char *sql,
 VDBQ_API enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
                                                vdbq_query **query);
 
+/*
+ * Parameters of a statement: `?` is the next number from 1, ?3 that number,
+ * :name the same number wherever it stands. They stand where a value may,
+ * also in LIMIT. One that no value was given is NULL. Values are copied and
+ * stay until another is given; giving one ends the query's run, so that the
+ * next call starts it again.
+ *
+ * Types of result columns may follow from those of values: ask once the query
+ * runs. A failure that values could mend is told when it runs.
+ */
+VDBQ_API unsigned vdbq_query_parameters(const vdbq_query *query);
+/* The name without its colon, or "". */
+VDBQ_API const char *vdbq_query_parameter_name(const vdbq_query *query,
+                                               unsigned parameter);
+/* The number of a name, with or without its colon; 0: there is none. */
+VDBQ_API unsigned vdbq_query_parameter_index(const vdbq_query *query,
+                                             const char *name);
+/* Fail with RANGE: no such number, or text that is not UTF-8. The number NaN
+ * is NULL. `length` is in bytes (-1: up to the NUL). Dates and times are given
+ * as text. */
+VDBQ_API enum vdbq_status vdbq_bind_null(vdbq_query *query,
+                                         unsigned parameter);
+VDBQ_API enum vdbq_status vdbq_bind_int64(vdbq_query *query,
+                                          unsigned parameter, int64_t value);
+VDBQ_API enum vdbq_status vdbq_bind_double(vdbq_query *query,
+                                           unsigned parameter, double value);
+VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query,
+                                         unsigned parameter,
+                                         const char *bytes, ptrdiff_t length);
+/* Makes all of them NULL. */
+VDBQ_API void vdbq_bind_clear(vdbq_query *query);
+
 /* Starts the statement, or starts it again from its first row. What
  * changes the database is done when it returns. vdbq_query_row() and
  * vdbq_query_batch() call it where it was not called. */
@@ -290,6 +322,26 @@ VDBQ_API double vdbq_query_double(const vdbq_query *query, unsigned column);
 /* As text, ended by a NUL; "" for NULL; lives until the next call for text
  * of this column. */
 VDBQ_API const char *vdbq_query_text(vdbq_query *query, unsigned column);
+
+/* The file that a COPY TO statement names, whose rows are the query's: the
+ * library writes no files but databases. NULL: it is no such statement. */
+VDBQ_API const char *vdbq_query_copy_file(const vdbq_query *query);
+
+/*
+ * Files in queries: FROM 'name'. `reader` is called for each one when the
+ * statement is prepared and when it runs. It makes a table that is called as
+ * the file is, to the letter, in `files`: a database in memory that belongs
+ * to `db` and lives as long; or leaves what an earlier call made. It may use
+ * `files` as any other connection, and tells a failure with vdbq_fail().
+ * NULL, as at first: such statements fail with UNKNOWN.
+ */
+typedef enum vdbq_status (*vdbq_file_reader)(void *context, vdbq *files,
+                                             const char *file);
+VDBQ_API void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context);
+/* Sets the last failure of a connection; `hint` may be NULL. Returns the
+ * status. For what stands between the library and its user, as readers do. */
+VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
+                                    const char *message, const char *hint);
 
 /* What a run cost, complete once its last row was read. Times are in
  * nanoseconds; 0 where nothing of the kind happened. */

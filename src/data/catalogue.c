@@ -43,7 +43,8 @@ const struct table *catalogue_table(const struct catalogue *catalogue,
                                     const char *name)
 {
     for (size_t i = 0; i < catalogue->table_count; i++)
-        if (name_equal(catalogue->tables[i].name, name))
+        if (catalogue->tables[i].id < CATALOGUE_FILES
+            && name_equal(catalogue->tables[i].name, name))
             return &catalogue->tables[i];
     return NULL;
 }
@@ -116,6 +117,33 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
 
 release_copy:
     catalogue_release(copy);
+    return NULL;
+}
+
+struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *files)
+{
+    struct catalogue *both = catalogue_copy(catalogue, files->table_count);
+
+    for (size_t i = 0; both != NULL && i < files->table_count; i++) {
+        struct table *place = &both->tables[both->table_count];
+        if (!copy_table(&both->arena, &files->tables[i], place)) {
+            catalogue_release(both);
+            return NULL;
+        }
+        place->id |= CATALOGUE_FILES;
+        both->table_count++;
+    }
+    return both;
+}
+
+const struct table *catalogue_file(const struct catalogue *catalogue,
+                                   const char *name)
+{
+    for (size_t i = catalogue->table_count; i-- > 0;)
+        if (catalogue->tables[i].id >= CATALOGUE_FILES
+            && strcmp(catalogue->tables[i].name, name) == 0)
+            return &catalogue->tables[i];
     return NULL;
 }
 

@@ -110,6 +110,17 @@ enum conflict {
     CONFLICT_IGNORE   /* it is left out                 */
 };
 
+/* Ids of tables that catalogue_join() took from a second database. */
+#define CATALOGUE_FILES 0x40000000u
+
+/* A new catalogue with the tables of `catalogue`, and behind them those of
+ * `files`, a database whose tables stand for files. NULL: no memory. */
+struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *files);
+/* The table of the file of that name; NULL: there is none. */
+const struct table *catalogue_file(const struct catalogue *catalogue,
+                                   const char *name);
+
 struct catalogue *catalogue_hold(struct catalogue *catalogue);
 void catalogue_release(struct catalogue *catalogue);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table as the CREATE TABLE statement that makes it. A name is quoted
+ * A table as the CREATE TABLE statement that makes it, an index as its own. A
+ * name is quoted
  * unless it is plain letters, digits and '_' and is no word of SQL.
  */
 #include <stdbool.h>

@@ -13,6 +13,7 @@
 #include "data/words.h"
 #include "exec/resident.h"
 #include "exec/runner.h"
+#include "program/parameter.h"
 #include "program/steps.h"
 
 struct word_cache;
@@ -29,15 +30,6 @@ struct stream_place {
     bool skips;                /* tablets of which nothing comes          */
     bool takes;                /* rows where they are: the device may do
                                   what other steps do with a scan's rows  */
-};
-
-/* A value that a program's Parameter gives. */
-struct parameter {
-    enum vdbq_type type;
-    bool null;
-    int64_t integer;
-    double real;
-    struct vdbq_text text;
 };
 
 /* What streams have cost, added up when each is closed. */

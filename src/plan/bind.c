@@ -23,6 +23,33 @@ static struct expression *bind_string(struct binder *binder,
     return expression_text(binder, text, tree->at);
 }
 
+/* The value of a parameter as if it were written in its place. */
+static struct expression *parameter_value(struct binder *binder, int number,
+                                          struct position at)
+{
+    const struct parameter *value = &binder->parameters[number];
+    struct vdbq_text text = value->text;
+
+    binder->values_used = true;
+    if (value->type == VDBQ_DOUBLE)
+        return expression_real(binder, VDBQ_DOUBLE, value->real, at);
+    if (value->type != VDBQ_TEXT)
+        return expression_integer(binder, value->integer, at);
+    text.bytes = arena_copy(binder->arena, text.bytes, text.length);
+    if (text.bytes == NULL)
+        return error_no_memory(binder->error), NULL;
+    return expression_text(binder, text, at);
+}
+
+struct expression *expression_known(struct binder *binder,
+                                    struct expression *e)
+{
+    if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
+        || e->parameter >= binder->value_count)
+        return e;
+    return parameter_value(binder, e->parameter, e->at);
+}
+
 /* A value that the caller gives later; of no type where it is not given. */
 static struct expression *bind_parameter(struct binder *binder,
                                          const struct ast_expression *tree)
@@ -35,6 +62,8 @@ static struct expression *bind_parameter(struct binder *binder,
 
     if (type == VDBQ_TYPE_NONE)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (binder->constants)
+        return parameter_value(binder, number, tree->at);
     e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
     if (e == NULL)
         return NULL;

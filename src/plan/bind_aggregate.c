@@ -163,7 +163,10 @@ static bool bind_distance(struct binder *binder, const struct call *call,
 {
     e->window->offset = 1;
     if (call->count > 1) {
-        const struct expression *offset = call->arguments[1];
+        const struct expression *offset =
+            expression_known(binder, call->arguments[1]);
+        if (offset == NULL)
+            return false;
         if (offset->kind != EXPRESSION_CONSTANT || offset->null
             || !is_integer(offset->type)) {
             error_at(binder->error, VDBQ_TYPE, offset->at,

@@ -165,7 +165,11 @@ struct expression *expression_call(struct binder *binder, const char *name,
     if (function == NULL || count < function->arguments_min
         || count > function->arguments_max)
         return refuse_function(binder, name, count, at);
-    memcpy(fitting, arguments, count * sizeof *arguments);
+    for (unsigned i = 0; i < count; i++) {
+        fitting[i] = expression_known(binder, arguments[i]);
+        if (fitting[i] == NULL)
+            return NULL;
+    }
     if (!fit_arguments(binder, function, fitting, count, &null))
         return NULL;
     if (null)

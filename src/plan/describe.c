@@ -44,36 +44,76 @@ static enum vdbq_status plan_rows(struct binder *binder,
 
 /* -------------------------------------------------------------- DESCRIBE -- */
 
-static struct node *description_of(struct binder *binder,
-                                   const struct node_column *column)
+enum { DESCRIPTION_COLUMNS = 5 };
+
+/* The table whose columns the query has, one by one; NULL: it is no table. */
+static const struct table *table_of(const struct binder *binder,
+                                    const struct ast_query *query)
 {
-    static const char *const names[] = { "column_name", "column_type",
-                                         "null" };
-    struct expression *values[3];
+    const struct ast_select *select = &query->select;
+    const struct ast_from *from = select->from;
+    bool all = query->kind == AST_QUERY_SELECT && query->with == NULL
+            && select->result_count == 1 && select->results->star
+            && from != NULL && from->kind == AST_FROM_TABLE;
+
+    if (!all || catalogue_view(binder->catalogue, from->name.text) != NULL)
+        return NULL;
+    return catalogue_table(binder->catalogue, from->name.text);
+}
+
+static struct expression *text_or_null(struct binder *binder,
+                                       const char *text)
+{
+    struct position at = { 0 };
+
+    return text != NULL ? text_of(binder, text)
+                        : expression_null(binder, VDBQ_TEXT, at);
+}
+
+/* `table` may be NULL: then nothing more is known of the column. */
+static struct node *description_of(struct binder *binder,
+                                   const struct node_column *column,
+                                   const struct table *table, unsigned number)
+{
+    static const char *const names[DESCRIPTION_COLUMNS] = {
+        "column_name", "column_type", "null", "key", "default"
+    };
+    const struct column *own = table ? &table->columns[number] : NULL;
+    bool key = table != NULL && number == table->key;
+    bool filled = own != NULL && (key || own->not_null);
+    struct expression *values[DESCRIPTION_COLUMNS];
     struct node *once = node_once(binder);
 
     values[0] = text_of(binder, column->name);
     values[1] = text_of(binder, type_text_of(binder, column));
-    values[2] = text_of(binder, column->nullable ? "YES" : "NO");
-    if (once == NULL || values[0] == NULL || values[1] == NULL
-        || values[2] == NULL)
-        return NULL;
-    return node_select(binder, once, NULL, values, names, 3);
+    values[2] = text_of(binder, filled ? "NO" : "YES");
+    values[3] = text_or_null(binder, key                  ? "PRI"
+                                     : own && own->unique ? "UNI"
+                                                          : NULL);
+    values[4] = text_or_null(binder, own ? own->default_sql : NULL);
+    for (unsigned i = 0; i < DESCRIPTION_COLUMNS; i++)
+        if (values[i] == NULL)
+            return NULL;
+    return once ? node_select(binder, once, NULL, values, names,
+                              DESCRIPTION_COLUMNS) : NULL;
 }
 
 enum vdbq_status plan_description(const struct ast_query *query,
                                   struct binder *binder, struct plan *plan)
 {
     struct node *node = bind_query(binder, query), **rows;
+    const struct table *table = table_of(binder, query);
 
     if (node == NULL)
         return binder->error->status;
+    if (table != NULL && table->column_count != node->column_count)
+        table = NULL;
     rows = arena_alloc(binder->arena,
                        (node->column_count + 1) * sizeof(*rows));
     if (rows == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < node->column_count; i++) {
-        rows[i] = description_of(binder, &node->columns[i]);
+        rows[i] = description_of(binder, &node->columns[i], table, i);
         if (rows[i] == NULL)
             return binder->error->status;
     }
@@ -82,7 +122,9 @@ enum vdbq_status plan_description(const struct ast_query *query,
 
 /* ------------------------------------------------------------- SUMMARIZE -- */
 
-enum { SUMMARY_AVG = 5, SUMMARY_COLUMNS = 7 };
+/* Of what is totalled: min, max, distinct, not NULL, rows, average. */
+enum { SUMMARY_FILLED = 3, SUMMARY_ROWS, SUMMARY_AVG };
+enum { SUMMARY_COLUMNS = 8 };
 
 static bool add(struct vector *aggregates, enum aggregate_function function,
                 int column, bool distinct)
@@ -95,9 +137,10 @@ static bool add(struct vector *aggregates, enum aggregate_function function,
     return vector_append(aggregates, &aggregate, 1);
 }
 
-/* What is known of all values of one column, in one row. */
+/* What is known of all values of one column, in one row. The average is that
+ * of column `number`; -1: there is none. */
 static struct node *totals_of(struct binder *binder, struct node *below,
-                              unsigned column, bool number)
+                              unsigned column, int number)
 {
     struct vector aggregates = VECTOR(struct step_aggregate);
     int c = (int)column;
@@ -108,7 +151,8 @@ static struct node *totals_of(struct binder *binder, struct node *below,
         && add(&aggregates, AGGREGATE_COUNT, c, true)
         && add(&aggregates, AGGREGATE_COUNT, c, false)
         && add(&aggregates, AGGREGATE_COUNT, -1, false)
-        && (!number || add(&aggregates, AGGREGATE_AVG, c, false)))
+        && (number < 0
+            || add(&aggregates, AGGREGATE_AVG, number, false)))
         node = node_group(binder, below, 0, &aggregates);
     vector_finish(&aggregates);
     if (node == NULL && binder->error->status == VDBQ_OK)
@@ -116,7 +160,27 @@ static struct node *totals_of(struct binder *binder, struct node *below,
     return node;
 }
 
-/* min, max, distinct, count, rows, avg: as the columns of a row. */
+/* How many rows in a hundred are NULL. */
+static struct expression *null_percentage(struct binder *binder,
+                                          const struct node *totals)
+{
+    struct position at = { 0 };
+    struct ast_expression tree = { .at = at };
+    struct expression *rows = node_column(binder, totals, SUMMARY_ROWS, at);
+    struct expression *filled =
+        node_column(binder, totals, SUMMARY_FILLED, at);
+    struct expression *e = expression_real(binder, VDBQ_DOUBLE, 100, at);
+
+    if (rows == NULL || filled == NULL || e == NULL)
+        return NULL;
+    filled = expression_operator(binder, AST_SUB, rows, filled, &tree);
+    e = filled ? expression_operator(binder, AST_MUL, e, filled, &tree) : NULL;
+    rows = node_column(binder, totals, SUMMARY_ROWS, at);
+    return e && rows ? expression_operator(binder, AST_DIV, e, rows, &tree)
+                     : NULL;
+}
+
+/* What is totalled, as the columns of a row. */
 static bool summary_values(struct binder *binder, const struct node *totals,
                            bool number,
                            struct expression *values[SUMMARY_COLUMNS])
@@ -132,32 +196,56 @@ static bool summary_values(struct binder *binder, const struct node *totals,
     values[4] = node_column(binder, totals, 2, at);
     values[5] = number ? node_column(binder, totals, SUMMARY_AVG, at)
                        : expression_null(binder, VDBQ_DOUBLE, at);
-    values[6] = node_column(binder, totals, 3, at);
+    values[6] = node_column(binder, totals, SUMMARY_ROWS, at);
+    values[7] = null_percentage(binder, totals);
     for (unsigned i = 0; i < SUMMARY_COLUMNS; i++)
         if (values[i] == NULL)
             return false;
     return true;
 }
 
+/* The column whose average is asked for: a DECIMAL is made a DOUBLE first. */
+static bool average_over(struct binder *binder, struct node **below,
+                         unsigned column, int *number)
+{
+    struct position at = { 0 };
+    int type = (*below)->columns[column].type;
+    struct expression *e;
+
+    if (is_integer(type) || is_float(type))
+        *number = (int)column;
+    if (type != VDBQ_DECIMAL)
+        return true;
+    e = node_column(binder, *below, column, at);
+    if (e != NULL)
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, at);
+    *number = (int)(*below)->column_count;
+    if (e != NULL)
+        *below = node_extend(binder, *below, &e, 1);
+    return e != NULL && *below != NULL;
+}
+
 static struct node *summary_of(struct binder *binder,
                                const struct ast_query *query, unsigned column)
 {
     static const char *const names[SUMMARY_COLUMNS] = {
-        "column_name", "column_type", "min", "max", "distinct", "avg", "count"
+        "column_name", "column_type", "min", "max", "distinct", "avg",
+        "count", "null_percentage"
     };
     struct node *below = bind_query(binder, query), *totals;
     struct expression *values[SUMMARY_COLUMNS], **places[SUMMARY_COLUMNS];
-    bool number;
+    int number = -1;
 
     if (below == NULL)
         return NULL;
-    number = is_integer(below->columns[column].type)
-             || is_float(below->columns[column].type);
-    totals = totals_of(binder, below, column, number);
     values[0] = text_of(binder, below->columns[column].name);
     values[1] = text_of(binder,
                         type_text_of(binder, &below->columns[column]));
-    if (totals == NULL || !summary_values(binder, totals, number, values))
+    if (!average_over(binder, &below, column, &number))
+        return NULL;
+    totals = totals_of(binder, below, column, number);
+    if (totals == NULL
+        || !summary_values(binder, totals, number >= 0, values))
         return NULL;
     for (unsigned i = 0; i < SUMMARY_COLUMNS; i++)
         places[i] = &values[i];

@@ -153,6 +153,31 @@ static struct node *bind_name(struct binder *binder,
     return table != NULL ? node_table(binder, table) : NULL;
 }
 
+static struct node *bind_file(struct binder *binder,
+                              const struct ast_from *tree)
+{
+    const struct table *table = catalogue_file(binder->catalogue, tree->file);
+
+    if (table != NULL)
+        return node_table(binder, table);
+    error_at(binder->error, VDBQ_UNKNOWN, tree->at,
+             "files cannot be read from here");
+    error_hint(binder->error, "the shell reads them; a program that uses the "
+               "library gives it a reader with vdbq_on_file()");
+    return NULL;
+}
+
+/* A file is called what its name says without folders and ending. */
+static const char *file_alias(struct binder *binder, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
+    const char *dot = strchr(name, '.');
+    size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+
+    return arena_copy(binder->arena, name, length);
+}
+
 static enum vdbq_status collect_leaf(struct binder *binder,
                                      const struct ast_from *tree,
                                      struct from *from)
@@ -170,10 +195,9 @@ static enum vdbq_status collect_leaf(struct binder *binder,
         node = bind_apart(binder, tree->query);
         break;
     default:
-        error_at(binder->error, VDBQ_UNKNOWN, tree->at,
-                 "files cannot be read from here");
-        return error_hint(binder->error, "the shell reads them: type "
-                          "FROM 'file.csv' there, or import the file");
+        node = bind_file(binder, tree);
+        if (alias == NULL)
+            alias = file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
         node = rename_columns(binder, node, tree->columns,

@@ -495,6 +495,7 @@ static enum vdbq_status insert_values(struct inserting *inserting,
     struct scope scope;
     size_t number = 0;
 
+    inserting->binder->constants = true;
     scope_enter(inserting->binder, &scope);
     scope.node = node_once(inserting->binder);
     for (const struct ast_row *row = inserting->insert->query->rows;
@@ -503,6 +504,7 @@ static enum vdbq_status insert_values(struct inserting *inserting,
     if (status == VDBQ_OK && !*computed)
         status = fill_missing(inserting);
     scope_leave(inserting->binder, &scope);
+    inserting->binder->constants = false;
     return status == VDBQ_OK && !*computed
                ? make_vectors(inserting, &plan->insert) : status;
 }

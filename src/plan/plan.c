@@ -63,10 +63,30 @@ static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
     return VDBQ_OK;
 }
 
+/* What is kept in the catalogue has no parameters, and no files. */
+static enum vdbq_status check_kept(const struct ast_statement *statement,
+                                   struct binder *binder)
+{
+    if (statement->kind == AST_CREATE_VIEW && statement->files != NULL) {
+        error_at(binder->error, VDBQ_SYNTAX, statement->files->at,
+                 "a view cannot read a file");
+        return error_hint(binder->error, "CREATE TABLE ... AS keeps its rows");
+    }
+    if (statement->parameter_count == 0)
+        return VDBQ_OK;
+    if (statement->kind == AST_CREATE_VIEW)
+        return error_at(binder->error, VDBQ_SYNTAX, statement->view.name.at,
+                        "a view has no parameters");
+    if (statement->kind == AST_CREATE_TABLE && statement->create.query == NULL)
+        return error_at(binder->error, VDBQ_SYNTAX, statement->create.table.at,
+                        "the definition of a table has no parameters");
+    return VDBQ_OK;
+}
+
 enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
-                                const struct parameter_type *parameters,
+                                const struct parameter *parameters,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error)
 {
@@ -75,6 +95,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
         .sql_length = sql_length,
         .catalogue = catalogue,
         .parameters = parameters,
+        .value_count = (int)statement->parameter_count,
         .parameter_count = (int)statement->parameter_count,
         .arena = arena,
         .error = error
@@ -84,7 +105,10 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
     memset(plan, 0, sizeof *plan);
     steps_init(&plan->steps);
     plan->explain = statement->explain;
-    status = plan_kind_of(statement, &binder, plan);
+    status = check_kept(statement, &binder);
+    if (status == VDBQ_OK)
+        status = plan_kind_of(statement, &binder, plan);
+    plan->of_values = binder.values_used;
     fold_finish(&binder);
     if (status != VDBQ_OK)
         plan_finish(plan);

@@ -10,6 +10,7 @@
 
 #include "data/catalogue.h"
 #include "parser/ast.h"
+#include "program/parameter.h"
 #include "program/steps.h"
 
 enum plan_kind {
@@ -75,6 +76,8 @@ struct plan_rewrite {
 struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
+    bool of_values; /* it holds for the parameters' values; else for any of
+                       their types                                      */
     const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
     struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */
@@ -88,15 +91,9 @@ struct plan {
     };
 };
 
-/* The type of a `?` as far as its value is known; VDBQ_TYPE_NONE: not yet,
- * it counts as NULL then. */
-struct parameter_type {
-    enum vdbq_type type;
-};
-
 /*
  * Plans a statement. `sql` is the text that it was parsed from; `parameters`
- * are as many as the statement has (NULL: none is known). What is not the
+ * are as many as the statement has (NULL: none has a value). What is not the
  * steps' own lives in `arena`. The plan is to be finished with
  * plan_finish(); after a failure there is nothing to finish.
  * Fails with UNKNOWN, EXISTS, TYPE, RANGE, CONSTRAINT, SYNTAX, LIMIT,
@@ -105,7 +102,7 @@ struct parameter_type {
 enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
-                                const struct parameter_type *parameters,
+                                const struct parameter *parameters,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);

@@ -74,8 +74,11 @@ struct binder {
     struct error *error;
     struct scope *scope;        /* of the query being bound         */
     struct with_name *with;
-    const struct parameter_type *parameters; /* of `?`; may be NULL */
+    const struct parameter *parameters; /* of `?`; may be NULL      */
+    int value_count;            /* of these                         */
     int parameter_count;        /* numbers given so far             */
+    bool constants;             /* parameters are constants here    */
+    bool values_used;           /* ... and there was one            */
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
     unsigned nodes;             /* that were made                   */
@@ -138,6 +141,10 @@ enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
 /* bind.c */
 struct expression *bind_expression(struct binder *binder,
                                    const struct ast_expression *tree);
+/* A parameter of the statement as the constant that it stands for, so that the
+ * plan holds for its value; other expressions as they are. */
+struct expression *expression_known(struct binder *binder,
+                                    struct expression *e);
 /* As a condition: a number, or NULL. */
 struct expression *bind_condition(struct binder *binder,
                                   const struct ast_expression *tree);

@@ -30,12 +30,15 @@ static enum vdbq_status limit_number(struct binder *binder,
                                      const struct ast_expression *tree,
                                      uint64_t none, uint64_t *number)
 {
+    bool constants = binder->constants;
     struct expression *e;
 
     *number = none;
     if (tree == NULL)
         return VDBQ_OK;
+    binder->constants = true;
     e = bind_expression(binder, tree);
+    binder->constants = constants;
     if (e == NULL)
         return binder->error->status;
     if (e->kind != EXPRESSION_CONSTANT || (!e->null && !is_integer(e->type)))

@@ -407,6 +407,17 @@ static bool read_literal(struct binder *binder, struct expression **literal,
 static int meet(struct binder *binder, struct expression **left,
                 struct expression **right, struct position at);
 
+/* Texts of parameters that meet another type are read when it is planned. */
+static bool texts_known(struct binder *binder, struct expression **left,
+                        struct expression **right)
+{
+    if ((*left)->type == VDBQ_TEXT)
+        *left = expression_known(binder, *left);
+    if (*left != NULL && (*right)->type == VDBQ_TEXT)
+        *right = expression_known(binder, *right);
+    return *left != NULL && *right != NULL;
+}
+
 /* Types that are not both numbers. */
 static int meet_others(struct binder *binder, struct expression **left,
                        struct expression **right, struct position at)
@@ -421,6 +432,8 @@ static int meet_others(struct binder *binder, struct expression **left,
         *right = *left ? as_type(binder, *right, VDBQ_TIMESTAMP) : NULL;
         return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
     }
+    if (!texts_known(binder, left, right))
+        return VDBQ_TYPE_NONE;
     if (is_literal_text(*right) && !is_literal_text(*left)) {
         if (!read_literal(binder, right, *left))
             return VDBQ_TYPE_NONE;
@@ -605,6 +618,8 @@ static struct expression *arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
+    if (!texts_known(binder, &left, &right))
+        return NULL;
     if (is_literal_text(left))
         left = expression_text_number(binder, left);
     if (left != NULL && is_literal_text(right))

@@ -72,7 +72,8 @@ class Expressions:
             'B': (*('compared',) * 6, *('logical',) * 4, 'opposite', 'null_test', 'between',
                   'among', 'like', 'same', 'exists', 'in_query',
                   'holds'),
-            'Y': ('moved', 'extreme', 'months'), 'W': ('extreme',), 'M': ('add', 'negative', 'decimal_times'),
+            'Y': ('moved', 'extreme', 'months'), 'W': ('extreme',),
+            'M': ('add', 'negative', 'decimal_times'),
         }.items()}
 
     # -------------------------------------------------------------- entry --

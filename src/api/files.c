@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files in FROM. They are tables of a second database, in memory, that hangs
+ * on the connection; the caller's reader makes them. A query that names files
+ * sees one catalogue of both databases: tables of files are told by their
+ * ids, and are scanned from the second database's pools.
+ */
+#include "api/query.h"
+
+#include <string.h>
+
+void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context)
+{
+    db->file_reader = reader;
+    db->file_context = context;
+}
+
+enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
+                           const char *message, const char *hint)
+{
+    error_set(&db->error, status, "%s", message);
+    if (hint != NULL && *hint != '\0')
+        error_hint(&db->error, "%s", hint);
+    return session_report(db, status, NULL, 0);
+}
+
+vdbq *session_of(vdbq *db, const struct table *table)
+{
+    bool of_file = table != NULL && table->id >= CATALOGUE_FILES;
+    if (!of_file)
+        return db;
+    memcpy(db->files->options, db->options, sizeof db->options);
+    return db->files;
+}
+
+/* -------------------------------------------------------------- reading -- */
+
+static enum vdbq_status open_files(vdbq *db)
+{
+    if (db->files != NULL)
+        return VDBQ_OK;
+    enum vdbq_status status = vdbq_open(NULL, 0, &db->files);
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    vdbq_close(db->files);
+    db->files = NULL;
+    return error_set(&db->error, status,
+                     "no database in memory could be made for the file");
+}
+
+/* Has the reader make the table of one file. */
+static enum vdbq_status read_file(vdbq *db, const struct ast_from *from)
+{
+    enum vdbq_status status =
+        db->file_reader(db->file_context, db->files, from->file);
+    if (status == VDBQ_OK)
+        return VDBQ_OK;
+    const struct vdbq_error *error = vdbq_error(db->files);
+    bool told = error->status == status;
+    error_at(&db->error, status, from->at, "%s",
+             told ? error->message : "the file could not be read");
+    if (told && error->hint[0] != '\0')
+        error_hint(&db->error, "%s", error->hint);
+    return status;
+}
+
+enum vdbq_status query_files_open(vdbq_query *query)
+{
+    vdbq *db = query->db;
+    const struct ast_from *from =
+        query->statement ? query->statement->files : NULL;
+    if (from == NULL || db->file_reader == NULL
+        || query->statement->kind == AST_CREATE_VIEW)
+        return VDBQ_OK;
+    enum vdbq_status status = open_files(db);
+    for (; from != NULL && status == VDBQ_OK; from = from->next_file)
+        status = read_file(db, from);
+    query_files_close(query);
+    if (status == VDBQ_OK)
+        status = snapshot_open(db->files->database, &query->files,
+                               &db->error);
+    return status;
+}
+
+void query_files_close(vdbq_query *query)
+{
+    snapshot_close(&query->files);
+    catalogue_release(query->joined);
+    query->joined = NULL;
+}
+
+enum vdbq_status query_files_join(vdbq_query *query,
+                                  const struct catalogue *catalogue,
+                                  struct catalogue **joined)
+{
+    *joined = query->files.database == NULL
+                  ? catalogue_hold((struct catalogue *)catalogue)
+                  : catalogue_join(catalogue, query->files.catalogue);
+    return *joined ? VDBQ_OK : error_no_memory(&query->db->error);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The cache of dictionaries: the same words, not read again, as long as the
+ * table is what it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "device/device.h"
+#include "exec/word_cache.h"
+#include "plan/plan.h"
+
+struct rig {
+    struct database *database;
+    struct device *device;
+    struct pool *pool;
+    struct word_cache *cache;
+    struct error error;
+};
+
+static void expect_ok(struct rig *rig, enum vdbq_status status)
+{
+    if (status != VDBQ_OK)
+        print_error("%s\n", rig->error.message);
+    assert_int_equal(status, VDBQ_OK);
+}
+
+/* Appends a row to table t, which is made first where there is none. */
+static void append(struct rig *rig, const char *word)
+{
+    const struct column column = { .name = "a", .type = VDBQ_TEXT };
+    struct vdbq_text text = { word, strlen(word) };
+    struct vdbq_vector vector = { .type = VDBQ_TEXT, .values = &text };
+    struct transaction *transaction;
+    expect_ok(rig, transaction_begin(rig->database, &transaction,
+                                     &rig->error));
+    if (catalogue_table(transaction_catalogue(transaction), "t") == NULL)
+        expect_ok(rig, transaction_create_table(transaction, "t", &column, 1,
+                                                NO_KEY, &rig->error));
+    uint32_t id =
+        catalogue_table(transaction_catalogue(transaction), "t")->id;
+    expect_ok(rig, transaction_append(transaction, id, 1, &vector,
+                                      &rig->error));
+    expect_ok(rig, transaction_commit(transaction, &rig->error));
+}
+
+static void open_rig(struct rig *rig)
+{
+    *rig = (struct rig){ .cache = word_cache_create() };
+    expect_ok(rig, database_open(
+                       &(struct database_params){ .path = ":memory:",
+                                                  .flags = VDBQ_OPEN_CREATE,
+                                                  .files = &os_memory_files },
+                       &rig->database, &rig->error));
+    expect_ok(rig, device_open(&(struct device_params){ .choice = "host" },
+                               &rig->device, &rig->error));
+    expect_ok(rig, pool_create(rig->database, rig->device, 64 << 20,
+                               &rig->pool, &rig->error));
+}
+
+static void close_rig(struct rig *rig)
+{
+    word_cache_destroy(rig->cache);
+    pool_destroy(rig->pool);
+    device_close(rig->device);
+    database_close(rig->database);
+}
+
+static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
+                                   "ResultColumn 1 0 0 0 \"a\"\n"
+                                   "Parallel 0 0 6\n"
+                                   "Column.WORD 0 0 0\n"
+                                   "Result 0 1\n"
+                                   "Converge\n"
+                                   "Finish\n";
+
+/* The words of column a, as the newest state of the table has them. */
+static struct word_base *read_words(struct rig *rig)
+{
+    struct snapshot snapshot;
+    struct program program;
+    struct program_pack pack;
+    struct device_times times = { 0 };
+    struct word_base *base;
+    program_init(&program);
+    expect_ok(rig, snapshot_open(rig->database, &snapshot, &rig->error));
+    const struct table *table = catalogue_table(snapshot.catalogue, "t");
+    expect_ok(rig, program_read(program_text, &program, &rig->error));
+    expect_ok(rig, plan_describe(table, &program,
+                                 vector_at(&program.tables, 0),
+                                 &rig->error));
+    expect_ok(rig, program_check(&program, &rig->error));
+    expect_ok(rig, program_pack(&program, &program.arena, &pack,
+                                &rig->error));
+    expect_ok(rig, word_cache_base(
+                       &(struct word_cache_params){ .cache = rig->cache,
+                                                    .pool = rig->pool,
+                                                    .table = table,
+                                                    .pack = &pack,
+                                                    .times = &times },
+                       &base, &rig->error));
+    program_finish(&program);
+    snapshot_close(&snapshot);
+    return base;
+}
+
+static void test_words_are_kept(void **state)
+{
+    (void)state;
+    struct rig rig;
+    open_rig(&rig);
+    append(&rig, "one");
+    struct word_base *first = read_words(&rig), *again = read_words(&rig);
+    assert_ptr_equal(first, again);
+    append(&rig, "two");
+    struct word_base *longer = read_words(&rig), *kept = read_words(&rig);
+    assert_ptr_not_equal(first, longer);
+    assert_ptr_equal(longer, kept);
+    word_base_release(first);
+    word_base_release(again);
+    word_base_release(longer);
+    word_base_release(kept);
+    close_rig(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_words_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
