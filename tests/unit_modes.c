@@ -149,8 +149,12 @@ static struct answer ask(vdbq *db, const char *sql, struct vdbq_stats *stats)
         answer.rows += batch.rows;
         answer.hash = hash_batch(&batch, answer.hash);
     }
-    if (stats != NULL)
+    if (stats != NULL) { /* its text is the query's */
+        static char mode[32];
         vdbq_query_stats(query, stats);
+        snprintf(mode, sizeof mode, "%s", stats->mode);
+        stats->mode = mode;
+    }
     vdbq_query_close(query);
     return answer;
 }

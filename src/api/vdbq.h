@@ -344,13 +344,14 @@ VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
                                     const char *message, const char *hint);
 
 /* What a run cost, complete once its last row was read. Times are in
- * nanoseconds; 0 where nothing of the kind happened. */
+ * nanoseconds; 0 where nothing of the kind happened. Texts live until the
+ * query's next call; where several steps ran in different ways, they are
+ * listed. */
 struct vdbq_stats {
     const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
     const char *mode;       /* "serial", "streamed", "mapped", "cached"   */
     const char *build;      /* "interpreted", "specialised", "adaptive
-                               (specialised from launch N)"; lives until
-                               the query's next call                      */
+                               (specialised from launch N)"               */
     const char *steps;      /* where rows were grouped and sorted, for instance "host" or
                                "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
