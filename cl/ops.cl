@@ -632,17 +632,22 @@ static void result_begin(struct machine *m, i32 k)
 
 #else
 
-/* Finds the rows to output; their places follow those of the last tile. */
+/* Finds the rows to output; their places follow those of the last tile. Where
+ * these are all rows or none, as often, there is no need to list them. */
 static void result_begin(struct machine *m, i32 k)
 {
     const i32 *restrict pc = m->pc;
     const i32 *restrict valid = m->valid;
     i32 *restrict kept = m->kept;
-    i32 count = 0;
-    EACH {
-        kept[count] = t;
-        count += (pc[t] <= k) & valid[t];
+    i32 all = 0, count = 0;
+    EACH all += (pc[t] <= k) & valid[t];
+    if (all > 0 && all < m->rows) {
+        EACH {
+            kept[count] = t;
+            count += (pc[t] <= k) & valid[t];
+        }
     }
+    count = all;
     m->kept_count = count;
     m->descriptors[m->step].start = m->place;
     m->descriptors[m->step].count = (u32)count;
@@ -650,30 +655,36 @@ static void result_begin(struct machine *m, i32 k)
 
 #endif
 
-/* Writes VALUE of each kept row to `to`, one behind the other. On a GPU the
+/* Writes VALUE(t) of each kept row t to `to`, one behind the other. On a GPU the
  * tile is in registers, whose numbers must be known, so the rows that are not
  * kept are passed over; the group packs its rows in local memory first, so
  * that neighbouring items write to neighbouring places. */
 #if VDBQ_GROUP > 1
-#define KEPT t
 #define WRITE_KEPT(T, to, VALUE)                                             \
     {                                                                        \
         LOCAL T *packed = (LOCAL T *)m->shared->packed;                      \
         u32 count = m->shared->count;                                        \
         for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)       \
             if (LIVE & m->valid[t])                                          \
-                packed[i++] = VALUE;                                         \
+                packed[i++] = VALUE(t);                                      \
         barrier(CLK_LOCAL_MEM_FENCE);                                        \
         for (u32 i = m->item; i < count; i += VDBQ_GROUP)                    \
             to[i] = packed[i];                                               \
         barrier(CLK_LOCAL_MEM_FENCE);                                        \
     }
 #else
-#define KEPT m->kept[i]
 #define WRITE_KEPT(T, to, VALUE)                                             \
-    for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)                   \
-        to[i] = VALUE;
+    if (m->kept_count == m->rows) {                                          \
+        for (i32 i = 0, kept_ = m->rows; i < kept_; i++)                     \
+            to[i] = VALUE(i);                                                \
+    } else {                                                                 \
+        for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)               \
+            to[i] = VALUE(m->kept[i]);                                       \
+    }
 #endif
+#define NARROW_OF(t) m->r[r].I32[t]
+#define WIDE_OF(t) m->r[r].I64[t]
+#define FLAG_OF(t) (u8)(m->r[r].I32[t] != 0)
 
 /* Writes register r as a result column. */
 static void result_values(struct machine *m, i32 k, i32 r,
@@ -683,10 +694,10 @@ static void result_values(struct machine *m, i32 k, i32 r,
     NO_K;
     if (output->width == 4) {
         GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
-        WRITE_KEPT(i32, to, m->r[r].I32[KEPT])
+        WRITE_KEPT(i32, to, NARROW_OF)
     } else {
         GLOBAL i64 *restrict to = (GLOBAL i64 *)values + m->place;
-        WRITE_KEPT(i64, to, m->r[r].I64[KEPT])
+        WRITE_KEPT(i64, to, WIDE_OF)
     }
 }
 
@@ -696,7 +707,7 @@ static void result_nulls(struct machine *m, i32 k, i32 r,
 {
     GLOBAL u8 *restrict to = m->result + output->nulls + m->place;
     NO_K;
-    WRITE_KEPT(u8, to, (u8)(m->r[r].I32[KEPT] != 0))
+    WRITE_KEPT(u8, to, FLAG_OF)
 }
 
 /* The rows after these go behind them. */
