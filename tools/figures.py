@@ -11,7 +11,8 @@ A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
 it gave and took, as lists of ten. In README a part stands between the lines
 <!-- figures NAME MACHINE --> and <!-- end -->, where NAME is one of limits,
-queries, shares, means, speedups, growth, largest, and MACHINE a part of its name.
+queries, shares, means, speedups, growth, largest, statements, and MACHINE a part
+of its name. Lines of tools/benchmark-sql have "where": "statements".
 """
 import argparse
 import json
@@ -188,8 +189,22 @@ def largest(records):
     return shares(records)
 
 
+def statements(records):
+    """Queries beside DuckDB: milliseconds, and how much of them are kernels."""
+    yield ['query', 'rows', 'vdbq', 'of it kernels', 'DuckDB', 'DuckDB / vdbq']
+    for record in records:
+        for number, sql in enumerate(record['sql']):
+            ours, kernels, theirs = (record[name][number]
+                                     for name in ('total_ms', 'kernel_ms', 'peer_ms'))
+            yield ['`' + sql + '`', str(record['answer_rows'][number]), short(ours),
+                   short(kernels), short(theirs), short(theirs / ours) + 'x']
+        yield ['geometric mean', '', short(geometric(record['total_ms'])), '',
+               short(geometric(record['peer_ms'])),
+               short(geometric(record['peer_ms']) / geometric(record['total_ms'])) + 'x']
+
+
 VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
-         'speedups': speedups, 'growth': growth, 'largest': largest}
+         'speedups': speedups, 'growth': growth, 'largest': largest, 'statements': statements}
 
 
 def markdown(rows):
@@ -222,7 +237,10 @@ def select(records, name, machine):
     """The records of a machine that a view is about: growth has the commands
     that ran over several tables, largest all over the largest of them; all
     others have the commands over one table, the smallest if there are more."""
-    here = [record for record in records if machine in record['machine']]
+    here = [record for record in records if machine in record['machine'] and
+            (record['where'] == 'statements') == (name == 'statements')]
+    if name == 'statements':
+        return here
     growing = [record for record in here if grows(record['command'], records)]
     if name == 'growth':
         return growing

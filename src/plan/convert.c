@@ -8,7 +8,11 @@
 #include <string.h>
 
 enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12 };
-static const int64_t DAY = 86400000000; /* in the units of a TIMESTAMP */
+/* In the units of a TIMESTAMP. */
+static const int64_t DAY = 86400000000;
+static const int64_t clock_units[] = { [AST_HOUR] = 3600000000,
+                                       [AST_MINUTE] = 60000000,
+                                       [AST_SECOND] = 1000000 };
 
 /* Operators of expressions that nobody wrote. */
 static struct expression *calculate(struct binder *binder,
@@ -255,6 +259,17 @@ static struct expression *refuse_date(struct binder *binder,
     return NULL;
 }
 
+/* A text is read as a time; what is neither date nor time is refused. */
+static struct expression *date_or_time(struct binder *binder,
+                                       struct expression *e,
+                                       struct position at)
+{
+    if (e->type == VDBQ_TEXT)
+        return expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
+    return e->type == VDBQ_DATE || e->type == VDBQ_TIMESTAMP
+               ? e : refuse_date(binder, e, at);
+}
+
 static struct expression *part_of_date(struct binder *binder,
                                        struct expression *date,
                                        enum ast_unit unit,
@@ -277,21 +292,14 @@ struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at)
 {
-    static const int64_t units[] = { [AST_HOUR] = 3600000000,
-                                     [AST_MINUTE] = 60000000,
-                                     [AST_SECOND] = 1000000 };
-    struct expression *e = operand;
+    struct expression *e = date_or_time(binder, operand, at);
 
-    if (e->type == VDBQ_TEXT)
-        e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
     if (e == NULL)
         return NULL;
-    if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP)
-        return refuse_date(binder, e, at);
     if (unit >= AST_HOUR) {
         e = e->type == VDBQ_DATE ? time_of_date(binder, e) : e;
         e = e ? clock_of(binder, e) : NULL;
-        e = e ? calculate(binder, AST_DIV, e, units[unit], at) : NULL;
+        e = e ? calculate(binder, AST_DIV, e, clock_units[unit], at) : NULL;
         return e && unit != AST_HOUR
                    ? calculate(binder, AST_MOD, e, 60, at) : e;
     }
@@ -346,24 +354,17 @@ struct expression *expression_moved(struct binder *binder,
                                     enum ast_unit unit, int64_t count,
                                     struct position at)
 {
-    static const int64_t units[] = { [AST_HOUR] = 3600000000,
-                                     [AST_MINUTE] = 60000000,
-                                     [AST_SECOND] = 1000000 };
-    struct expression *e = operand;
+    struct expression *e = date_or_time(binder, operand, at);
 
-    if (e->type == VDBQ_TEXT)
-        e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
     if (e == NULL)
         return NULL;
-    if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP)
-        return refuse_date(binder, e, at);
     if (unit < AST_HOUR)
         return e->type == VDBQ_DATE ? move_date(binder, e, unit, count, at)
                                     : move_time(binder, e, unit, count, at);
     if (e->type == VDBQ_DATE)
         e = time_of_date(binder, e);
     e = renamed(binder, e, VDBQ_BIGINT, 0);
-    e = calculate(binder, AST_ADD, e, units[unit] * count, at);
+    e = calculate(binder, AST_ADD, e, clock_units[unit] * count, at);
     return renamed(binder, e, VDBQ_TIMESTAMP, 0);
 }
 

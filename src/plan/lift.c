@@ -139,6 +139,22 @@ static bool keep_list(struct binder *binder, struct vector *list)
     return kept;
 }
 
+/* The last columns of a node stand for all that was found. */
+static bool add_stands(struct lifting *lifting, struct node *node)
+{
+    unsigned count = (unsigned)lifting->found.count;
+    unsigned first = node->column_count - count;
+    bool done = true;
+
+    for (unsigned i = 0; i < count && done; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
+        describe(&node->columns[first + i], e);
+        done = add_stand(lifting, node, first + i, e->at);
+    }
+    return done;
+}
+
 /* ----------------------------------------------------------- functions -- */
 
 static bool add_function(struct lifting *lifting, struct node **below,
@@ -179,14 +195,7 @@ static struct node *lift_functions(struct lifting *lifting,
     if (!keep_list(lifting->binder, &functions) || node == NULL)
         return NULL;
     node->map.functions = functions;
-    for (size_t i = 0; i < count && node != NULL && done; i++) {
-        struct expression *e =
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
-        unsigned column = below->column_count + (unsigned)i;
-        describe(&node->columns[column], e);
-        done = add_stand(lifting, node, column, e->at);
-    }
-    return done ? node : NULL;
+    return add_stands(lifting, node) ? node : NULL;
 }
 
 /* ---------------------------------------------------------- subqueries -- */
@@ -368,14 +377,7 @@ static struct node *lift_all_windows(struct lifting *lifting,
     if (!keep_list(lifting->binder, &functions) || node == NULL)
         return NULL;
     node->window.functions = functions;
-    for (size_t i = 0; i < count && node != NULL && done; i++) {
-        struct expression *e =
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i];
-        unsigned column = below->column_count + (unsigned)i;
-        describe(&node->columns[column], e);
-        done = add_stand(lifting, node, column, e->at);
-    }
-    return done ? node : NULL;
+    return add_stands(lifting, node) ? node : NULL;
 }
 
 /* ------------------------------------------------------------------ all -- */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 int lower_group(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+                const bool *needed, int *map)
 {
     const struct step_group *group = &node->group;
     bool *used = lower_flags(lowering, node->left->column_count);
@@ -61,7 +61,7 @@ int lower_group(struct lowering *lowering, struct node *node,
 }
 
 int lower_sort(struct lowering *lowering, struct node *node,
-                      const bool *needed, int *map)
+               const bool *needed, int *map)
 {
     unsigned below_count = node->left->column_count;
     bool *used = lower_flags(lowering, below_count);
@@ -99,7 +99,7 @@ int lower_sort(struct lowering *lowering, struct node *node,
 }
 
 int lower_limit(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+                const bool *needed, int *map)
 {
     int input = lower_node(lowering, node->left, needed, map), number;
 
@@ -117,7 +117,7 @@ int lower_limit(struct lowering *lowering, struct node *node,
 /* -------------------------------------------------------------- concat -- */
 
 int lower_concat(struct lowering *lowering, struct node *node,
-                        int *map)
+                 int *map)
 {
     struct vector inputs = VECTOR(int);
     int number = -1, input = 0;

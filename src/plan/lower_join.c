@@ -140,7 +140,7 @@ static bool map_joined(struct lowering *lowering, const struct node *node,
 }
 
 int lower_join(struct lowering *lowering, struct node *node,
-                      const bool *needed, int *map)
+               const bool *needed, int *map)
 {
     struct sides sides;
     struct step_join *join;

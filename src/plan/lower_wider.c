@@ -68,7 +68,7 @@ static bool lower_inner(struct lowering *lowering, struct node *node,
 }
 
 int lower_apply(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+                const bool *needed, int *map)
 {
     const struct vector *parameters = &node->apply.parameters;
     bool *used = lower_flags(lowering, node->left->column_count);
@@ -115,7 +115,7 @@ static void *add_to(struct lowering *lowering, struct vector *list,
 }
 
 int lower_window(struct lowering *lowering, struct node *node,
-                        const bool *needed, int *map)
+                 const bool *needed, int *map)
 {
     const struct vector *functions = &node->window.functions;
     bool *used = lower_flags(lowering, node->left->column_count);
@@ -159,7 +159,7 @@ int lower_window(struct lowering *lowering, struct node *node,
 }
 
 int lower_map(struct lowering *lowering, struct node *node,
-                     const bool *needed, int *map)
+              const bool *needed, int *map)
 {
     const struct vector *functions = &node->map.functions;
     bool *used = lower_flags(lowering, node->left->column_count);
