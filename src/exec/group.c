@@ -88,6 +88,24 @@ enum vdbq_status group_create(const struct group_params *params,
     return status;
 }
 
+/* Room to remember values of aggregates without keys. */
+static bool init_seen(struct group *group, struct group_part *part)
+{
+    part->seen = arena_alloc(&group->arena, (group->aggregate_count + 1)
+                                                * sizeof *part->seen);
+    for (unsigned i = 0;
+         part->seen != NULL && i < group->aggregate_count; i++) {
+        const struct aggregate *aggregate = &group->aggregates[i];
+        if (group->keys > 0 || !group_is_distinct(aggregate)
+            || aggregate->type != TYPE_I32)
+            continue;
+        part->seen[i].flags = arena_alloc(&group->arena, GROUP_SEEN);
+        if (part->seen[i].flags == NULL)
+            return false;
+    }
+    return part->seen != NULL;
+}
+
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
 {
@@ -97,7 +115,8 @@ static enum vdbq_status init_part(struct group *group, struct group_part *part,
 
     part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
                                                     * sizeof *part->distinct);
-    if (status == VDBQ_OK && part->distinct == NULL)
+    if (status == VDBQ_OK
+        && (part->distinct == NULL || !init_seen(group, part)))
         status = error_no_memory(error);
     if (status == VDBQ_OK && group->keys == 0)
         status = group_table_one(&part->table, error);
@@ -211,6 +230,27 @@ static void count_rows(const struct group_table *table, uint32_t made,
         }
 }
 
+/* Leaves out values that were seen before: how many are left. */
+static unsigned unseen(struct group_seen *seen, int32_t *values,
+                       unsigned count)
+{
+    uint8_t *flags = seen->flags;
+    unsigned left = 0;
+
+    if (!seen->based && count > 0)
+        seen->base = (uint32_t)values[0] - GROUP_SEEN / 2;
+    seen->based |= count > 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)values[i] - seen->base;
+        bool known = at < GROUP_SEEN && flags[at] != 0;
+        if (at < GROUP_SEEN)
+            flags[at] = 1;
+        values[left] = values[i];
+        left += !known;
+    }
+    return left;
+}
+
 /* Keeps a block's different values for DISTINCT: rows that count, one behind
  * the other, then a look into the table of pairs. */
 static enum vdbq_status add_distinct(struct group *group,
@@ -223,9 +263,15 @@ static enum vdbq_status add_distinct(struct group *group,
     uint32_t groups[GROUP_BLOCK], found[GROUP_BLOCK];
     struct vdbq_vector pair[2] = { { VDBQ_INTEGER, groups, NULL },
                                    { VDBQ_TYPE_NONE, values, NULL } };
-    unsigned count = aggregate_pick(aggregate, rows, values,
-                                    group->keys > 0 ? numbers : NULL, groups);
+    unsigned picked = aggregate_pick(aggregate, rows, values,
+                                     group->keys > 0 ? numbers : NULL,
+                                     groups), count = picked;
 
+    if (part->seen[which].flags != NULL)
+        count = unseen(&part->seen[which], (int32_t *)(void *)values, picked);
+    part->distinct[which].rows += picked - count;
+    if (count == 0)
+        return VDBQ_OK;
     return group_table_find(&part->distinct[which], pair + (group->keys == 0),
                             0, count, coming, found, &part->error);
 }

@@ -16,8 +16,18 @@ struct group_head {
     uint64_t rows;
 };
 
+/* Values of a DISTINCT aggregate of INTEGER that are in its table for sure: a
+ * byte for each of the values from `base` on. */
+enum { GROUP_SEEN = 1 << 16 };
+struct group_seen {
+    uint8_t *flags; /* NULL: they are not looked at */
+    uint32_t base;
+    bool based;     /* there was a value            */
+};
+
 struct group_part {
     struct group_table table;
+    struct group_seen *seen;      /* one an aggregate, without keys          */
     struct group_table *distinct; /* one an aggregate: different pairs of
                                      a group's number (where there are keys)
                                      and a value; only DISTINCT ones are
