@@ -45,5 +45,7 @@ uint64_t os_time_ns(void);
 uint64_t os_memory_bytes(void);
 /* Compute units this process may use. */
 unsigned os_cores(void);
+/* Whether the process may run on every processor that is online. */
+bool os_all_cores(void);
 
 #endif

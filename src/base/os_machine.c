@@ -65,6 +65,17 @@ unsigned os_cores(void)
     return (unsigned)least(cores, group_limit(&v2, read_cores));
 }
 
+bool os_all_cores(void)
+{
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    long configured = sysconf(_SC_NPROCESSORS_CONF);
+    cpu_set_t allowed;
+
+    return online > 0 && online == configured
+           && sched_getaffinity(0, sizeof allowed, &allowed) == 0
+           && CPU_COUNT(&allowed) == online;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

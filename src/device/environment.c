@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/os.h"
+
 /* Room that a build needs in the cache, tried before it is trusted. */
 enum { CACHE_ROOM = 1 << 20 };
 
@@ -34,11 +36,22 @@ static enum vdbq_status folder_check(const char *path, struct error *error);
 static enum vdbq_status folder_has_room(const char *path,
                                         struct error *error);
 
+/* Has POCL keep each of its threads on a processor of its own: else two may
+ * share one for a whole process (measured: up to 1.6 times slower on two
+ * cores). It counts processors from 0, so that only a process which may use
+ * all of them is helped. */
+static void keep_threads_apart(void)
+{
+    if (os_all_cores())
+        setenv("POCL_AFFINITY", "1", 0);
+}
+
 enum vdbq_status environment_prepare(struct error *error)
 {
     /* POCL's own choice of POCL_WORK_GROUP_METHOD stays: "loops" does not
      * make vectors of the machine's loops (measured: 3 to 6 times slower),
      * and nothing here has barriers on a CPU, which it is for. */
+    keep_threads_apart();
     if (getenv("POCL_CACHE_DIR") != NULL)
         return VDBQ_OK;
     return cache_for_pocl(error);
