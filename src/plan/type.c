@@ -572,6 +572,10 @@ static int null_type(const struct expression *left,
                      const struct expression *right,
                      enum ast_operator operator)
 {
+    bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
+
+    if (!dates && (left->type == VDBQ_DATE || right->type == VDBQ_DATE))
+        return VDBQ_DATE;
     if (is_float(left->type) || is_float(right->type))
         return operator == AST_MOD || left->type == VDBQ_DOUBLE
                        || right->type == VDBQ_DOUBLE
