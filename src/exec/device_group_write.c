@@ -6,25 +6,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/parallel.h"
 #include "exec/device_group_inner.h"
 #include "exec/order.h"
 #include "exec/sort.h"
+#include "exec/write_columns.h"
 
 struct writing {
+    struct column_writing head;
     const struct device_group_shape *shape;
     const uint8_t *groups;
     size_t width;          /* of a group in bytes     */
     uint32_t count;
     const uint32_t *order; /* NULL: as they are       */
-    unsigned threads;
-    unsigned number;       /* of the column           */
-    struct relation_column *column;
-    struct {
-        bool nulls; /* it wrote some */
-        enum vdbq_status status;
-        struct error error;
-    } shares[PARALLEL_THREADS_MAX];
 };
 
 /* The value of an order (exec/order.h), as grouping gives it: every NaN is
@@ -68,70 +61,31 @@ static void write_share(void *context, unsigned share)
 {
     struct writing *writing = context;
     const struct group_control *control = &writing->shape->control;
-    struct relation_column *column = writing->column;
+    struct relation_column *column = writing->head.column;
     uint64_t count = writing->count;
-    uint64_t end = count * (share + 1) / writing->threads;
+    uint64_t end = share_first(&writing->head, count, share + 1);
     bool nulls = false;
     enum vdbq_status status = VDBQ_OK;
 
-    for (uint64_t row = count * share / writing->threads;
+    for (uint64_t row = share_first(&writing->head, count, share);
          row < end && status == VDBQ_OK; row++) {
         uint64_t number = writing->order != NULL ? writing->order[row] : row;
         const uint8_t *at = writing->groups + number * writing->width;
         const uint8_t *record = at + sizeof(struct group_out);
         const struct group_record *head = (const void *)record;
-        if (writing->number < control->keys) {
-            nulls |= write_key(&control->key[writing->number],
+        if (writing->head.number < control->keys) {
+            nulls |= write_key(&control->key[writing->head.number],
                                (const void *)at, column, row);
             continue;
         }
         status = aggregate_result(
-            &writing->shape->aggregates[writing->number - control->keys],
+            &writing->shape->aggregates[writing->head.number - control->keys],
             record, head->rows, column->values, column->nulls, row,
-            &writing->shares[share].error);
+            &writing->head.shares[share].error);
         nulls |= column->nulls[row] != 0;
     }
-    writing->shares[share].nulls = nulls;
-    writing->shares[share].status = status;
-}
-
-static enum vdbq_status write_column(struct writing *writing,
-                                     struct error *error)
-{
-    struct relation_column *column = writing->column;
-    bool nulls = false;
-
-    parallel_run(writing->threads, write_share, writing);
-    for (unsigned i = 0; i < writing->threads; i++) {
-        nulls |= writing->shares[i].nulls;
-        if (writing->shares[i].status != VDBQ_OK) {
-            *error = writing->shares[i].error;
-            return error->status;
-        }
-    }
-    if (!nulls) {
-        memory_release(column->nulls);
-        column->nulls = NULL;
-    }
-    return VDBQ_OK;
-}
-
-static enum vdbq_status write_columns(struct writing *writing,
-                                      struct relation *relation,
-                                      struct error *error)
-{
-    enum vdbq_status status = relation_room(relation, writing->count, error);
-    for (unsigned i = 0; status == VDBQ_OK && i < relation->column_count;
-         i++) {
-        writing->number = i;
-        writing->column = &relation->columns[i];
-        status = relation_flags(relation, i, error);
-        if (status == VDBQ_OK)
-            status = write_column(writing, error);
-    }
-    if (status == VDBQ_OK)
-        relation->rows = writing->count;
-    return status;
+    writing->head.shares[share].nulls = nulls;
+    writing->head.shares[share].status = status;
 }
 
 /* The groups' order: that of their first rows. */
@@ -171,12 +125,13 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
         writing->width = sizeof(struct group_out) + shape->control.out;
         writing->count = count;
         writing->order = order;
-        writing->threads = parallel_threads(threads, count);
+        writing->head.threads = parallel_threads(threads, count);
         if (!ordered)
             status = order_groups(writing, threads, order, error);
     }
     if (status == VDBQ_OK)
-        status = write_columns(writing, relation, error);
+        status = write_columns(&writing->head, write_share, count, relation,
+                               error);
     memory_release(order);
     memory_release(writing);
     return status;

@@ -5,20 +5,12 @@
  */
 #include "exec/group_inner.h"
 
-#include "base/memory.h"
-#include "base/parallel.h"
+#include "exec/write_columns.h"
 
 struct writing {
+    struct column_writing head;
     struct group *group;
     const uint32_t *order; /* NULL: that of the groups' numbers */
-    unsigned threads;
-    unsigned number;       /* of the column                     */
-    struct relation_column *column;
-    struct {
-        bool nulls; /* it wrote some */
-        enum vdbq_status status;
-        struct error error;
-    } shares[PARALLEL_THREADS_MAX];
 };
 
 /* Groups [first, end): what comes of an aggregate; whether any is NULL. */
@@ -27,9 +19,9 @@ static enum vdbq_status write_aggregate(const struct writing *writing,
                                         bool *nulls, struct error *error)
 {
     const struct group *group = writing->group;
-    const struct relation_column *column = writing->column;
+    const struct relation_column *column = writing->head.column;
     const struct aggregate *aggregate =
-        &group->aggregates[writing->number - group->keys];
+        &group->aggregates[writing->head.number - group->keys];
     enum vdbq_status status = VDBQ_OK;
 
     for (uint32_t i = first; status == VDBQ_OK && i < end; i++) {
@@ -49,40 +41,19 @@ static void write_share(void *context, unsigned share)
     const struct group *group = writing->group;
     const struct group_table *table = &group->parts[0].table;
     uint64_t count = table->count;
-    uint32_t first = (uint32_t)(count * share / writing->threads);
-    uint32_t end = (uint32_t)(count * (share + 1) / writing->threads);
+    uint32_t first = (uint32_t)share_first(&writing->head, count, share);
+    uint32_t end = (uint32_t)share_first(&writing->head, count, share + 1);
 
-    writing->shares[share].nulls = false;
-    writing->shares[share].status = VDBQ_OK;
-    if (writing->number < group->keys)
-        writing->shares[share].nulls = group_table_key(
-            table, writing->number, writing->order, first, end,
-            writing->column->values, writing->column->nulls);
+    writing->head.shares[share].nulls = false;
+    writing->head.shares[share].status = VDBQ_OK;
+    if (writing->head.number < group->keys)
+        writing->head.shares[share].nulls = group_table_key(
+            table, writing->head.number, writing->order, first, end,
+            writing->head.column->values, writing->head.column->nulls);
     else
-        writing->shares[share].status = write_aggregate(
-            writing, first, end, &writing->shares[share].nulls,
-            &writing->shares[share].error);
-}
-
-static enum vdbq_status write_column(struct writing *writing,
-                                     struct error *error)
-{
-    struct relation_column *column = writing->column;
-    bool nulls = false;
-
-    parallel_run(writing->threads, write_share, writing);
-    for (unsigned i = 0; i < writing->threads; i++) {
-        nulls |= writing->shares[i].nulls;
-        if (writing->shares[i].status != VDBQ_OK) {
-            *error = writing->shares[i].error;
-            return error->status;
-        }
-    }
-    if (!nulls) {
-        memory_release(column->nulls);
-        column->nulls = NULL;
-    }
-    return VDBQ_OK;
+        writing->head.shares[share].status = write_aggregate(
+            writing, first, end, &writing->head.shares[share].nulls,
+            &writing->head.shares[share].error);
 }
 
 enum vdbq_status group_write(struct group *group, const uint32_t *order,
@@ -90,22 +61,11 @@ enum vdbq_status group_write(struct group *group, const uint32_t *order,
 {
     uint32_t count = group->parts[0].table.count;
     struct writing *writing = arena_alloc(&group->arena, sizeof *writing);
-    enum vdbq_status status = relation_room(relation, count, error);
 
     if (writing == NULL)
         return error_no_memory(error);
     writing->group = group;
     writing->order = order;
-    writing->threads = parallel_threads(group->params.threads, count);
-    for (unsigned i = 0; status == VDBQ_OK
-                         && i < group->keys + group->aggregate_count; i++) {
-        writing->number = i;
-        writing->column = &relation->columns[i];
-        status = relation_flags(relation, i, error);
-        if (status == VDBQ_OK)
-            status = write_column(writing, error);
-    }
-    if (status == VDBQ_OK)
-        relation->rows = count;
-    return status;
+    writing->head.threads = parallel_threads(group->params.threads, count);
+    return write_columns(&writing->head, write_share, count, relation, error);
 }

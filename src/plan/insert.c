@@ -457,13 +457,11 @@ static enum vdbq_status insert_query(struct inserting *inserting,
     struct binder *binder = inserting->binder;
     struct node *node = bind_query(binder, inserting->insert->query);
     struct expression ***places;
-    struct scope scope;
 
     if (node != NULL)
         node = arrange(inserting, node);
     if (node == NULL)
         return binder->error->status;
-    (void)scope;
     places = arena_alloc(binder->arena,
                          (node->column_count + 1) * sizeof(*places));
     if (places == NULL)
