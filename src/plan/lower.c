@@ -210,18 +210,19 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
     struct lowering lowering = { binder, steps };
     bool *needed = lower_flags(&lowering, node->column_count);
     int *map = lower_numbers(&lowering, node->column_count);
-    struct node *last = node;
 
     if (needed == NULL || map == NULL)
         return binder->error->status;
     memset(needed, true, node->column_count);
-    if (lower_node(&lowering, last, needed, map) < 0)
+    if (lower_node(&lowering, node, needed, map) < 0)
         return binder->error->status;
     for (unsigned i = 0; i < node->column_count; i++) {
+        const char *name = arena_copy(&steps->arena, node->columns[i].name,
+                                      strlen(node->columns[i].name));
         assert(map[i] == (int)i);
-        steps_last(steps)->columns[i].name = arena_copy(
-            &steps->arena, node->columns[i].name,
-            strlen(node->columns[i].name));
+        if (name == NULL)
+            return error_no_memory(binder->error);
+        steps_last(steps)->columns[i].name = name;
     }
     return VDBQ_OK;
 }

@@ -296,8 +296,6 @@ static struct node *bind_sets(struct binder *binder,
         first = first->left;
         depth++;
     }
-    if (depth == 0) /* it stands in parentheses, with an order of its own */
-        return bind_query(binder, query);
     chain = arena_alloc(binder->arena, depth * sizeof(*chain));
     if (chain == NULL)
         return error_no_memory(binder->error), NULL;

@@ -18,7 +18,6 @@ struct selecting {
     struct vector aggregates; /* of struct expression *: those in use     */
     struct expression *having;
     struct node *node;
-    bool grouped;
 };
 
 /* -------------------------------------------------------------- results -- */
@@ -642,6 +641,12 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
     return status;
 }
 
+static bool is_grouped(const struct selecting *selecting)
+{
+    return selecting->keys.count > 0 || selecting->select->group_all
+           || selecting->binder->scope->aggregated;
+}
+
 /* ... and then takes its place, one node over the other. */
 static struct node *make_nodes(struct selecting *selecting,
                                const struct from *from)
@@ -651,10 +656,7 @@ static struct node *make_nodes(struct selecting *selecting,
     selecting->node = join_in_order(selecting->binder, from);
     if (selecting->node == NULL)
         return NULL;
-    selecting->grouped = selecting->keys.count > 0
-                         || selecting->select->group_all
-                         || selecting->binder->scope->aggregated;
-    if (selecting->grouped)
+    if (is_grouped(selecting))
         status = make_groups(selecting);
     if (status == VDBQ_OK)
         status = filter_groups(selecting);
