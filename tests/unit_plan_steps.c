@@ -5,7 +5,8 @@
  */
 #include "plan_fixture.h"
 
-/* That the steps of a statement, without their programs, are these. */
+/* That the steps of a statement, without their programs and what is thought
+ * of their rows, are these. */
 static void becomes(const char *sql, const char *expected)
 {
     struct planned planned;
@@ -16,8 +17,11 @@ static void becomes(const char *sql, const char *expected)
     text_print(&lines, "%s", "");
     for (char *line = strtok(text.bytes, "\n"); line != NULL;
          line = strtok(NULL, "\n"))
-        if (strncmp(line, "; step ", 7) == 0)
-            text_print(&lines, "%s\n", line + 7);
+        if (strncmp(line, "; step ", 7) == 0) {
+            char *rows = strstr(line, " (~");
+            assert_non_null(rows);
+            text_print(&lines, "%.*s\n", (int)(rows - line - 7), line + 7);
+        }
     if (strcmp(lines.bytes, expected) != 0)
         fail_msg("%s:\n%s", sql, lines.bytes);
     text_finish(&text);

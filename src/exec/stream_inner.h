@@ -33,6 +33,10 @@ struct stream {
     uint64_t rows_most;     /* about how many rows come, for choosing where
                                to run what reads them                      */
     bool ended;             /* ... or failed: there are no more rows       */
+    bool asked;             /* for rows                                    */
+    uint64_t rows;          /* that came so far                            */
+    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+                               where somebody asks                         */
 };
 
 /* Closes an input whose rows are all taken, for what it holds. */

@@ -19,8 +19,11 @@
  *   pull.c           ... by what can be taken out of it
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
+ *   estimate.c       how many rows a condition keeps, and pairs there are ...
+ *   estimate_node.c  ... and so how many rows each node gives
  *   unique_key.c     proof that a row has at most one partner
- *   order.c          joins get their order, conditions their places
+ *   join_order.c     the order of joins that costs least
+ *   order.c          joins are made in it, conditions get their places
  *   outer.c          ... but outer ones stay where they are
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs

@@ -116,7 +116,6 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
     join->join.left_keys = to.keys.left_keys;
     join->join.right_keys = to.keys.right_keys;
     join->where = to.where;
-    join->rows = below->rows;
     return join;
 }
 

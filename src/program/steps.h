@@ -173,6 +173,9 @@ struct step {
     struct vector inputs;       /* of int: numbers of steps              */
     unsigned column_count;
     struct step_column *columns;
+    double rows;                         /* about how many it gives, as the
+                                            planner thinks; below 0: it said
+                                            nothing                      */
     union {
         struct step_scan scan;
         struct step_group group;
@@ -213,7 +216,24 @@ bool steps_describe(struct steps *steps, struct step *step);
 enum vdbq_status steps_check(struct steps *steps, struct error *error);
 
 /* EXPLAIN's text: of one step that is a scan, its program and nothing else;
- * of several, a line for each in front of its program. */
+ * of several, a line for each, with the rows that are expected, in front of
+ * its program. */
 void steps_print(const struct steps *steps, struct text *text);
+
+/* What running a step came to; of a step that ran several times, in all. */
+struct step_count {
+    const struct step *step;
+    uint64_t rows;
+    uint64_t time_ns; /* with that of its inputs                           */
+    uint64_t runs;
+    bool seen;        /* its rows were counted: who took them where they
+                         were, on a device, did not show them              */
+};
+/* Adds one to a vector of struct step_count, to that of the same step where
+ * there is one. False: no memory. */
+bool step_count_add(struct vector *counts, const struct step_count *added);
+/* The same text, with what running came to beside what was expected. */
+void steps_print_counts(const struct steps *steps,
+                        const struct vector *counts, struct text *text);
 
 #endif
