@@ -124,9 +124,9 @@ static void branches_give_their_common_parts_away(void **state)
     (void)state;
     becomes("select t.id from test t, wide w where (t.id = w.i and "
             "w.small > 1) or (t.id = w.i and t.uniformi > 5)",
-            "0: scan of table test\n"
-            "1: scan of table wide\n"
-            "2 of step 0, 1: inner join 0 = 1\n"
+            "0: scan of table wide\n"
+            "1: scan of table test\n"
+            "2 of step 0, 1: inner join 1 = 0\n"
             "3 of step 2: scan\n");
 }
 

@@ -460,8 +460,8 @@ static double domain(const struct column_estimate *a, double a_whole,
     return fmax(a_whole, b_whole);
 }
 
-double estimate_pairs(const struct column_estimate *left,
-                      const struct column_estimate *right)
+struct pair_estimate estimate_pairs(const struct column_estimate *left,
+                                    const struct column_estimate *right)
 {
     double known = (1 - left->nulls) * (1 - right->nulls);
     double parts[2] = { 1, 1 };
@@ -472,13 +472,15 @@ double estimate_pairs(const struct column_estimate *left,
         double high = fmin(left->high, right->high);
         double widths[2] = { width(left->low, left->high, unit),
                              width(right->low, right->high, unit) };
-        if (low > high)
-            return 0;
         for (int i = 0; i < 2; i++)
-            if (widths[i] > 0)
+            if (low > high)
+                parts[i] = 0;
+            else if (widths[i] > 0)
                 parts[i] = share(width(low, high, unit) / widths[i]);
     }
-    return share(known * parts[0] * parts[1]
-                 / fmax(domain(left, left->whole * parts[0], right,
-                               right->whole * parts[1]), 1));
+    return (struct pair_estimate){
+        .possible = share(known * parts[0] * parts[1]),
+        .values = fmax(domain(left, left->whole * parts[0], right,
+                              right->whole * parts[1]), 1)
+    };
 }

@@ -57,9 +57,14 @@ double estimate_kept(const struct estimate_source *source,
 double estimate_column_kept(const struct estimate_source *source,
                             const struct expression *e, double *kept,
                             unsigned count);
-/* The share of all pairs of rows that are equal in a column each. */
-double estimate_pairs(const struct column_estimate *left,
-                      const struct column_estimate *right);
+/* Two columns that are to be equal: of all pairs of rows, `possible` have
+ * values that the other side could have, and of these one of `values` matches,
+ * at least 1. */
+struct pair_estimate {
+    double possible, values;
+};
+struct pair_estimate estimate_pairs(const struct column_estimate *left,
+                                    const struct column_estimate *right);
 /* The rows of the tables that a node's rows are taken from. */
 double estimate_base(const struct node *node);
 /* A column of a table. */

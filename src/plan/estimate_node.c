@@ -125,15 +125,19 @@ static void key_of(const struct node *node, size_t i,
 static double pairs_of(const struct node *node)
 {
     size_t count = node->join.left_keys.count;
-    double pairs = 1, base;
+    double possible = 1, values = 1;
 
     for (size_t i = 0; i < count; i++) {
         const struct column_estimate *keys[2];
+        struct pair_estimate pairs;
         key_of(node, i, keys);
-        pairs *= estimate_pairs(keys[0], keys[1]);
+        pairs = estimate_pairs(keys[0], keys[1]);
+        possible *= pairs.possible;
+        values = estimate_rows(values * pairs.values);
     }
-    base = fmax(estimate_base(node->right), 1);
-    return count > 1 && pairs > 0 ? fmax(pairs, 1 / base) : pairs;
+    if (count > 1)
+        values = fmin(values, fmax(estimate_base(node->right), 1));
+    return possible / values;
 }
 
 /* The share of left rows that have a partner: as many as there are values on

@@ -22,9 +22,13 @@ enum {
     KEYS_MAX = 16               /* keys of one join that are looked at   */
 };
 
+/* Half of an index of so many rows is in a cache; what is not costs so much
+ * more. */
+static const double CACHED_ROWS = 1 << 16, MISS = 3;
+
 /* What a row costs. */
 struct prices {
-    double build, probe, output, cell;
+    double read, write, cell;
 };
 
 /* Some leaves, joined. */
@@ -42,14 +46,13 @@ struct search {
 };
 
 /* A row of an index is read, and written with its key; who asks reads a slot
- * and a key; what comes out is read and written. */
+ * and a key; what comes out is read, and written unless each row has at most
+ * one partner: then the same program goes on with it. Where a key can have
+ * several rows, they are counted first, and written in order. */
 static struct prices make_prices(void)
 {
-    double read = op_facts(OP_COLUMN_I64)->cost;
-    double write = op_facts(OP_RESULT)->cost;
-
-    return (struct prices){ .build = read + 2 * write, .probe = 2 * read,
-                            .output = read + write,
+    return (struct prices){ .read = op_facts(OP_COLUMN_I64)->cost,
+                            .write = op_facts(OP_RESULT)->cost,
                             .cell = op_facts(OP_LT_I64)->cost };
 }
 
@@ -57,8 +60,8 @@ static struct prices make_prices(void)
 
 /* Keys between what is joined and a leaf. */
 struct keys {
-    int columns[KEYS_MAX]; /* of the leaf                     */
-    double shares[KEYS_MAX];
+    const struct join_edge *edges[KEYS_MAX];
+    int columns[KEYS_MAX]; /* of the leaf */
     unsigned count;
 };
 
@@ -78,17 +81,22 @@ static bool is_key_of(const struct join_edge *edge, uint64_t leaves,
 }
 
 /* One column has one value: a second key of it takes hardly a row away. */
-static void add_key(struct keys *keys, int column, double share)
+static void add_key(struct keys *keys, int column,
+                    const struct join_edge *edge)
 {
-    for (unsigned i = 0; i < keys->count && column >= 0; i++)
-        if (keys->columns[i] == column) {
-            keys->shares[i] = fmin(keys->shares[i], share);
-            return;
-        }
-    if (keys->count == KEYS_MAX)
+    unsigned i = 0;
+
+    while (i < keys->count && (column < 0 || keys->columns[i] != column))
+        i++;
+    if (i == KEYS_MAX)
         return;
-    keys->columns[keys->count] = column;
-    keys->shares[keys->count++] = share;
+    if (i < keys->count
+        && edge->share / edge->values
+               >= keys->edges[i]->share / keys->edges[i]->values)
+        return;
+    keys->columns[i] = column;
+    keys->edges[i] = edge;
+    keys->count += i == keys->count;
 }
 
 /* The leaves that an equality connects with some. */
@@ -139,17 +147,48 @@ static double key_share(const struct join_problem *problem, uint64_t leaves,
                         unsigned leaf)
 {
     struct keys keys = { .count = 0 };
-    double share = 1;
+    double share = 1, values = 1;
     int column;
 
     for (unsigned i = 0; i < problem->edge_count; i++)
         if (is_key_of(&problem->edges[i], leaves, leaf, &column))
-            add_key(&keys, column, problem->edges[i].share);
-    for (unsigned i = 0; i < keys.count; i++)
-        share *= keys.shares[i];
-    if (keys.count > 1 && share > 0)
-        share = fmax(share, 1 / fmax(problem->bases[leaf], 1));
-    return share;
+            add_key(&keys, column, &problem->edges[i]);
+    for (unsigned i = 0; i < keys.count; i++) {
+        share *= keys.edges[i]->share;
+        values = estimate_rows(values * keys.edges[i]->values);
+    }
+    if (keys.count > 1)
+        values = fmin(values, fmax(problem->bases[leaf], 1));
+    return share / values;
+}
+
+/* Whether a row finds at most one partner in a leaf. */
+static bool finds_one(const struct join_problem *problem, uint64_t leaves,
+                      unsigned leaf)
+{
+    int column;
+
+    for (unsigned i = 0; i < problem->edge_count; i++) {
+        const struct join_edge *edge = &problem->edges[i];
+        if (is_key_of(edge, leaves, leaf, &column)
+            && edge->unique[edge->sides[1] == (uint64_t)1 << leaf])
+            return true;
+    }
+    return false;
+}
+
+/* What it costs to build an index of a leaf and to ask it. */
+static double asking_cost(const struct search *search,
+                          const struct joined *before, unsigned leaf,
+                          bool single)
+{
+    const struct prices *prices = &search->prices;
+    double rows = search->problem->rows[leaf];
+    double build = (single ? 1 : 2) * (prices->read + 2 * prices->write);
+    double ask = 2 * prices->read;
+    double far = 1 + MISS * rows / (rows + CACHED_ROWS);
+
+    return (rows * build + before->rows * ask) * far;
 }
 
 /* Joins one more leaf. */
@@ -158,22 +197,24 @@ static struct joined extend(const struct search *search,
 {
     const struct join_problem *problem = search->problem;
     const struct prices *prices = &search->prices;
-    double rows = problem->rows[leaf], price, share, pairs;
+    bool single = finds_one(problem, before->leaves, leaf);
     struct joined after = { .leaves = before->leaves | (uint64_t)1 << leaf,
                             .cost = before->cost, .last = leaf,
                             .known = true };
+    double pairs = estimate_rows(before->rows * problem->rows[leaf]);
+    double share, price;
 
-    pairs = estimate_rows(before->rows * rows);
     if (is_connected(before, leaf)) {
         pairs *= key_share(problem, before->leaves, leaf);
-        after.cost += rows * prices->build + before->rows * prices->probe;
+        after.cost += asking_cost(search, before, leaf, single);
     } else {
         after.cost += pairs * prices->cell;
     }
     share = test_share(problem, before->leaves, leaf, &price);
     after.rows = pairs * share;
-    after.cost = estimate_rows(after.cost + pairs * price
-                               + after.rows * prices->output);
+    after.cost += pairs * price
+                  + after.rows * (prices->read + (single ? 0 : prices->write));
+    after.cost = estimate_rows(after.cost);
     after.reached = reach(problem, after.leaves);
     return after;
 }
@@ -218,13 +259,17 @@ static bool order_exactly(const struct search *search, struct arena *arena,
                           unsigned *order)
 {
     unsigned count = search->problem->count;
-    uint64_t all = ((uint64_t)1 << count) - 1, left = all;
+    uint64_t all = ((uint64_t)1 << count) - 1, left = all, connected = 0;
     struct joined *sets = arena_alloc(arena, (all + 1) * sizeof *sets);
 
     if (sets == NULL)
         return false;
-    for (unsigned i = 0; i < count; i++)
+    for (unsigned i = 0; i < count; i++) {
         sets[(uint64_t)1 << i] = first_leaf(search->problem, i);
+        connected |= sets[(uint64_t)1 << i].reached;
+    }
+    for (unsigned i = 0; i < count && connected != 0; i++)
+        sets[(uint64_t)1 << i].known = sets[(uint64_t)1 << i].reached != 0;
     for (uint64_t leaves = 1; leaves <= all; leaves++)
         if (leaves & (leaves - 1))
             sets[leaves] = cheapest(search, sets, leaves);
@@ -265,7 +310,7 @@ static void order_greedily(const struct search *search, unsigned *order)
                 || !may_follow(&joined, leaf))
                 continue;
             next = extend(search, &joined, leaf);
-            cost = next.cost + next.rows * search->prices.probe;
+            cost = next.cost + next.rows * 2 * search->prices.read;
             if (!best.known || cost < best_cost) {
                 best = next;
                 best_cost = cost;

@@ -18,9 +18,12 @@ struct join_edge {
     uint64_t leaves;    /* that it needs, a bit each                         */
     uint64_t sides[2];  /* key: of the left and the right operand            */
     int columns[2];     /* key: which columns these are; -1: something else  */
+    bool unique[2];     /* key: no two rows of that side have the same value */
     bool key;           /* it is an equality of two sides that have no leaf
                            in common                                         */
-    double share;       /* of all pairs of rows that it keeps                */
+    double share;       /* of all pairs of rows that it keeps, or of a key
+                           that may be equal ...                             */
+    double values;      /* ... and how many values these have, at least 1    */
     double price;       /* of its test, in units of cl/opcodes.h; not of keys */
 };
 

@@ -317,16 +317,30 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
 
 /* ---------------------------------------------------------------- order -- */
 
+/* The leaf that has a column of FROM, and the column's number there. */
+static const struct node *leaf_of(const struct joining *joining, int *column)
+{
+    unsigned leaf = 0;
+
+    while ((unsigned)*column >= joining->firsts[leaf + 1])
+        leaf++;
+    *column -= (int)joining->firsts[leaf];
+    return joining->leaves[leaf];
+}
+
 static const struct column_estimate *estimate_of(const void *context,
                                                  int column)
 {
-    const struct joining *joining = context;
-    unsigned leaf = 0;
+    const struct node *leaf = leaf_of(context, &column);
 
-    while ((unsigned)column >= joining->firsts[leaf + 1])
-        leaf++;
-    return &joining->leaves[leaf]
-                ->columns[(unsigned)column - joining->firsts[leaf]].estimate;
+    return &leaf->columns[column].estimate;
+}
+
+static bool is_leaf_unique(const struct joining *joining, int column)
+{
+    const struct node *leaf = leaf_of(joining, &column);
+
+    return node_is_unique(leaf, &column, 1);
 }
 
 /* A condition as the search for an order sees it. */
@@ -338,6 +352,7 @@ static struct join_edge edge_of(const struct joining *joining,
     struct join_edge edge = { .leaves = part->leaves,
                               .price = (double)e->size };
     struct column_estimate sides[2];
+    struct pair_estimate pairs;
 
     if (is_equality(e)) {
         edge.sides[0] = leaves_of(joining, e->left);
@@ -354,8 +369,12 @@ static struct join_edge edge_of(const struct joining *joining,
         sides[i] = estimate_expression(&source, side);
         edge.columns[i] =
             side->kind == EXPRESSION_COLUMN ? side->column : -1;
+        edge.unique[i] = edge.columns[i] >= 0
+                         && is_leaf_unique(joining, edge.columns[i]);
     }
-    edge.share = estimate_pairs(&sides[0], &sides[1]);
+    pairs = estimate_pairs(&sides[0], &sides[1]);
+    edge.share = pairs.possible;
+    edge.values = pairs.values;
     return edge;
 }
 
