@@ -13,6 +13,9 @@
 static const double KEPT_UNKNOWN = 0.25, KEPT_LIKE = 0.1, KEPT_RANGE = 1.0 / 3,
                     KEPT_BETWEEN = 0.05;
 
+/* How many words a text column is thought to have where nobody counted. */
+static const double WORDS_UNKNOWN = 200;
+
 enum { CONJUNCTS_MAX = 64 };
 
 double estimate_rows(double rows)
@@ -42,7 +45,7 @@ static double width(double low, double high, double unit)
 
 /* -------------------------------------------------------------- tables -- */
 
-/* The words of a text column. A tablet whose texts are nearly all different
+/* The words of a text column; 0: nobody counted. A tablet whose texts are nearly all different
  * says that those of the others are, too; else the others have the same. */
 static double words_of(const struct table *table, unsigned column)
 {
@@ -105,8 +108,8 @@ struct column_estimate estimate_table(const struct table *table,
     words = type == VDBQ_TEXT ? words_of(table, column) : 0;
     estimate.trust = key ? ESTIMATE_KEY
                          : words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
-    if (!key && words > 0)
-        values = fmin(values, words);
+    if (!key && type == VDBQ_TEXT)
+        values = fmin(values, words > 0 ? words : WORDS_UNKNOWN);
     if (!key && has_range(&estimate) && estimate.unit > 0)
         values = fmin(values, width(estimate.low, estimate.high, 1));
     estimate.distinct = estimate.whole = estimate_rows(values);
