@@ -312,9 +312,9 @@ def ssb_cells(records, choose):
 
 OWN = ('statements', 'ssb', 'joins', 'join_growth', 'join_cases', 'join_memory')
 VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
-         'speedups': speedups, 'growth': growth, 'largest': largest, 'statements': statements, 'ssb': ssb,
-         'joins': joins, 'join_growth': join_growth, 'join_cases': join_cases,
-         'join_memory': join_memory}
+         'speedups': speedups, 'growth': growth, 'largest': largest,
+         'statements': statements, 'ssb': ssb, 'joins': joins, 'join_growth': join_growth,
+         'join_cases': join_cases, 'join_memory': join_memory}
 
 
 def markdown(rows):
@@ -372,7 +372,8 @@ def everything(records, form=None):
             chosen = select(records, name, machine)
             if chosen:
                 commands = '\n'.join(dict.fromkeys(record['command'] for record in chosen))
-                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{(form or markdown)(view(chosen))}')
+                table = (form or markdown)(view(chosen))
+                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{table}')
     return '\n\n'.join(parts)
 
 
