@@ -75,12 +75,6 @@ static void estimate_range(struct column_estimate *estimate, int type,
     estimate->unit = real ? 0 : 1;
 }
 
-static bool is_key(const struct table *table, unsigned column)
-{
-    return column == table->column_count || column == table->key
-           || table->columns[column].unique;
-}
-
 static struct column_estimate estimate_row_id(double rows)
 {
     return (struct column_estimate){ .distinct = rows, .whole = rows,
@@ -89,31 +83,29 @@ static struct column_estimate estimate_row_id(double rows)
 }
 
 struct column_estimate estimate_table(const struct table *table,
-                                      unsigned column)
+                                      unsigned column,
+                                      const struct column_facts *facts)
 {
-    double rows = (double)table->rows, words, values;
+    double rows = (double)table->rows, values, words = 0;
     struct column_estimate estimate = { .low = 1, .high = 0 };
-    struct column_facts facts;
-    bool key = is_key(table, column);
-    int type;
+    bool text;
 
-    if (column == table->column_count && table->key == NO_KEY)
-        return estimate_row_id(rows);
     if (column == table->column_count)
-        column = table->key;
-    facts = table_facts(table, column);
-    type = (int)table->columns[column].type;
-    estimate_range(&estimate, type, &facts);
-    values = rows - (double)facts.null_count;
-    words = type == VDBQ_TEXT ? words_of(table, column) : 0;
-    estimate.trust = key ? ESTIMATE_KEY
-                         : words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
-    if (!key && type == VDBQ_TEXT)
+        return estimate_row_id(rows);
+    text = table->columns[column].type == VDBQ_TEXT;
+    estimate_range(&estimate, (int)table->columns[column].type, facts);
+    values = rows - (double)facts->null_count;
+    if (column == table->key || table->columns[column].unique) {
+        estimate.trust = ESTIMATE_KEY;
+    } else if (text) {
+        words = words_of(table, column);
+        estimate.trust = words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
         values = fmin(values, words > 0 ? words : WORDS_UNKNOWN);
-    if (!key && has_range(&estimate) && estimate.unit > 0)
+    } else if (has_range(&estimate) && estimate.unit > 0) {
         values = fmin(values, width(estimate.low, estimate.high, 1));
+    }
     estimate.distinct = estimate.whole = estimate_rows(values);
-    estimate.nulls = rows > 0 ? (double)facts.null_count / rows : 0;
+    estimate.nulls = rows > 0 ? (double)facts->null_count / rows : 0;
     return estimate;
 }
 
@@ -176,6 +168,11 @@ static struct column_estimate estimate_computed(
                     &operands);
     if (!e->nullable)
         all->nulls = 0;
+    if (is_float(e->type) && isfinite(e->range.low_real)
+        && isfinite(e->range.high_real)) {
+        all->low = e->range.low_real;
+        all->high = e->range.high_real;
+    }
     if (is_float(e->type) || e->type == VDBQ_TEXT)
         return *all;
     most = width((double)e->range.low, (double)e->range.high, 1);
