@@ -16,7 +16,7 @@ static const double KEPT_UNKNOWN = 0.25, KEPT_LIKE = 0.1, KEPT_RANGE = 1.0 / 3,
 /* How many words a text column is thought to have where nobody counted. */
 static const double WORDS_UNKNOWN = 200;
 
-enum { CONJUNCTS_MAX = 64 };
+enum { CONJUNCTS_MAX = 64, VALUES_TRIED = 16 };
 
 double estimate_rows(double rows)
 {
@@ -234,6 +234,20 @@ static double below(const struct column_estimate *column, double value,
     return share(part / all);
 }
 
+/* The mean of that over some of another column's values. */
+static double below_values(const struct column_estimate *column,
+                           const struct column_estimate *other, bool equal)
+{
+    double sum = 0;
+
+    for (int i = 0; i < VALUES_TRIED; i++)
+        sum += below(column,
+                     other->low + (other->high - other->low) * (i + 0.5)
+                                      / VALUES_TRIED,
+                     equal);
+    return sum / VALUES_TRIED;
+}
+
 static double kept_less(const struct column_estimate *a,
                         const struct column_estimate *b, bool equal)
 {
@@ -245,9 +259,7 @@ static double kept_less(const struct column_estimate *a,
         return known * below(a, b->low, equal);
     if (a->low == a->high)
         return known * (1 - below(b, a->low, !equal));
-    if (a->low > b->high || a->high < b->low)
-        return a->high < b->low ? known : 0;
-    return known * KEPT_RANGE;
+    return known * below_values(a, b, equal);
 }
 
 /* IS, and IS NOT as its opposite. */
@@ -315,8 +327,7 @@ static bool is_range(const struct expression *e, bool *lower)
 {
     *lower = e->operator == AST_GT || e->operator == AST_GE;
     return e->kind == EXPRESSION_OPERATOR
-           && (*lower || e->operator == AST_LT || e->operator == AST_LE)
-           && e->right->kind == EXPRESSION_CONSTANT;
+           && (*lower || e->operator == AST_LT || e->operator == AST_LE);
 }
 
 /* Both ends of a range leave what neither takes away. */
@@ -332,7 +343,8 @@ static void meet(const struct estimate_source *source,
         || lower[0] == lower[1] || !expression_same(a->left, b->left))
         return;
     value = estimate_expression(source, a->left);
-    if (has_range(&value) && b->right->type != VDBQ_TEXT)
+    if (has_range(&value) && a->right->kind == EXPRESSION_CONSTANT
+        && b->right->kind == EXPRESSION_CONSTANT)
         conjuncts->kept[i] = share(conjuncts->kept[i] + conjuncts->kept[j]
                                    - (1 - value.nulls));
     else
