@@ -143,6 +143,12 @@ static void ranges(void **state)
     keeps(1.1, "day not between 50 and 60");
     keeps(1.1, "x < 12.5");
     keeps(1.1, "x > 20 and x <= 30");
+    keeps(1.1, "x / 2 > 30");
+    keeps(1.1, "day + 10 < 110");
+    keeps(1.2, "day < a");
+    keeps(1.2, "a >= day");
+    keeps(1.2, "a > b");
+    keeps(1.2, "id < b");
     keeps(1.1, "b between 500 and 999");
     keeps(1.1, "n > 48");
     keeps(1, "day > 1000");

@@ -16,7 +16,7 @@ static const double KEPT_UNKNOWN = 0.25, KEPT_LIKE = 0.1, KEPT_RANGE = 1.0 / 3,
 /* How many words a text column is thought to have where nobody counted. */
 static const double WORDS_UNKNOWN = 200;
 
-enum { CONJUNCTS_MAX = 64 };
+enum { CONJUNCTS_MAX = 64, VALUES_TRIED = 16 };
 
 double estimate_rows(double rows)
 {
@@ -75,12 +75,6 @@ static void estimate_range(struct column_estimate *estimate, int type,
     estimate->unit = real ? 0 : 1;
 }
 
-static bool is_key(const struct table *table, unsigned column)
-{
-    return column == table->column_count || column == table->key
-           || table->columns[column].unique;
-}
-
 static struct column_estimate estimate_row_id(double rows)
 {
     return (struct column_estimate){ .distinct = rows, .whole = rows,
@@ -89,31 +83,29 @@ static struct column_estimate estimate_row_id(double rows)
 }
 
 struct column_estimate estimate_table(const struct table *table,
-                                      unsigned column)
+                                      unsigned column,
+                                      const struct column_facts *facts)
 {
-    double rows = (double)table->rows, words, values;
+    double rows = (double)table->rows, values, words = 0;
     struct column_estimate estimate = { .low = 1, .high = 0 };
-    struct column_facts facts;
-    bool key = is_key(table, column);
-    int type;
+    bool text;
 
-    if (column == table->column_count && table->key == NO_KEY)
-        return estimate_row_id(rows);
     if (column == table->column_count)
-        column = table->key;
-    facts = table_facts(table, column);
-    type = (int)table->columns[column].type;
-    estimate_range(&estimate, type, &facts);
-    values = rows - (double)facts.null_count;
-    words = type == VDBQ_TEXT ? words_of(table, column) : 0;
-    estimate.trust = key ? ESTIMATE_KEY
-                         : words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
-    if (!key && type == VDBQ_TEXT)
+        return estimate_row_id(rows);
+    text = table->columns[column].type == VDBQ_TEXT;
+    estimate_range(&estimate, (int)table->columns[column].type, facts);
+    values = rows - (double)facts->null_count;
+    if (column == table->key || table->columns[column].unique) {
+        estimate.trust = ESTIMATE_KEY;
+    } else if (text) {
+        words = words_of(table, column);
+        estimate.trust = words > 0 ? ESTIMATE_COUNTED : ESTIMATE_BOUND;
         values = fmin(values, words > 0 ? words : WORDS_UNKNOWN);
-    if (!key && has_range(&estimate) && estimate.unit > 0)
+    } else if (has_range(&estimate) && estimate.unit > 0) {
         values = fmin(values, width(estimate.low, estimate.high, 1));
+    }
     estimate.distinct = estimate.whole = estimate_rows(values);
-    estimate.nulls = rows > 0 ? (double)facts.null_count / rows : 0;
+    estimate.nulls = rows > 0 ? (double)facts->null_count / rows : 0;
     return estimate;
 }
 
@@ -176,6 +168,11 @@ static struct column_estimate estimate_computed(
                     &operands);
     if (!e->nullable)
         all->nulls = 0;
+    if (is_float(e->type) && isfinite(e->range.low_real)
+        && isfinite(e->range.high_real)) {
+        all->low = e->range.low_real;
+        all->high = e->range.high_real;
+    }
     if (is_float(e->type) || e->type == VDBQ_TEXT)
         return *all;
     most = width((double)e->range.low, (double)e->range.high, 1);
@@ -237,6 +234,20 @@ static double below(const struct column_estimate *column, double value,
     return share(part / all);
 }
 
+/* The mean of that over some of another column's values. */
+static double below_values(const struct column_estimate *column,
+                           const struct column_estimate *other, bool equal)
+{
+    double sum = 0;
+
+    for (int i = 0; i < VALUES_TRIED; i++)
+        sum += below(column,
+                     other->low + (other->high - other->low) * (i + 0.5)
+                                      / VALUES_TRIED,
+                     equal);
+    return sum / VALUES_TRIED;
+}
+
 static double kept_less(const struct column_estimate *a,
                         const struct column_estimate *b, bool equal)
 {
@@ -248,9 +259,7 @@ static double kept_less(const struct column_estimate *a,
         return known * below(a, b->low, equal);
     if (a->low == a->high)
         return known * (1 - below(b, a->low, !equal));
-    if (a->low > b->high || a->high < b->low)
-        return a->high < b->low ? known : 0;
-    return known * KEPT_RANGE;
+    return known * below_values(a, b, equal);
 }
 
 /* IS, and IS NOT as its opposite. */
@@ -318,8 +327,7 @@ static bool is_range(const struct expression *e, bool *lower)
 {
     *lower = e->operator == AST_GT || e->operator == AST_GE;
     return e->kind == EXPRESSION_OPERATOR
-           && (*lower || e->operator == AST_LT || e->operator == AST_LE)
-           && e->right->kind == EXPRESSION_CONSTANT;
+           && (*lower || e->operator == AST_LT || e->operator == AST_LE);
 }
 
 /* Both ends of a range leave what neither takes away. */
@@ -335,7 +343,8 @@ static void meet(const struct estimate_source *source,
         || lower[0] == lower[1] || !expression_same(a->left, b->left))
         return;
     value = estimate_expression(source, a->left);
-    if (has_range(&value) && b->right->type != VDBQ_TEXT)
+    if (has_range(&value) && a->right->kind == EXPRESSION_CONSTANT
+        && b->right->kind == EXPRESSION_CONSTANT)
         conjuncts->kept[i] = share(conjuncts->kept[i] + conjuncts->kept[j]
                                    - (1 - value.nulls));
     else

@@ -18,7 +18,7 @@
 
 #include <stdbool.h>
 
-struct binder;
+struct column_facts;
 struct expression;
 struct node;
 struct table;
@@ -67,11 +67,13 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
                                     const struct column_estimate *right);
 /* The rows of the tables that a node's rows are taken from. */
 double estimate_base(const struct node *node);
-/* A column of a table. */
+/* A column of a table that has such facts, or behind the last one its row
+ * number. */
 struct column_estimate estimate_table(const struct table *table,
-                                      unsigned column);
+                                      unsigned column,
+                                      const struct column_facts *facts);
 /* Sets the rows of a node and of all below it, and what is thought of their
- * columns. estimate_node.c. */
+ * columns; tables have all that from the start. estimate_node.c. */
 void estimate_node(struct node *node);
 
 /* Finite and not negative, whatever it was. */

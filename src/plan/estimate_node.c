@@ -244,12 +244,6 @@ static void estimate_concat(struct node *node)
     }
 }
 
-static void estimate_table_node(struct node *node)
-{
-    for (unsigned i = 0; i < node->column_count; i++)
-        node->columns[i].estimate = estimate_table(node->table, i);
-}
-
 static void estimate_below(struct node *node)
 {
     if (node->left != NULL)
@@ -265,9 +259,7 @@ void estimate_node(struct node *node)
     estimate_below(node);
     switch (node->kind) {
     case NODE_ONCE:
-        break;
     case NODE_TABLE:
-        estimate_table_node(node);
         break;
     case NODE_SELECT:
         estimate_select(node);

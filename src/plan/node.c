@@ -106,9 +106,11 @@ struct node *node_table(struct binder *binder, const struct table *table)
             .scale = column->scale
         };
         range_column(&node->columns[i], &facts);
+        node->columns[i].estimate = estimate_table(table, i, &facts);
     }
     if (table->key == NO_KEY) {
         describe_row_id(table, &node->columns[count]);
+        node->columns[count].estimate = estimate_table(table, count, NULL);
     } else {
         node->columns[count] = node->columns[table->key];
         node->columns[count].name = "rowid";

@@ -229,8 +229,8 @@ struct step_count {
     uint64_t rows;
     uint64_t time_ns; /* with that of its inputs                           */
     uint64_t runs;
-    bool seen;        /* its rows were counted: who took them where they
-                         were, on a device, did not show them              */
+    bool seen;        /* its rows were counted; not so where they were
+                         taken without being asked for                     */
 };
 /* Adds one to a vector of struct step_count, to that of the same step where
  * there is one. False: no memory. */

@@ -280,7 +280,7 @@ static void print_count(const struct printing *printing,
     if (count->seen)
         print_rows(count->rows, text);
     else
-        text_print(text, "rows that stayed on the device");
+        text_print(text, "rows not counted");
     text_print(text, " in %.3f ms",
                (double)own_time(printing, step, count) / 1e6);
     if (count->runs > 1)
