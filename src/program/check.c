@@ -31,6 +31,7 @@ struct checking {
     int parallel; /* program counters of these two */
     int converge;
     int results;  /* Result instructions met */
+    unsigned axes;
     struct arrival *arrivals; /* for each program counter */
     struct writer writers[VDBQ_REGISTERS_MAX];
     struct error *error;
@@ -117,6 +118,12 @@ static enum vdbq_status check_frame(struct checking *check)
     if ((size_t)tables != check->program->tables.count)
         return error_set(check->error, VDBQ_PROGRAM, "%d tables, %zu described",
                          tables, check->program->tables.count);
+    check->axes = program_axes(check->program);
+    if (check->axes > VDBQ_AXES_MAX || (tables > 0 && check->axes == 0))
+        return error_set(check->error, VDBQ_PROGRAM,
+                         "%u of %d cursors are not probed; 1 to %d must be, "
+                         "the first ones", check->axes, tables,
+                         VDBQ_AXES_MAX);
     for (int pc = 0; pc < tables && status == VDBQ_OK; pc++)
         status = check_table(check, pc);
     for (int pc = tables; pc < check->parallel && status == VDBQ_OK; pc++)
@@ -157,6 +164,25 @@ static enum vdbq_status check_cursor(const struct checking *check, int pc,
     return VDBQ_OK;
 }
 
+/* Whether the opcode's column is one of texts. */
+static bool is_of_words(enum opcode op)
+{
+    return op == OP_COLUMN_WORD || op == OP_ROWID_WORD ||
+           op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD;
+}
+
+/* Checks that a cursor is used as an axis, or as a probed one. */
+static enum vdbq_status check_use(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    enum op_form form = op_facts(in->op)->form;
+    bool probed = (unsigned)in->c >= check->axes;
+    if (probed != (form == FORM_PROBE || form == FORM_COLUMN_AT))
+        return refuse(check, pc, "cursor %d is %s", in->c,
+                      probed ? "a probed one" : "an axis");
+    return VDBQ_OK;
+}
+
 /* Checks a column, or with ROWID the key, of a cursor that exists. */
 static enum vdbq_status check_column(const struct checking *check, int pc)
 {
@@ -165,16 +191,20 @@ static enum vdbq_status check_column(const struct checking *check, int pc)
     const struct program_table *table =
         &VECTOR_ITEMS(&check->program->tables, struct program_table)[in->c];
     int type = table->key_type;
-    if (op->form == FORM_COLUMN) {
-        if (in->b < 0 || (unsigned)in->b >= table->column_count)
+    int column = op->form == FORM_PROBE ? in->d : in->b;
+    if (op->form != FORM_ROWID) {
+        if (column < 0 || (unsigned)column >= table->column_count)
             return refuse(check, pc, "table %s has no column %d", table->name,
-                          in->b);
-        type = table->column_types[in->b];
+                          column);
+        type = table->column_types[column];
     }
-    bool word = in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD;
-    if (in->op != OP_COLUMN_NULL && (word ? TYPE_WORD : op->writes) != type)
+    int wanted = is_of_words(in->op)       ? TYPE_WORD
+                 : op->form == FORM_PROBE ? op->reads
+                                          : op->writes;
+    bool flags = in->op == OP_COLUMN_NULL || in->op == OP_COLUMN_AT_NULL;
+    if (!flags && wanted != type)
         return refuse(check, pc, "the column is of type %s", type_text(type));
-    return VDBQ_OK;
+    return check_use(check, pc);
 }
 
 /* Notes that the instruction writes register r. */
@@ -266,7 +296,9 @@ static enum vdbq_status check_row_instruction(struct checking *check, int pc)
     for (int i = 0; i < 4 && status == VDBQ_OK; i++)
         status = check_operand(check, pc, letters[i], operands[i]);
     enum op_form form = op_facts(in->op)->form;
-    if (status == VDBQ_OK && (form == FORM_COLUMN || form == FORM_ROWID))
+    if (status == VDBQ_OK &&
+        (form == FORM_COLUMN || form == FORM_ROWID || form == FORM_PROBE ||
+         form == FORM_COLUMN_AT))
         status = check_column(check, pc);
     return status == VDBQ_OK ? check_facts(check, pc) : status;
 }

@@ -353,6 +353,8 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
         if (in->op == OP_COLUMN_NULL)
             return interval_truth((struct verdict){ feed->null, feed->not_null });
         return feed->value;
+    case FORM_COLUMN_AT:
+        return interval_any(facts->writes);
     case FORM_CONSTANT:
         return constant(in);
     case FORM_TEXT:
