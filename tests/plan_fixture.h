@@ -416,7 +416,7 @@ static inline int run_program(const struct program *program, struct arena *arena
     fill_control(program, &pack);
     memset(&result, 0, sizeof result);
     host_machine_run(machine, (const u8 *)&control, (u8 *)&result,
-                     &ran.progress, pieces, 1);
+                     &ran.progress, NULL, pieces, 1);
     host_machine_destroy(machine);
     if (ran.progress.fault != NO_FAULT)
         return -1 - (int)ran.progress.fault;

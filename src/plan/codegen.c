@@ -73,6 +73,7 @@ static enum vdbq_status describe_input(const struct step *input,
         return error_no_memory(error);
     for (unsigned i = 0; i < input->column_count; i++)
         types[i] = type_machine(input->columns[i].type);
+    described->input = 1;
     described->column_count = input->column_count;
     described->column_types = types;
     described->key_type = TYPE_I64;

@@ -25,10 +25,12 @@ static void print_comma(size_t i, struct text *text)
 static void print_scan(const struct step *step, struct text *text)
 {
     const struct vector *tables = &step->scan.program.tables;
+    const struct program_table *table = tables->items;
     text_print(text, "scan");
-    if (step->inputs.count == 0 && tables->count > 0)
-        text_print(text, " of table %s",
-                   VECTOR_ITEMS(tables, struct program_table)[0].name);
+    if (tables->count > 0 && table->input == 0)
+        text_print(text, " of table %s", table->name);
+    for (size_t i = 1; i < tables->count; i++)
+        text_print(text, "%s%s", i > 1 ? ", " : ", probes ", table[i].name);
 }
 
 static void print_aggregate(const struct step_aggregate *aggregate,
