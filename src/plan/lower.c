@@ -21,6 +21,21 @@ static void number_table(const struct table *table, int *columns)
     columns[table->column_count] = -1;
 }
 
+/* The places of an axis' columns: those that `columns` has for them. */
+struct column_place *lower_places(struct lowering *lowering,
+                                  const int *columns, unsigned count,
+                                  int cursor)
+{
+    struct column_place *places = arena_alloc(lowering->binder->arena,
+                                              (count + 1) * sizeof *places);
+
+    if (places == NULL)
+        return error_no_memory(lowering->binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        places[i] = (struct column_place){ cursor, columns[i], -1 };
+    return places;
+}
+
 /* Where the rows of a SELECT come from; the input's step, -1: none, or -2: a
  * failure. */
 static int lower_source(struct lowering *lowering, struct node *node,
@@ -33,13 +48,14 @@ static int lower_source(struct lowering *lowering, struct node *node,
 
     if (used == NULL || columns == NULL)
         return -2;
-    source->columns = columns;
     if (below->kind == NODE_ONCE)
         return -1;
     if (below->kind == NODE_TABLE) {
         source->table = below->table;
         number_table(below->table, columns);
-        return -1;
+        source->columns =
+            lower_places(lowering, columns, below->column_count, 0);
+        return source->columns ? -1 : -2;
     }
     if (node->where != NULL)
         lower_mark_columns(used, &node->where);
@@ -47,7 +63,8 @@ static int lower_source(struct lowering *lowering, struct node *node,
         if (needed[i])
             lower_mark_columns(used, &node->results[i]);
     input = lower_node(lowering, below, used, columns);
-    return input >= 0 ? input : -2;
+    source->columns = lower_places(lowering, columns, below->column_count, 0);
+    return input >= 0 && source->columns ? input : -2;
 }
 
 /* What the program gives: the needed results, or just a number. */
@@ -99,7 +116,7 @@ static bool describe_results(struct lowering *lowering, int number,
 
 /* Whether a SELECT gives its input's rows as they are. */
 static bool is_input(const struct lowering *lowering, const struct node *node,
-                     int input, const int *columns,
+                     int input, const struct column_place *columns,
                      const struct codegen_result *results, unsigned count)
 {
     if (input < 0 || node->where != NULL
@@ -107,7 +124,7 @@ static bool is_input(const struct lowering *lowering, const struct node *node,
         return false;
     for (unsigned i = 0; i < count; i++)
         if (results[i].expression->kind != EXPRESSION_COLUMN
-            || columns[results[i].expression->column] != (int)i)
+            || columns[results[i].expression->column].column != (int)i)
             return false;
     return true;
 }

@@ -41,6 +41,10 @@ bool *lower_flags(struct lowering *lowering, unsigned count);
 int *lower_numbers(struct lowering *lowering, unsigned count);
 /* Sets the flags of the columns that an expression reads; a visitor. */
 bool lower_mark_columns(void *needed, struct expression **operand);
+/* The places of the columns of a cursor that is an axis (lower.c). */
+struct column_place *lower_places(struct lowering *lowering,
+                                  const int *columns, unsigned count,
+                                  int cursor);
 struct step_column lower_column(const struct node_column *column);
 /* A new step, with room for `columns` columns and with `inputs`. */
 int lower_add_step(struct lowering *lowering, enum step_kind kind,

@@ -100,11 +100,17 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
     struct codegen_result result = { .name = "" };
     struct step joined = { .kind = STEP_JOIN };
     struct program *program;
+    int *map;
 
     if (node->where == NULL)
         return true;
     program = arena_alloc(&lowering->steps->arena, sizeof *program);
-    source.columns = both_maps(lowering, node, sides);
+    map = both_maps(lowering, node, sides);
+    if (map == NULL)
+        return false;
+    source.columns = lower_places(
+        lowering, map, node->left->column_count + node->right->column_count,
+        0);
     result.expression =
         expression_truth(binder, true, (struct position){ 0 });
     if (program == NULL || source.columns == NULL || result.expression == NULL

@@ -33,6 +33,7 @@
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
+#include "plan/emit.h"
 #include "plan/node.h"
 #include "plan/plan.h"
 
@@ -344,9 +345,8 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 struct codegen_source {
     const struct table *table;         /* NULL: none                     */
     const struct step *input;          /* NULL: none                     */
-    const int *columns;                /* of the program, by the number that
-                                          expressions have for them; -1:
-                                          Rowid                          */
+    const struct column_place *columns; /* by the number that expressions
+                                          have for them                  */
 };
 struct codegen_result {
     const char *name;
