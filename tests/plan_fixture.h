@@ -312,10 +312,10 @@ struct result_column {
     uint64_t values[ROWS_MAX];
     uint8_t nulls[ROWS_MAX];
 };
-struct result {
+struct outcome {
     struct result_column columns[COLUMNS * 2];
 };
-static struct result result;
+static struct outcome result;
 
 /* A control block with room for all that it points to. */
 struct control {

@@ -102,6 +102,7 @@ struct node *node_table(struct binder *binder, const struct table *table)
     if (node == NULL)
         return NULL;
     node->table = table;
+    node->catalogue = binder->catalogue;
     node->rows = (double)table->rows;
     for (unsigned i = 0; i < count; i++) {
         const struct column *column = &table->columns[i];

@@ -19,6 +19,7 @@
  *   pull.c           ... by what can be taken out of it
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
+ *   unique_key.c     proof that a row has at most one partner
  *   order.c          joins get their order, conditions their places
  *   outer.c          ... but outer ones stay where they are
  *   outer_lift.c     ... with what the machine cannot compute done first
