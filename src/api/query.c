@@ -69,7 +69,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
     struct error *error = &query->db->error;
-    const struct plan_limits limits = { 0 };
+    const struct plan_limits limits = options_limits(query->db);
     enum vdbq_status status;
     forget_plan(query);
     if (query->statement == NULL)

@@ -19,7 +19,9 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
-    if (step->kind == STEP_SCAN && step->inputs.count > 0)
+    const struct program_table *first =
+        step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
+    if (first != NULL && first->input > 0)
         return &scan_rows;
     return kinds[step->kind];
 }

@@ -16,7 +16,7 @@
 #include "program/program.h"
 
 enum step_kind {
-    STEP_SCAN,   /* a program over a table, over its input's rows, or once */
+    STEP_SCAN,   /* a program over a table, over an input's rows, or once */
     STEP_GROUP,  /* one row for each group of its input's rows             */
     STEP_SORT,   /* its input's rows in the order of keys                  */
     STEP_LIMIT,  /* some of its input's rows                               */
@@ -36,9 +36,11 @@ struct step_column {
     unsigned scale;
 };
 
-/* STEP_SCAN. Rows in the order of those that are read. The program's only
- * table, if it has one, is of the catalogue, or where the step has an input,
- * that (its columns are the input's; Rowid gives the row's number). */
+/* STEP_SCAN. Rows in the order of those that are read. The first table of the
+ * program, if it has one, is of the catalogue, or the rows of an input: its
+ * `input` says which. Those behind are probed, and each is an input. Such a
+ * table has the input's columns, and Rowid gives the row's number. Each input
+ * is one table. */
 struct step_scan {
     struct program program;
 };
