@@ -27,6 +27,9 @@
  *   outer.c          ... but outer ones stay where they are
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
+ *   lower_fuse.c     ... and joins that can be probed parts of a program ...
+ *   fuse.c           ... whose code finds rows by their keys ...
+ *   probe.c          ... where one number tells which one
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
  *   value.c          expressions become registers
@@ -37,6 +40,7 @@
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
+#include "plan/emit.h"
 #include "plan/node.h"
 #include "plan/plan.h"
 
@@ -86,6 +90,7 @@ struct binder {
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
     unsigned nodes;             /* that were made                   */
+    const struct plan_limits *limits; /* NULL: none                 */
     bool aggregates;            /* they are allowed here            */
     bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */
@@ -348,9 +353,10 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 struct codegen_source {
     const struct table *table;         /* NULL: none                     */
     const struct step *input;          /* NULL: none                     */
-    const int *columns;                /* of the program, by the number that
-                                          expressions have for them; -1:
-                                          Rowid                          */
+    unsigned input_number;             /* of it, as in program_table     */
+    const char *name;                  /* of the input; NULL: "input"    */
+    const struct column_place *columns; /* by the number that expressions
+                                          have for them                  */
 };
 struct codegen_result {
     const char *name;
