@@ -67,7 +67,8 @@ static enum vdbq_status open_right(struct join_stream *join,
             return error_no_memory(error);
     }
     return join_search_init(&join->search, step, &join->right,
-                            join->head.inputs[0], error);
+                            join->head.inputs[0],
+                            join->head.params->threads, error);
 }
 
 static enum vdbq_status join_open(struct stream *stream, struct error *error)

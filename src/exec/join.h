@@ -6,6 +6,7 @@
 #ifndef VDBQ_EXEC_JOIN_H
 #define VDBQ_EXEC_JOIN_H
 
+#include "exec/join_band.h"
 #include "exec/row_index.h"
 #include "exec/stream_inner.h"
 
@@ -40,6 +41,10 @@ struct join_search {
     uint32_t right;        /* its last one                              */
     uint64_t hash;         /* of its keys                               */
     bool started;          /* it has been looked up                     */
+    struct join_band band; /* with a band:                              */
+    const struct relation *rows;  /* those at hand                      */
+    uint32_t *starts, *counts;    /* what each of them finds            */
+    uint32_t given;        /* candidates of `left`, so far              */
 };
 
 /* Looks at the right rows, which stay as they are. join_search_finish() is due
@@ -48,7 +53,7 @@ enum vdbq_status join_search_init(struct join_search *search,
                                   const struct step_join *step,
                                   const struct relation *right,
                                   const struct stream *left,
-                                  struct error *error);
+                                  unsigned threads, struct error *error);
 void join_search_finish(struct join_search *search);
 
 /* Starts on other left rows. */

@@ -128,7 +128,7 @@ enum vdbq_status join_search_init(struct join_search *search,
                                   const struct step_join *step,
                                   const struct relation *right,
                                   const struct stream *left,
-                                  struct error *error)
+                                  unsigned threads, struct error *error)
 {
     enum join_kind kind = step->kind;
     bool asks = kind == JOIN_SEMI || kind == JOIN_ANTI || kind == JOIN_MARK;
@@ -138,6 +138,13 @@ enum vdbq_status join_search_init(struct join_search *search,
         .once = asks && step->condition == NULL,
         .right_rows = right->rows,
     };
+    if (step->band.side != BAND_NONE)
+        return join_band_init(&search->band,
+                              &(struct join_band_params){
+                                  .band = &step->band,
+                                  .right = right,
+                                  .threads = threads },
+                              error);
     if (step->right_keys.count == 0)
         return VDBQ_OK;
     enum vdbq_status status = make_index(search, right, error);
@@ -155,10 +162,34 @@ void join_search_finish(struct join_search *search)
     memory_release(search->texts);
     memory_release(search->numbers);
     row_index_finish(&search->index);
+    join_band_finish(&search->band);
+    memory_release(search->starts);
+    memory_release(search->counts);
     *search = (struct join_search){ 0 };
 }
 
 /* -------------------------------------------------------------- search -- */
+
+/* Looks all rows at hand up. */
+static enum vdbq_status begin_band(struct join_search *search,
+                                   const struct relation *left,
+                                   struct error *error)
+{
+    size_t size = (left->rows + 1) * sizeof(uint32_t);
+    uint32_t *starts = memory_resize(search->starts, size);
+    if (starts != NULL)
+        search->starts = starts;
+    uint32_t *counts = memory_resize(search->counts, size);
+    if (counts != NULL)
+        search->counts = counts;
+    if (starts == NULL || counts == NULL)
+        return error_no_memory(error);
+    search->rows = left;
+    search->given = 0;
+    join_band_find(&search->band, left, 0, (unsigned)left->rows, starts,
+                   counts);
+    return VDBQ_OK;
+}
 
 enum vdbq_status join_search_begin(struct join_search *search,
                                    const struct relation *left,
@@ -169,6 +200,8 @@ enum vdbq_status join_search_begin(struct join_search *search,
     search->left_rows = left->rows;
     search->left = 0;
     search->started = false;
+    if (search->step->band.side != BAND_NONE)
+        return begin_band(search, left, error);
     for (unsigned i = 0; i < keys->count && status == VDBQ_OK; i++) {
         search->left_keys[i] = left->columns[VECTOR_ITEMS(keys, int)[i]];
         if (search->texts[i] != NULL)
@@ -198,9 +231,51 @@ static uint32_t next_right(struct join_search *search)
                           search->hash, RELATION_NO_ROW);
 }
 
+/* The next candidates of the left row, as many as there is room for; true:
+ * there are no more. */
+static bool next_of_band(struct join_search *search, struct join_pairs *pairs)
+{
+    uint32_t found = search->counts[search->left];
+    uint64_t room = pairs->room - pairs->count;
+    struct join_band_run run = {
+        .left = search->left,
+        .start = search->starts[search->left],
+        .count = found,
+        .skip = search->given,
+    };
+    uint32_t wanted = search->once && found > 1 ? 1 : found;
+    run.wanted = wanted - search->given;
+    run.wanted = run.wanted < room ? run.wanted : (uint32_t)room;
+    join_band_write(&search->band, search->rows, &run,
+                    pairs->right + pairs->count);
+    for (uint32_t i = 0; i < run.wanted; i++)
+        pairs->left[pairs->count++] = search->left;
+    search->given += run.wanted;
+    return search->given == wanted;
+}
+
+static void next_by_band(struct join_search *search, struct join_pairs *pairs)
+{
+    while (search->left < search->left_rows && pairs->count < pairs->room) {
+        bool ended = next_of_band(search, pairs);
+        if (!ended || (search->ends && pairs->count == pairs->room))
+            break;
+        if (search->ends) {
+            pairs->left[pairs->count] = search->left;
+            pairs->right[pairs->count++] = RELATION_NO_ROW;
+        }
+        search->left++;
+        search->given = 0;
+    }
+}
+
 void join_search_next(struct join_search *search, struct join_pairs *pairs)
 {
     pairs->count = 0;
+    if (search->step->band.side != BAND_NONE) {
+        next_by_band(search, pairs);
+        return;
+    }
     while (search->left < search->left_rows && pairs->count < pairs->room) {
         uint32_t right = next_right(search);
         search->started = right != RELATION_NO_ROW;
