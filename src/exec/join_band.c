@@ -358,33 +358,33 @@ static void sort_rows(uint32_t *rows, uint32_t count)
 
 /* --------------------------------------------------------------- write -- */
 
-/* Spans that have begun and whose greatest high values reach the value. */
-struct reaching {
-    const struct join_band *band;
-    int64_t value;
-    uint32_t begun;
-    uint32_t count; /* found so far */
-    uint32_t *rows;
-};
-
-/* Looks through node `node` of a level. */
-static void reach(struct reaching *reaching, unsigned level, uint32_t node)
+/* Whether all the rows in front of place `at` that are one node of a level
+ * end below a value. */
+static bool ends_below(const struct join_band *band, unsigned level,
+                       uint32_t at, int64_t value)
 {
-    const struct join_band *band = reaching->band;
-    uint64_t first = (uint64_t)node << (LEVEL_BITS * level);
-    if (first >= reaching->begun ||
-        band->most[level][node] < reaching->value)
-        return;
-    if (level == 0) {
-        reaching->rows[reaching->count++] =
-            band->rows != NULL ? band->rows[node] : node;
-        return;
-    }
-    uint32_t end = level_count(band, level - 1);
-    for (uint32_t i = 0; i < 1u << LEVEL_BITS; i++) {
-        uint32_t below = (node << LEVEL_BITS) + i;
-        if (below < end)
-            reach(reaching, level - 1, below);
+    unsigned shift = LEVEL_BITS * level;
+    return (at & ((UINT64_C(1) << shift) - 1)) == 0 &&
+           band->most[level][(at >> shift) - 1] < value;
+}
+
+/* Spans that have begun and not ended: from the last that has begun on back,
+ * over whole nodes of the tree where none of theirs reaches the value. */
+static void write_reaching(const struct join_band *band,
+                           const struct join_band_run *run, int64_t value,
+                           uint32_t *right)
+{
+    uint32_t at = run->start, found = 0;
+    while (found < run->count) {
+        unsigned level = 0;
+        while (level < band->levels && ends_below(band, level, at, value))
+            level++;
+        if (level > 0) {
+            at -= (uint32_t)(UINT64_C(1) << (LEVEL_BITS * (level - 1)));
+            continue;
+        }
+        at--;
+        right[found++] = band->rows != NULL ? band->rows[at] : at;
     }
 }
 
@@ -394,14 +394,9 @@ static void write_all(const struct join_band *band,
                       uint32_t *right)
 {
     if (band->band.side == BAND_LEFT) {
-        struct reaching reaching = { .band = band, .value = value,
-                                     .begun = run->start, .rows = right };
-        reach(&reaching, band->levels - 1, 0);
-    } else if (band->rows != NULL) {
-        memcpy(right, band->rows + run->start, run->count * sizeof *right);
+        write_reaching(band, run, value, right);
     } else {
-        for (uint32_t i = 0; i < run->count; i++)
-            right[i] = run->start + i;
+        memcpy(right, band->rows + run->start, run->count * sizeof *right);
     }
     sort_rows(right, run->count);
 }
@@ -416,12 +411,27 @@ static bool is_between(const struct join_band *band, uint32_t row, int64_t low,
 
 enum { SCANNED = 256 };
 
-/* ... of rows [first, first + SCANNED), into `rows`, by looking at each. */
-static uint32_t scan_block(const struct join_band *band, uint32_t first,
-                           int64_t low, int64_t high, uint32_t *rows)
+/* How many of right rows [first, first + count) are. */
+PARALLEL_CLONES
+static uint32_t count_block(const struct join_band *band, uint32_t first,
+                            uint32_t count, int64_t low, int64_t high)
 {
-    uint32_t left = band->right_rows - first, found = 0;
-    uint32_t count = left < SCANNED ? left : SCANNED;
+    const int64_t *lows = band->low + first, *highs = band->high + first;
+    uint64_t found = 0;
+    for (uint32_t i = 0; i < count; i++)
+        found += (uint64_t)((highs[i] >= low) & (lows[i] <= high));
+    for (uint32_t i = 0; band->nowhere != NULL && i < count; i++)
+        found -= (highs[i] >= low) & (lows[i] <= high) &
+                 band->nowhere[first + i];
+    return (uint32_t)found;
+}
+
+/* Their numbers, into `rows`. */
+static uint32_t scan_block(const struct join_band *band, uint32_t first,
+                           uint32_t count, int64_t low, int64_t high,
+                           uint32_t *rows)
+{
+    uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         rows[found] = first + i;
         found += is_between(band, first + i, low, high);
@@ -429,20 +439,27 @@ static uint32_t scan_block(const struct join_band *band, uint32_t first,
     return found;
 }
 
+/* Looks at right rows one after the other. */
 static void write_scanned(const struct join_band *band,
                           const struct join_band_run *run, int64_t low,
                           int64_t high, uint32_t *right)
 {
     uint32_t rows[SCANNED], skip = run->skip, written = 0;
     for (uint32_t first = 0; written < run->wanted; first += SCANNED) {
-        uint32_t found = scan_block(band, first, low, high, rows);
-        uint32_t from = skip < found ? skip : found;
-        uint32_t more = found - from;
-        skip -= from;
-        if (more > run->wanted - written)
-            more = run->wanted - written;
-        memcpy(right + written, rows + from, more * sizeof *right);
+        uint32_t left = band->right_rows - first, found = skip, more;
+        uint32_t count = left < SCANNED ? left : SCANNED;
+        if (skip > 0)
+            found = count_block(band, first, count, low, high);
+        if (skip > 0 && found <= skip) {
+            skip -= found;
+            continue;
+        }
+        found = scan_block(band, first, count, low, high, rows);
+        more = found - skip;
+        more = more < run->wanted - written ? more : run->wanted - written;
+        memcpy(right + written, rows + skip, more * sizeof *right);
         written += more;
+        skip = 0;
     }
 }
 
@@ -468,13 +485,12 @@ void join_band_write(const struct join_band *band, const struct relation *left,
     bool is_run = band->band.side == BAND_RIGHT && band->rows == NULL;
     uint32_t part[PART_MAX];
     int64_t low, high;
-    if (run->wanted == 0)
+    for (uint32_t i = 0; is_run && i < run->wanted; i++)
+        right[i] = run->start + run->skip + i;
+    if (is_run || run->wanted == 0)
         return;
     between(band, left, run->left, &low, &high);
-    if (is_run) {
-        for (uint32_t i = 0; i < run->wanted; i++)
-            right[i] = run->start + run->skip + i;
-    } else if (run->count > band->right_rows / DENSE_SHARE + PART_MAX ||
+    if (run->count > band->right_rows / DENSE_SHARE + PART_MAX ||
                (!all && run->count > PART_MAX)) {
         write_scanned(band, run, low, high, right);
     } else if (all) {

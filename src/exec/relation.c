@@ -149,6 +149,24 @@ static void pick_values(const struct relation_column *from,
         const u32 *source = from->values;
         u32 *target = (u32 *)to->values + at;
         for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    } else {
+        const u64 *source = from->values;
+        u64 *target = (u64 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    }
+}
+
+/* ... where there may be no row. */
+static void pick_values_or_none(const struct relation_column *from,
+                                const struct relation_column *to, uint64_t at,
+                                const uint32_t *rows, uint64_t count)
+{
+    if (from->width == sizeof(u32)) {
+        const u32 *source = from->values;
+        u32 *target = (u32 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
             target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
     } else {
         const u64 *source = from->values;
@@ -156,6 +174,14 @@ static void pick_values(const struct relation_column *from,
         for (uint64_t i = 0; i < count; i++)
             target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
     }
+}
+
+static void pick_nulls(const struct relation_column *from, uint8_t *nulls,
+                       const uint32_t *rows, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] = rows[i] == RELATION_NO_ROW ||
+                   relation_is_null(from, rows[i]);
 }
 
 /* Whether a row has no number. */
@@ -167,25 +193,51 @@ static bool lacks_any(const uint32_t *rows, uint64_t count)
     return lacks;
 }
 
+static bool is_read(const struct relation_picking *picking, unsigned column)
+{
+    return picking->reads == NULL || picking->reads[column];
+}
+
+enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    const struct relation *from = picking->from;
+    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
+        if (is_read(picking, i) &&
+            (picking->lacks || from->columns[i].nulls != NULL))
+            status = relation_flags(picking->to, picking->first + i, error);
+    return status;
+}
+
+void relation_pick_part(const struct relation_picking *picking, uint64_t at,
+                        const uint32_t *rows, uint64_t count)
+{
+    for (unsigned i = 0; i < picking->from->column_count; i++) {
+        const struct relation_column *from = &picking->from->columns[i];
+        const struct relation_column *to =
+            &picking->to->columns[picking->first + i];
+        if (!is_read(picking, i))
+            continue;
+        (picking->lacks ? pick_values_or_none : pick_values)(from, to, at,
+                                                             rows, count);
+        if (to->nulls != NULL)
+            pick_nulls(from, to->nulls + at, rows, count);
+    }
+}
+
 enum vdbq_status relation_pick(struct relation *relation, unsigned first,
                                const struct relation *from,
                                const uint32_t *rows, uint64_t count,
                                struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    bool lacks = lacks_any(rows, count);
-    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++) {
-        const struct relation_column *source = &from->columns[i];
-        struct relation_column *target = &relation->columns[first + i];
-        pick_values(source, target, relation->rows, rows, count);
-        if (source->nulls == NULL && !lacks && target->nulls == NULL)
-            continue;
-        status = relation_flags(relation, first + i, error);
-        for (uint64_t row = 0; row < count && status == VDBQ_OK; row++)
-            target->nulls[relation->rows + row] =
-                rows[row] == RELATION_NO_ROW ||
-                relation_is_null(source, rows[row]);
-    }
+    struct relation_picking picking = { .to = relation,
+                                        .first = first,
+                                        .from = from,
+                                        .lacks = lacks_any(rows, count) };
+    enum vdbq_status status = relation_pick_flags(&picking, error);
+    if (status == VDBQ_OK)
+        relation_pick_part(&picking, relation->rows, rows, count);
     return status;
 }
 

@@ -69,6 +69,22 @@ enum vdbq_status relation_pick(struct relation *relation, unsigned first,
                                const uint32_t *rows, uint64_t count,
                                struct error *error);
 
+/* The same in parts, by several threads. */
+struct relation_picking {
+    struct relation *to;
+    unsigned first;              /* of its columns                       */
+    const struct relation *from;
+    const bool *reads;           /* of each column of `from`: it is wanted;
+                                    NULL: all are                        */
+    bool lacks;                  /* a number may be RELATION_NO_ROW      */
+};
+/* Makes the NULL flags that it takes. */
+enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
+                                     struct error *error);
+/* Writes rows [at, at + count) of `to`, for which there must be room. */
+void relation_pick_part(const struct relation_picking *picking, uint64_t at,
+                        const uint32_t *rows, uint64_t count);
+
 /* Vectors of rows from `row` on, one a column, into `vectors`. */
 void relation_vectors(const struct relation *relation, uint64_t row,
                       struct vdbq_vector *vectors);

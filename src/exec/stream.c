@@ -54,10 +54,15 @@ enum vdbq_status stream_open(const struct stream_params *params,
     made->step = step;
     if (step->inputs.count > 0)
         made->inputs = memory_zeroed(step->inputs.count, sizeof *made->inputs);
+    made->reads = memory_zeroed(step->column_count, sizeof *made->reads);
     enum vdbq_status status =
-        step->inputs.count > 0 && made->inputs == NULL
+        made->reads == NULL || (step->inputs.count > 0 && made->inputs == NULL)
             ? error_no_memory(error)
-            : open_all(made, kind, steps, error);
+            : VDBQ_OK;
+    if (status == VDBQ_OK) {
+        steps_reads(steps, number, made->reads);
+        status = open_all(made, kind, steps, error);
+    }
     if (status != VDBQ_OK)
         stream_close(made);
     else
@@ -148,6 +153,7 @@ void stream_close(struct stream *stream)
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
     memory_release(stream->inputs);
+    memory_release(stream->reads);
     memory_release(stream);
 }
 
@@ -191,13 +197,24 @@ enum vdbq_status stream_pause(const struct stream_params *params,
     return VDBQ_OK;
 }
 
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error)
+{
+    enum vdbq_status status =
+        relation_init(relation, stream->step->columns,
+                      stream->step->column_count, error);
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        if (relation->columns[i].type == VDBQ_TEXT)
+            relation_words(relation, i, words_hold(stream_words(stream, i)));
+    return status;
+}
+
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status =
-        relation_init(relation, stream->step->columns,
-                      stream->step->column_count, error);
+    enum vdbq_status status = stream_gather_begin(stream, relation, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
@@ -205,8 +222,5 @@ enum vdbq_status stream_gather(struct stream *stream,
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        if (relation->columns[i].type == VDBQ_TEXT)
-            relation_words(relation, i, words_hold(stream_words(stream, i)));
     return status;
 }

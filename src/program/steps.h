@@ -213,6 +213,9 @@ struct step *steps_last(const struct steps *steps);
 /* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
  * no memory. It moves when another one is added. */
 struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* Sets reads[i] to whether a step, or who runs the steps, reads column i of
+ * step `number`'s rows. */
+void steps_reads(const struct steps *steps, int number, bool *reads);
 /* Gives the scan `step` the columns that its program's ResultColumns name;
  * the program need not be checked. False: no memory. */
 bool steps_describe(struct steps *steps, struct step *step);
