@@ -478,6 +478,16 @@ static void between(const struct join_band *band, const struct relation *left,
     bounds_at(&bounding, row, low, high);
 }
 
+/* Whether to look at all right rows is less than to sort those found. */
+static bool is_scanned(const struct join_band *band,
+                       const struct join_band_run *run)
+{
+    if (run->wanted < run->count && run->count > PART_MAX)
+        return true;
+    return run->count > SHORT_RUN &&
+           run->count > band->right_rows / DENSE_SHARE;
+}
+
 void join_band_write(const struct join_band *band, const struct relation *left,
                      const struct join_band_run *run, uint32_t *right)
 {
@@ -490,8 +500,7 @@ void join_band_write(const struct join_band *band, const struct relation *left,
     if (is_run || run->wanted == 0)
         return;
     between(band, left, run->left, &low, &high);
-    if (run->count > band->right_rows / DENSE_SHARE + PART_MAX ||
-               (!all && run->count > PART_MAX)) {
+    if (is_scanned(band, run)) {
         write_scanned(band, run, low, high, right);
     } else if (all) {
         write_all(band, run, low, right);
