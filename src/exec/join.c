@@ -15,9 +15,12 @@
 /* About how many pairs there are. */
 static uint64_t pairs_most(const struct join_stream *join)
 {
+    const struct step_join *step = &join->head.step->join;
     uint64_t left = join->head.inputs[0]->rows_most;
     uint64_t right = join->right.rows;
-    if (join->head.step->join.right_keys.count > 0)
+    if (step->right_keys.count > 0 ||
+        (step->band.low >= 0 && step->band.high >= 0 &&
+         step->band.side != BAND_NONE))
         return left > right ? left : right;
     return right > 0 && left > UINT32_MAX / right ? UINT32_MAX : left * right;
 }

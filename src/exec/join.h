@@ -11,6 +11,7 @@
  *     join_round.c   pairs to output rows
  *     join_index.c   equal keys: the index (join_probe.c looks up in it,
  *                    join_keys.c makes numbers of keys)
+ *     join_band.c    bounds: right rows that are sorted
  */
 #ifndef VDBQ_EXEC_JOIN_H
 #define VDBQ_EXEC_JOIN_H
@@ -18,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "exec/condition.h"
+#include "exec/join_band.h"
 #include "exec/join_index.h"
 #include "exec/stream_inner.h"
 
@@ -40,9 +42,14 @@ struct join_finder {
      * threads, for different rows. */
     void (*find)(const struct join_search *search, uint64_t first,
                  unsigned rows);
+    /* Where candidates are in no list: writes those of a row, from number
+     * `skip` on. NULL: they are in the list. */
+    void (*write)(const struct join_search *search, uint64_t row,
+                  uint32_t skip, uint32_t count, uint32_t *right);
 };
 extern const struct join_finder join_find_all;   /* each right row */
 extern const struct join_finder join_find_equal; /* by the index   */
+extern const struct join_finder join_find_band;  /* by bounds      */
 
 /* What a left row gives, by the kind of the join: so many slots, each one pair
  * or the row alone. */
@@ -67,6 +74,7 @@ struct join_search {
     uint64_t right_rows;
     struct join_keys keys;  /* join_find_equal                             */
     struct join_index index;
+    struct join_band band;  /* join_find_band                              */
     const struct relation *left; /* the rows at hand                       */
     uint64_t left_room;     /* rows that there is room for in these:       */
     uint32_t *starts, *counts;

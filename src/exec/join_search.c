@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Candidates of a join: for each left row, in order, the right rows with equal
- * keys, or without keys all of them. What rows give is counted first, a block
+ * keys, or what its bounds find, or all of them. What rows give is counted first, a block
  * of rows a number, so that any range of slots can be written by itself: a
  * row of many candidates is shared out like many rows of one.
  */
@@ -20,7 +20,7 @@ static void find_all(const struct join_search *search, uint64_t first,
     for (unsigned i = 0; i < rows; i++)
         search->counts[first + i] = (uint32_t)search->right_rows;
 }
-const struct join_finder join_find_all = { find_all };
+const struct join_finder join_find_all = { .find = find_all };
 
 static void find_equal(const struct join_search *search, uint64_t first,
                        unsigned rows)
@@ -28,7 +28,28 @@ static void find_equal(const struct join_search *search, uint64_t first,
     join_index_find(&search->index, first, rows, search->starts + first,
                     search->counts + first);
 }
-const struct join_finder join_find_equal = { find_equal };
+const struct join_finder join_find_equal = { .find = find_equal };
+
+static void find_band(const struct join_search *search, uint64_t first,
+                      unsigned rows)
+{
+    join_band_find(&search->band, search->left, first, rows,
+                   search->starts + first, search->counts + first);
+}
+
+static void write_band(const struct join_search *search, uint64_t row,
+                       uint32_t skip, uint32_t count, uint32_t *right)
+{
+    join_band_write(&search->band, search->left,
+                    &(struct join_band_run){ .left = row,
+                                             .start = search->starts[row],
+                                             .count = search->counts[row],
+                                             .skip = skip,
+                                             .wanted = count },
+                    right);
+}
+const struct join_finder join_find_band = { .find = find_band,
+                                            .write = write_band };
 
 static enum join_slots slots_of_kind(const struct step_join *step)
 {
@@ -75,25 +96,41 @@ static enum vdbq_status make_index(struct join_search *search,
     return status;
 }
 
+static const struct join_finder *finder_of(const struct step_join *step)
+{
+    if (step->band.side != BAND_NONE)
+        return &join_find_band;
+    return step->right_keys.count > 0 ? &join_find_equal : &join_find_all;
+}
+
 enum vdbq_status join_search_init(struct join_search *search,
                                   const struct join_search_params *params,
                                   struct error *error)
 {
-    bool keys = params->step->right_keys.count > 0;
     *search = (struct join_search){
         .step = params->step,
-        .finder = keys ? &join_find_equal : &join_find_all,
+        .finder = finder_of(params->step),
         .slots = slots_of_kind(params->step),
         .threads = params->threads,
         .right_rows = params->right->rows,
     };
-    return keys ? make_index(search, params, error) : VDBQ_OK;
+    if (search->finder == &join_find_equal)
+        return make_index(search, params, error);
+    if (search->finder == &join_find_all)
+        return VDBQ_OK;
+    return join_band_init(&search->band,
+                          &(struct join_band_params){
+                              .band = &params->step->band,
+                              .right = params->right,
+                              .threads = params->threads },
+                          error);
 }
 
 void join_search_finish(struct join_search *search)
 {
     join_index_finish(&search->index);
     join_keys_finish(&search->keys);
+    join_band_finish(&search->band);
     memory_release(search->starts);
     memory_release(search->counts);
     memory_release(search->before);
@@ -276,18 +313,29 @@ static void write_single(const struct join_search *search,
     }
 }
 
+/* Candidates [skip, skip + count) of a row. */
+static void write_candidates(const struct join_search *search, uint64_t row,
+                             uint32_t skip, uint32_t count, uint32_t *right)
+{
+    uint32_t start = search->starts[row] + skip;
+    if (search->finder->write != NULL) {
+        search->finder->write(search, row, skip, count, right);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        right[i] = search->list != NULL ? search->list[start + i] : start + i;
+}
+
 /* The slots of one row from slot `skip` of it on, `most` at most: how
  * many. */
 static uint64_t write_row(const struct join_search *search, uint64_t row,
                           uint64_t skip, uint64_t most, uint32_t *right)
 {
-    uint64_t count = search->counts[row], n = 0;
+    uint64_t n = search->counts[row] > skip ? search->counts[row] - skip : 0;
     uint64_t slots = slots_of(search->slots, search->counts[row]) - skip;
-    uint32_t start = search->starts[row] + (uint32_t)skip;
     slots = slots < most ? slots : most;
-    for (; n < slots && skip + n < count; n++)
-        right[n] = search->list != NULL ? search->list[start + n]
-                                        : start + (uint32_t)n;
+    n = n < slots ? n : slots;
+    write_candidates(search, row, (uint32_t)skip, (uint32_t)n, right);
     if (n < slots)
         right[n++] = RELATION_NO_ROW;
     return n;

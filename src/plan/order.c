@@ -258,8 +258,6 @@ bool join_keep_keys(struct binder *binder, struct step_join *join)
     return left && right;
 }
 
-/* -------------------------------------------------------------- joining -- */
-
 static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
@@ -285,6 +283,91 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
     return status;
 }
 
+/* ---------------------------------------------------------------- bands -- */
+
+/* FROM's columns as those of what is joined and of a leaf behind it; -1: they
+ * are of neither. */
+static int *both_columns(const struct joining *joining, unsigned leaf)
+{
+    unsigned count = joining->firsts[joining->count];
+    unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
+    int *columns = arena_alloc(joining->binder->arena,
+                               (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(joining->binder->error), NULL;
+    for (unsigned i = 0; i < joining->count; i++)
+        for (unsigned k = joining->firsts[i]; k < joining->firsts[i + 1]; k++)
+            columns[k] = joining->joined >> i & 1 ? joining->columns[k] : -1;
+    for (unsigned k = first; k < end; k++)
+        columns[k] = (int)(joining->node->column_count + k - first);
+    return columns;
+}
+
+/* What a part is over both; NULL: it does not say anything of them alone, or
+ * there is a failure. */
+static struct expression *over_both(const struct joining *joining,
+                                    const struct part *part, unsigned leaf,
+                                    const struct node *both,
+                                    const int *columns)
+{
+    uint64_t bit = (uint64_t)1 << leaf;
+
+    if (part->done || part->late || !(part->leaves & bit)
+        || (part->leaves & ~bit) == 0
+        || (part->leaves & ~(joining->joined | bit)))
+        return NULL;
+    return expression_over(joining->binder, part->expression, both, columns,
+                           0);
+}
+
+static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
+                                      struct node *nodes[2],
+                                      struct vector *parts,
+                                      struct step_band *band)
+{
+    struct binder *binder = joining->binder;
+    int *columns = both_columns(joining, leaf);
+    struct node *both =
+        columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
+    unsigned middle = nodes[0]->column_count;
+    enum vdbq_status status;
+
+    if (both == NULL)
+        return binder->error->status;
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct expression *e = over_both(joining, &joining->parts[i], leaf,
+                                         both, columns);
+        if (binder->error->status != VDBQ_OK)
+            return binder->error->status;
+        if (!vector_append(parts, &e, 1))
+            return error_no_memory(binder->error);
+        joining->parts[i].done |= e != NULL;
+    }
+    status = join_add_band(binder, nodes, middle, parts, band);
+    for (size_t i = 0; i < joining->part_count; i++)
+        if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
+            joining->parts[i].done = false;
+    return status;
+}
+
+/* What is said of the order of both, where there are no keys. */
+static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
+                                     struct node *nodes[2],
+                                     struct step_join *join)
+{
+    struct vector parts = VECTOR(struct expression *);
+    enum vdbq_status status;
+
+    if (join->left_keys.count > 0)
+        return VDBQ_OK;
+    status = add_best_band(joining, leaf, nodes, &parts, &join->band);
+    vector_finish(&parts);
+    return status;
+}
+
+/* ------------------------------------------------------------- joining -- */
+
 static void place_columns(struct joining *joining, unsigned leaf,
                           unsigned first)
 {
@@ -304,12 +387,15 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
+    if (status == VDBQ_OK)
+        status = collect_band(joining, leaf, nodes, &keys);
     if (join_keep_keys(binder, &keys) && status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;
     join->join.left_keys = keys.left_keys;
     join->join.right_keys = keys.right_keys;
+    join->join.band = keys.band;
     joining->node = join;
     place_columns(joining, leaf, nodes[0]->column_count);
     return filter_joined(joining);

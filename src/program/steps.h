@@ -87,8 +87,8 @@ struct step_limit {
     uint64_t offset, limit;
 };
 
-/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, and
- * the condition keeps it. In the order of the left rows, then of the right
+/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, it is
+ * in the band, and the condition keeps it. In the order of the left rows, then of the right
  * ones; right rows without a partner come last. */
 enum join_kind {
     JOIN_INNER, /* left columns, right columns; without keys all pairs  */
@@ -100,11 +100,21 @@ enum join_kind {
     JOIN_MARK   /* left rows with a BOOLEAN: the left key is IN the right
                    ones; one key, no condition                          */
 };
+/* A band: the value of a column of one side lies between those of two columns
+ * of the other one. NULL lies nowhere. */
+enum band_side { BAND_NONE, BAND_LEFT, BAND_RIGHT };
+struct step_band {
+    enum band_side side; /* that has the value; BAND_NONE: there is no band */
+    int column;          /* ... of that side                             */
+    int low, high;       /* of the other side; -1: no bound              */
+    bool low_open, high_open; /* the bound itself is left out            */
+};
 struct step_join {
     enum join_kind kind;
     struct vector left_keys, right_keys; /* of int: columns, pairwise of one
                                             machine type                 */
     bool nulls_match;          /* NULL equals NULL                       */
+    struct step_band band;     /* of integers, or of one type of floats  */
     struct program *condition; /* over one table of the columns of both,
                                   one after the other, as a scan's input;
                                   rows that it outputs match, no matter

@@ -86,6 +86,21 @@ static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
         text_print(text, ", offset %llu", (unsigned long long)offset);
 }
 
+/* "3 < right 0 <= 4": a left value is a number alone. */
+static void print_band(const struct step_band *band, struct text *text)
+{
+    const char *of = band->side == BAND_RIGHT ? "right " : "";
+    const char *by = band->side == BAND_RIGHT ? "" : "right ";
+    text_print(text, " ");
+    if (band->low >= 0)
+        text_print(text, "%s%d %s ", by, band->low,
+                   band->low_open ? "<" : "<=");
+    text_print(text, "%s%d", of, band->column);
+    if (band->high >= 0)
+        text_print(text, " %s %s%d", band->high_open ? "<" : "<=", by,
+                   band->high);
+}
+
 static void print_join(const struct step *step, struct text *text)
 {
     static const char *const names[] = {
@@ -100,6 +115,8 @@ static void print_join(const struct step *step, struct text *text)
         text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
                    VECTOR_ITEMS(&join->right_keys, int)[i]);
     }
+    if (join->band.side != BAND_NONE)
+        print_band(&join->band, text);
     if (join->nulls_match)
         text_print(text, ", NULL = NULL");
     if (join->condition != NULL)
