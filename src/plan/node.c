@@ -33,7 +33,7 @@ static struct node *node_new(struct binder *binder, enum node_kind kind,
     node->kind = kind;
     node->left = below;
     node->column_count = column_count;
-    node->rows = 1;
+    node->rows = below != NULL ? below->rows : 1;
     return node;
 }
 
