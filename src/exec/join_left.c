@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 
 enum {
-    RIGHT_ROWS_MIN = 1 << 16, /* fewer are not worth it                    */
+    RIGHT_ROWS_MIN = 1 << 12, /* fewer are not worth it                    */
     FEWER = 8                 /* so many times fewer left rows than right  */
 };
 
