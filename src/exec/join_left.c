@@ -212,7 +212,8 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
     while (status == VDBQ_OK && batch.rows > 0 && join->early.rows <= most) {
         status = stream_batch(join->head.inputs[0], &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
-            status = relation_append(&join->early, &batch, error);
+            status = relation_append(&join->early, &batch, join->threads,
+                                     error);
         if (status == VDBQ_OK)
             status = stream_pause(join->head.params, error);
     }
