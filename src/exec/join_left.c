@@ -10,7 +10,7 @@
 #include "base/parallel.h"
 
 enum {
-    RIGHT_ROWS_MIN = 1 << 16, /* fewer are not worth it                    */
+    RIGHT_ROWS_MIN = 1 << 12, /* fewer are not worth it                    */
     FEWER = 8                 /* so many times fewer left rows than right  */
 };
 
@@ -212,7 +212,8 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
     while (status == VDBQ_OK && batch.rows > 0 && join->early.rows <= most) {
         status = stream_batch(join->head.inputs[0], &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
-            status = relation_append(&join->early, &batch, error);
+            status = relation_append(&join->early, &batch, join->threads,
+                                     error);
         if (status == VDBQ_OK)
             status = stream_pause(join->head.params, error);
     }

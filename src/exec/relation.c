@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/parallel.h"
+
 enum { ROWS_ROOM_FIRST = 64 };
 
 unsigned relation_width(enum vdbq_type type)
@@ -94,26 +96,78 @@ enum vdbq_status relation_flags(struct relation *relation, unsigned column,
 
 /* ------------------------------------------------------------- append -- */
 
-static enum vdbq_status append_column(struct relation *relation,
-                                      unsigned number,
-                                      const struct vdbq_vector *vector,
-                                      uint64_t first, uint64_t rows,
-                                      struct error *error)
+/* What threads append: each its share of the rows, of all columns. */
+struct appending {
+    struct relation *to;
+    const struct vdbq_batch *batch;
+    uint64_t first, rows; /* of the batch */
+    unsigned threads;
+};
+
+static void append_values(const struct relation_column *to, uint64_t at,
+                          const struct vdbq_vector *from, uint64_t first,
+                          uint64_t rows)
 {
-    struct relation_column *column = &relation->columns[number];
-    const uint8_t *nulls = vector->nulls ? vector->nulls + first : NULL;
-    memcpy((char *)column->values + relation->rows * column->width,
-           (const char *)vector->values + first * column->width,
-           rows * column->width);
-    if (nulls == NULL && column->nulls != NULL)
-        memset(column->nulls + relation->rows, 0, rows);
-    if (nulls == NULL ||
-        (column->nulls == NULL && memchr(nulls, 1, rows) == NULL))
-        return VDBQ_OK;
-    enum vdbq_status status = relation_flags(relation, number, error);
-    if (status == VDBQ_OK)
-        memcpy(column->nulls + relation->rows, nulls, rows);
+    memcpy((char *)to->values + at * to->width,
+           (const char *)from->values + first * to->width, rows * to->width);
+    if (to->nulls == NULL)
+        return;
+    if (from->nulls != NULL)
+        memcpy(to->nulls + at, from->nulls + first, rows);
+    else
+        memset(to->nulls + at, 0, rows);
+}
+
+static void append_share(void *context, unsigned share)
+{
+    const struct appending *all = context;
+    uint64_t first = all->rows * share / all->threads;
+    uint64_t end = all->rows * (share + 1) / all->threads;
+    for (unsigned i = 0; i < all->to->column_count && first < end; i++)
+        append_values(&all->to->columns[i], all->to->rows + first,
+                      &all->batch->column[i], all->first + first,
+                      end - first);
+}
+
+/* Makes the NULL flags that the rows take. */
+static enum vdbq_status append_flags(const struct appending *all,
+                                     struct error *error)
+{
+    struct relation *to = all->to;
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
+        const uint8_t *nulls = all->batch->column[i].nulls;
+        if (nulls != NULL && to->columns[i].nulls == NULL &&
+            memchr(nulls + all->first, 1, all->rows) != NULL)
+            status = relation_flags(to, i, error);
+    }
     return status;
+}
+
+static enum vdbq_status append(struct appending *all, struct error *error)
+{
+    if (all->rows == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = relation_room(all->to, all->rows, error);
+    if (status == VDBQ_OK)
+        status = append_flags(all, error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(all->threads, append_share, all);
+    all->to->rows += all->rows;
+    return VDBQ_OK;
+}
+
+enum vdbq_status relation_append(struct relation *relation,
+                                 const struct vdbq_batch *batch,
+                                 unsigned threads, struct error *error)
+{
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .rows = batch->rows,
+                             .threads = parallel_threads(threads,
+                                                         batch->rows) };
+    return append(&all, error);
 }
 
 enum vdbq_status relation_append_part(struct relation *relation,
@@ -121,22 +175,12 @@ enum vdbq_status relation_append_part(struct relation *relation,
                                       uint64_t first, uint64_t rows,
                                       struct error *error)
 {
-    enum vdbq_status status = relation_room(relation, rows, error);
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        status = append_column(relation, i, &batch->column[i], first, rows,
-                               error);
-    if (status == VDBQ_OK)
-        relation->rows += rows;
-    return status;
-}
-
-enum vdbq_status relation_append(struct relation *relation,
-                                 const struct vdbq_batch *batch,
-                                 struct error *error)
-{
-    return batch->rows > 0
-               ? relation_append_part(relation, batch, 0, batch->rows, error)
-               : VDBQ_OK;
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .first = first,
+                             .rows = rows,
+                             .threads = 1 };
+    return append(&all, error);
 }
 
 /* ---------------------------------------------------------------- pick -- */

@@ -50,12 +50,13 @@ enum vdbq_status relation_room(struct relation *relation, uint64_t rows,
 enum vdbq_status relation_flags(struct relation *relation, unsigned column,
                                 struct error *error);
 
-/* Adds the first columns of a batch, as many as the relation has. */
+/* Adds the first columns of a batch, as many as the relation has; so many
+ * threads work on it at most. */
 enum vdbq_status relation_append(struct relation *relation,
                                  const struct vdbq_batch *batch,
-                                 struct error *error);
+                                 unsigned threads, struct error *error);
 
-/* The same with rows [first, first + rows) of the batch. */
+/* The same with rows [first, first + rows) of the batch, on one thread. */
 enum vdbq_status relation_append_part(struct relation *relation,
                                       const struct vdbq_batch *batch,
                                       uint64_t first, uint64_t rows,

@@ -250,7 +250,8 @@ enum vdbq_status stream_gather(struct stream *stream,
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(relation, &batch, error);
+            status = relation_append(relation, &batch,
+                                     stream->params->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
