@@ -365,7 +365,7 @@ static bool ends_below(const struct join_band *band, unsigned level,
 {
     unsigned shift = LEVEL_BITS * level;
     return (at & ((UINT64_C(1) << shift) - 1)) == 0 &&
-           band->most[level][(at >> shift) - 1] < value;
+           band->most[level][((uint64_t)at >> shift) - 1] < value;
 }
 
 /* Spans that have begun and not ended: from the last that has begun on back,
