@@ -124,9 +124,10 @@ def case_readme_is_in_step():
     subprocess.run([sys.executable, ROOT / 'tools' / 'figures.py', '--check',
                     ROOT / 'README.md', kept], check=True)
     records = figures.read(kept)
-    machine = re.search('<!-- figures growth (.*) -->', (ROOT / 'README.md').read_text())
-    plot = figures.svg(figures.select(records, 'growth', machine.group(1)))
-    assert plot == (ROOT / 'docs' / 'growth.svg').read_text(), 'docs/growth.svg is old'
+    for view in figures.PLOTS:
+        machine = re.search(f'<!-- figures {view} (.*) -->', (ROOT / 'README.md').read_text())
+        plot = figures.plot(records, view, machine.group(1))
+        assert plot == (ROOT / 'docs' / f'{view}.svg').read_text(), f'docs/{view}.svg is old'
 
 
 def case_differences_are_found():
@@ -224,7 +225,7 @@ def case_ssb():
     assert rows[0][1:] == ['gpu SF 20: kernels', 'gpu SF 20', 'DuckDB, 2 threads', 'DuckDB / it']
     assert rows[1] == ['1.1', '1.00', '2.00', '20.0', '10.0x']
     assert rows[3] == ['geometric mean', '2.00', '4.00', '20.0', '5.00x'], rows[3]
-    assert rows[4] == ['Crystal (CUDA by hand, H200, SF 20)', '1.14', '', '', '']
+    assert rows[4] == ['Crystal, CUDA by hand, SF 20 on an H200: 1.14', '', '', '', '']
 
 
 def run_tool(name, folder, *arguments):
