@@ -7,6 +7,7 @@
 Tables and plots are made of numbers that are easy to check; then the
 benchmark runs over a small table on the host.
 """
+import argparse
 import json
 import os
 import re
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / 'tools'))
 import figures
+import measure
 
 LIMITS = {'memory_read': 100.0, 'copy_in': 10.0, 'copy_out': 5.0, 'copy_both': 12.0,
           'host_read': 50.0, 'shares_memory': False}
@@ -124,9 +126,10 @@ def case_readme_is_in_step():
     subprocess.run([sys.executable, ROOT / 'tools' / 'figures.py', '--check',
                     ROOT / 'README.md', kept], check=True)
     records = figures.read(kept)
-    machine = re.search('<!-- figures growth (.*) -->', (ROOT / 'README.md').read_text())
-    plot = figures.svg(figures.select(records, 'growth', machine.group(1)))
-    assert plot == (ROOT / 'docs' / 'growth.svg').read_text(), 'docs/growth.svg is old'
+    for view in figures.PLOTS:
+        machine = re.search(f'<!-- figures {view} (.*) -->', (ROOT / 'README.md').read_text())
+        plot = figures.plot(records, view, machine.group(1))
+        assert plot == (ROOT / 'docs' / f'{view}.svg').read_text(), f'docs/{view}.svg is old'
 
 
 def case_differences_are_found():
@@ -224,7 +227,7 @@ def case_ssb():
     assert rows[0][1:] == ['gpu SF 20: kernels', 'gpu SF 20', 'DuckDB, 2 threads', 'DuckDB / it']
     assert rows[1] == ['1.1', '1.00', '2.00', '20.0', '10.0x']
     assert rows[3] == ['geometric mean', '2.00', '4.00', '20.0', '5.00x'], rows[3]
-    assert rows[4] == ['Crystal (CUDA by hand, H200, SF 20)', '1.14', '', '', '']
+    assert rows[4] == ['Crystal, CUDA by hand, SF 20 on an H200: 1.14', '', '', '', '']
 
 
 def run_tool(name, folder, *arguments):
@@ -236,6 +239,21 @@ def run_tool(name, folder, *arguments):
                           capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout, figures.read(kept)
+
+
+def case_faults_do_not_stop():
+    """A query that fails is told, and the others are measured all the same."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        generate('--keys', 'dense', '--table', 'a', '--rows', 100, '--db', Path(folder, 'db'))
+        options = argparse.Namespace(benchmark=BUILD / 'tools' / 'vdbq-benchmark', device='host',
+                                     mode='auto', runs=1, timeout=60)
+        good, bad, text = measure.run_queries(options, Path(folder, 'db'), [
+            'select k from a', 'select x from a', "select 'a' || k from a where k < 5"])
+        assert good['rows'] == 100 and text['rows'] == 5, (good, text)
+        assert list(bad) == ['fault'] and 'x' in bad['fault'], bad
+        options.timeout = 0
+        late, = measure.run_queries(options, Path(folder, 'db'), ['select k from a'])
+        assert late == {'fault': 'took more than 0 s'}, late
 
 
 def case_small_ssb():

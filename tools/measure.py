@@ -33,6 +33,8 @@ def parser_of(description):
     parser.add_argument('--runs', type=int, default=5, help='of each query; medians count')
     parser.add_argument('--threads', type=int, default=len(os.sched_getaffinity(0)),
                         help='of DuckDB (%(default)s)')
+    parser.add_argument('--timeout', type=float, default=600, help='seconds that all runs of '
+                        'the queries of one process may take (%(default)s)')
     parser.add_argument('--json', type=Path, help='write the lines of JSON here')
     parser.add_argument('--machine', default='this machine', help='what they call it')
     return parser
@@ -87,16 +89,29 @@ def run_queries(options, database, queries, **settings):
 
 
 def run_until_fault(options, database, queries, settings):
+    """What one process says of the queries until one fails, and why that one did."""
     settings = {'device': options.device, 'mode': options.mode, 'runs': options.runs} | settings
     flags = [word for name, value in settings.items() for word in (f'--{name}', str(value))]
     with tempfile.NamedTemporaryFile('w', suffix='.sql') as file:
         file.write(''.join(query + '\n' for query in queries))
         file.flush()
-        done = subprocess.run([options.benchmark, '--queries', file.name, *flags, database],
-                              capture_output=True, text=True, check=False)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.endswith('}')]
-    fault = done.stderr.strip().split('\n')[0] or f'exit code {done.returncode}'
+        said, fault = run_limited([options.benchmark, '--queries', file.name, *flags, database],
+                                  options.timeout)
+    lines = [json.loads(line) for line in said.splitlines() if line.endswith('}')]
     return [{key: line[key] for key in KEPT} for line in lines], fault
+
+
+def run_limited(command, seconds):
+    """(standard output, why it failed) of a command that is ended after so many seconds."""
+    with tempfile.TemporaryFile('w+') as said:
+        try:
+            done = subprocess.run(command, stdout=said, stderr=subprocess.PIPE, text=True,
+                                  check=False, timeout=seconds)
+            fault = done.stderr.strip().split('\n')[0] or f'exit code {done.returncode}'
+        except subprocess.TimeoutExpired:
+            fault = f'took more than {seconds} s'
+        said.seek(0)
+        return said.read(), fault
 
 
 def shell(options, database, sql, target=None, form='csv'):
