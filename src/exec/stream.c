@@ -10,7 +10,11 @@
 
 /* ---------------------------------------------------------------- open -- */
 
-static const struct stream_kind *kind_of(const struct step *step)
+/* The kind of a step whose inputs are open. */
+static enum vdbq_status choose_kind(const struct step *step,
+                                    struct stream **inputs,
+                                    const struct stream_kind **kind,
+                                    struct error *error)
 {
     static const struct stream_kind *const kinds[] = {
         [STEP_SCAN] = &scan_stream,     [STEP_GROUP] = &group_stream,
@@ -19,24 +23,60 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
+    *kind = kinds[step->kind];
     if (step->kind == STEP_SCAN && step->inputs.count > 0)
-        return &scan_rows;
-    return kinds[step->kind];
+        *kind = &scan_rows;
+    return step->kind == STEP_JOIN ? join_choose(step, inputs, kind, error)
+                                   : VDBQ_OK;
 }
 
-/* Opens the inputs, then the stream itself. */
-static enum vdbq_status open_all(struct stream *stream,
-                                 const struct stream_kind *kind,
-                                 const struct steps *steps,
-                                 struct error *error)
+static enum vdbq_status open_inputs(const struct stream_params *params,
+                                    const struct steps *steps,
+                                    const struct step *step,
+                                    struct stream **inputs,
+                                    struct error *error)
 {
-    const struct vector *inputs = &stream->step->inputs;
     enum vdbq_status status = VDBQ_OK;
-    for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
-        status = stream_open(stream->params, steps,
-                             VECTOR_ITEMS(inputs, int)[i], &stream->inputs[i],
+    for (size_t i = 0; i < step->inputs.count && status == VDBQ_OK; i++)
+        status = stream_open(params, steps,
+                             VECTOR_ITEMS(&step->inputs, int)[i], &inputs[i],
                              error);
-    return status == VDBQ_OK ? kind->open(stream, error) : status;
+    return status;
+}
+
+static void close_inputs(const struct step *step, struct stream **inputs)
+{
+    for (size_t i = 0; inputs != NULL && i < step->inputs.count; i++)
+        stream_close(inputs[i]);
+    memory_release(inputs);
+}
+
+/* Makes the stream of a step over its inputs, which are the stream's then. */
+static enum vdbq_status make_stream(const struct stream_params *params,
+                                    const struct step *step,
+                                    struct stream **inputs,
+                                    struct stream **stream,
+                                    struct error *error)
+{
+    const struct stream_kind *kind;
+    struct stream *made = NULL;
+    enum vdbq_status status = choose_kind(step, inputs, &kind, error);
+    if (status == VDBQ_OK) {
+        made = memory_zeroed(1, kind->size);
+        status = made != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    if (status != VDBQ_OK) {
+        close_inputs(step, inputs);
+        return status;
+    }
+    *made = (struct stream){ .calls = &kind->calls, .params = params,
+                             .step = step, .inputs = inputs };
+    status = kind->open(made, error);
+    if (status != VDBQ_OK)
+        stream_close(made);
+    else
+        *stream = made;
+    return status;
 }
 
 enum vdbq_status stream_open(const struct stream_params *params,
@@ -44,24 +84,15 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error)
 {
     const struct step *step = steps_at(steps, number);
-    const struct stream_kind *kind = kind_of(step);
-    struct stream *made = memory_zeroed(1, kind->size);
+    struct stream **inputs =
+        memory_zeroed(step->inputs.count + 1, sizeof *inputs);
     *stream = NULL;
-    if (made == NULL)
-        return error_no_memory(error);
-    made->calls = &kind->calls;
-    made->params = params;
-    made->step = step;
-    if (step->inputs.count > 0)
-        made->inputs = memory_zeroed(step->inputs.count, sizeof *made->inputs);
     enum vdbq_status status =
-        step->inputs.count > 0 && made->inputs == NULL
-            ? error_no_memory(error)
-            : open_all(made, kind, steps, error);
-    if (status != VDBQ_OK)
-        stream_close(made);
-    else
-        *stream = made;
+        inputs != NULL ? open_inputs(params, steps, step, inputs, error)
+                       : error_no_memory(error);
+    if (status == VDBQ_OK)
+        return make_stream(params, step, inputs, stream, error);
+    close_inputs(step, inputs);
     return status;
 }
 
@@ -145,9 +176,7 @@ void stream_close(struct stream *stream)
         return;
     keep_stats(stream);
     stream->calls->close(stream);
-    for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
-        stream_close(stream->inputs[i]);
-    memory_release(stream->inputs);
+    close_inputs(stream->step, stream->inputs);
     memory_release(stream);
 }
 
