@@ -135,20 +135,15 @@ static struct device_column describe(struct stream *input, unsigned number,
                                      bool known, const struct interval *range)
 {
     const struct program *program = &input->step->scan.program;
-    enum vdbq_type type = input->step->columns[number].type;
-    const struct words *words = stream_words(input, number);
-    struct device_column column = {
-        .type = type,
-        .nullable = program_result(program, number).null_register >= 0,
-        .ranged = known,
-        .low = known ? range->low : 0,
-        .high = known ? range->high : 0,
-    };
-    if (type == VDBQ_TEXT && words != NULL) {
-        column.ranged = true;
-        column.low = 0;
-        column.high = words->count > 0 ? words->count - 1 : 0;
-    }
+    struct device_column column = device_column_of(
+        &input->step->columns[number],
+        program_result(program, number).null_register >= 0,
+        stream_words(input, number));
+    if (!known || column.ranged)
+        return column;
+    column.ranged = true;
+    column.low = range->low;
+    column.high = range->high;
     return column;
 }
 

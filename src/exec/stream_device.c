@@ -24,6 +24,18 @@ struct device_column *stream_device_columns(struct stream *stream)
     return stream->calls->device->columns(stream);
 }
 
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable,
+                                      const struct words *words)
+{
+    struct device_column made = { .type = column->type, .nullable = nullable };
+    if (column->type != VDBQ_TEXT || words == NULL)
+        return made;
+    made.ranged = true;
+    made.high = words->count > 0 ? words->count - 1 : 0;
+    return made;
+}
+
 void stream_sink(struct stream *stream, struct sink *sink)
 {
     stream->calls->device->sink(stream, sink);

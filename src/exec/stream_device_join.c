@@ -213,6 +213,14 @@ static void device_join_close(struct stream *stream)
 
 /* ----------------------------------------------------------------- rows -- */
 
+static void note_where(struct device_join_stream *join)
+{
+    uint64_t rounds = device_join_rounds(join->join);
+    snprintf(join->where, sizeof join->where, "%s (join, %s, %llu round%s)",
+             device_facts(join->device)->name, device_join_text(join->join),
+             (unsigned long long)rounds, rounds == 1 ? "" : "s");
+}
+
 /* The next output rows; 0: the end. */
 static enum vdbq_status next_rows(struct device_join_stream *join,
                                   struct sink_rows *rows, struct error *error)
@@ -231,9 +239,7 @@ static enum vdbq_status next_rows(struct device_join_stream *join,
             status = device_join_next(join->join, rows, error);
         join->left_ended = status != VDBQ_OK || !more;
     }
-    snprintf(join->where, sizeof join->where, "%s (join, %s, %llu rounds)",
-             device_facts(join->device)->name, device_join_text(join->join),
-             (unsigned long long)device_join_rounds(join->join));
+    note_where(join);
     return status;
 }
 

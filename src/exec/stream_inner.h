@@ -80,6 +80,10 @@ struct device *stream_device(const struct stream *stream, uint64_t *room);
 bool stream_bounded(const struct stream *stream);
 /* What is known of the columns, to be released; NULL: no memory. */
 struct device_column *stream_device_columns(struct stream *stream);
+/* What its type, and of a text its words, tell of a column. */
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable,
+                                      const struct words *words);
 /* A sink takes the rows, and no batch gives any: before the first are asked
  * for. */
 void stream_sink(struct stream *stream, struct sink *sink);
