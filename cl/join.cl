@@ -19,8 +19,8 @@
 #define GLOBAL __global
 #define LOCAL __local
 #define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
-#define CONTROL GLOBAL const struct join_control *restrict
-#define ROWS GLOBAL const u8 *restrict
+#define CONTROL GLOBAL const struct join_control *
+#define ROWS GLOBAL const u8 *
 
 /* Output rows of an item at a time: of each VDBQ_GROUP rows one, so that the
  * items of a group write neighbours. */
@@ -65,7 +65,7 @@ static u64 bits_of(ROWS rows, GLOBAL const struct join_column *column, u64 row,
 
 /* The same of a left row, a text's number being that of the right side. */
 static u64 left_bits(GLOBAL const struct join_key *key, ROWS left,
-                     GLOBAL const u32 *restrict words, u64 row, int *number)
+                     GLOBAL const u32 *words, u64 row, int *number)
 {
     u64 bits = bits_of(left, &key->left, row, number);
     if (!key->translated)
@@ -107,7 +107,7 @@ static int same_right(CONTROL control, ROWS right, u32 a, u32 b)
 }
 
 /* Whether a left and a right row have the same keys. */
-static int same(CONTROL control, ROWS left, GLOBAL const u32 *restrict words,
+static int same(CONTROL control, ROWS left, GLOBAL const u32 *words,
                 u64 row, ROWS right, u32 other)
 {
     int number;
@@ -132,7 +132,8 @@ static u32 dense_slot(CONTROL control, u32 type, u64 bits)
     return slot < control->slots ? (u32)slot : JOIN_NONE;
 }
 
-/* The slot of a right row's key, made where there is none. */
+/* The slot of a right row's key, made where there is none. A slot is read
+ * before it is written, by others, too: but it is written once, as a whole. */
 static u32 make_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
                      u64 hash, u32 tag, u32 row)
 {
@@ -172,8 +173,8 @@ static u32 right_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
 }
 
 static u32 find_slot(CONTROL control, ROWS left,
-                     GLOBAL const u32 *restrict words, u64 row, ROWS right,
-                     GLOBAL const u64 *restrict slots, u64 hash, u32 tag)
+                     GLOBAL const u32 *words, u64 row, ROWS right,
+                     GLOBAL const u64 *slots, u64 hash, u32 tag)
 {
     u64 mask = control->slots - 1;
     for (u64 at = hash & mask;; at = (at + 1) & mask) {
@@ -189,8 +190,8 @@ static u32 find_slot(CONTROL control, ROWS left,
 
 /* The slot of a left row; JOIN_NONE: it has no partner. */
 static u32 left_slot(CONTROL control, ROWS left,
-                     GLOBAL const u32 *restrict words, u64 row, ROWS right,
-                     GLOBAL const u64 *restrict slots)
+                     GLOBAL const u32 *words, u64 row, ROWS right,
+                     GLOBAL const u64 *slots)
 {
     u64 hash = 0, bits = 0;
     int number;
@@ -215,7 +216,7 @@ static u32 left_slot(CONTROL control, ROWS left,
 
 /* Makes elements (cl/sort.cl) of the right rows, by slot; rows that nothing
  * equals come behind all slots. */
-KERNEL void vdbq_join_find(CONTROL control, ROWS right,
+KERNEL void vdbq_join_find(CONTROL restrict control, ROWS restrict right,
                            volatile GLOBAL u64 *slots,
                            GLOBAL u64 *restrict elements, u64 count)
 {
@@ -272,7 +273,8 @@ static u64 sum_before(LOCAL u64 *room, u64 value, u64 *all)
 /* Finds each left row's first partner among the right rows in their order,
  * and counts its output rows. Each work-group has a span of the rows, and puts
  * their sum behind `sums`. */
-KERNEL void vdbq_join_count(CONTROL control, ROWS left, ROWS right,
+KERNEL void vdbq_join_count(CONTROL restrict control, ROWS restrict left,
+                            ROWS restrict right,
                             GLOBAL const u32 *restrict words,
                             GLOBAL const u64 *restrict slots,
                             GLOBAL const u32 *restrict starts,
@@ -340,7 +342,7 @@ KERNEL void vdbq_join_places(GLOBAL u64 *restrict places, u64 count, u64 span,
 
 /* The last left row of [low, high) that starts at `place` or before; `low`
  * does. */
-static u64 row_at(GLOBAL const u64 *restrict places, u64 place, u64 low,
+static u64 row_at(GLOBAL const u64 *places, u64 place, u64 low,
                   u64 high)
 {
     if (low + 1 < high && places[low + 1] > place)
@@ -364,7 +366,7 @@ struct partners {
 /* Writes a column of the output rows from `row` on, one of each VDBQ_GROUP,
  * as far as there are. */
 static void put_column(GLOBAL const struct join_output *output, ROWS from,
-                       GLOBAL u8 *restrict out, const u32 *rows, u64 row,
+                       GLOBAL u8 *out, const u32 *rows, u64 row,
                        u64 count)
 {
     GLOBAL const u64 *wide = (GLOBAL const u64 *)(from + output->values);
@@ -389,7 +391,7 @@ static void put_column(GLOBAL const struct join_output *output, ROWS from,
 
 /* Makes output rows [start, start + count) of `left_rows` left rows. */
 KERNEL void vdbq_join_expand(GLOBAL const struct join_output *restrict outputs,
-                             ROWS left, ROWS right,
+                             ROWS restrict left, ROWS restrict right,
                              GLOBAL const u32 *restrict rows,
                              GLOBAL const u32 *restrict first,
                              GLOBAL const u64 *restrict places,

@@ -114,6 +114,9 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
                          "query", RELATION_ROWS_MAX);
     room = room > rows ? room : rows;
     room = room > ROWS_ROOM_FIRST ? room : ROWS_ROOM_FIRST;
+    if (device_places(store->columns, store->column_count, room, NULL) >
+        device_facts(store->device)->buffer_max_bytes)
+        room = rows;
     places = memory_zeroed(store->column_count + 1, sizeof *places);
     if (places == NULL)
         return error_no_memory(error);

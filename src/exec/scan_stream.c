@@ -2,6 +2,7 @@
 /*
  * STEP_SCAN: a program over a table's tablets, or once.
  */
+#include "device/kernel.h"
 #include "exec/scan.h"
 #include "exec/stream_inner.h"
 
@@ -64,7 +65,8 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         .progress_context = params->progress_context,
     };
     stream->rows_most = rows;
-    made->device = place.takes && table != NULL ? place.device : NULL;
+    if (place.takes && table != NULL && device_has_kernels(place.device))
+        made->device = place.device;
     made->room = room_of(&place);
     made->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *made->vectors);
