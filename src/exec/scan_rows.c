@@ -108,7 +108,7 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     return status == VDBQ_OK ? take_rows(scan, error) : status;
 }
 
-/* ------------------------------------------------------- rows of the host -- */
+/* ------------------------------------------------------ rows of the host -- */
 
 /* Fetches the input's next rows where all are in chunks; notes its end. */
 static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
@@ -178,7 +178,7 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
     return status;
 }
 
-/* ------------------------------------------------- rows that the device has -- */
+/* ----------------------------------------------- rows that the device has -- */
 
 /* Starts launches over the rows that were taken while there is room. */
 static enum vdbq_status start_taken(struct scan_rows *scan,
@@ -248,7 +248,7 @@ static enum vdbq_status scan_rows_batch(struct stream *stream,
     return status;
 }
 
-/* ------------------------------------------------ result rows that stay there -- */
+/* ------------------------------------------- result rows that stay there -- */
 
 static struct device *scan_rows_device(const struct stream *stream,
                                        uint64_t *room)
@@ -258,16 +258,50 @@ static struct device *scan_rows_device(const struct stream *stream,
     return scan->device;
 }
 
-static struct device_column *scan_rows_columns(struct stream *stream)
+/* The input's column of integers that a result column is a copy of; -1: it is
+ * none. */
+static int copied_column(const struct program *program, unsigned number)
+{
+    struct program_part part = program_part(program);
+    int wanted = program_result(program, number).register_;
+    for (int pc = part.first; pc < part.converge; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if ((in->op == OP_COLUMN_I32 || in->op == OP_COLUMN_I64) &&
+            in->a == wanted && in->c == 0)
+            return in->b;
+    }
+    return -1;
+}
+
+static struct device_column describe(struct stream *stream, unsigned number,
+                                     const struct device_column *inputs)
 {
     const struct program *program = &stream->step->scan.program;
+    struct device_column column = device_column_of(
+        &stream->step->columns[number],
+        program_result(program, number).null_register >= 0,
+        stream_words(stream, number));
+    int from = copied_column(program, number);
+    if (column.ranged || from < 0 || !inputs[from].ranged)
+        return column;
+    column.ranged = true;
+    column.low = inputs[from].low;
+    column.high = inputs[from].high;
+    return column;
+}
+
+static struct device_column *scan_rows_columns(struct stream *stream)
+{
     unsigned count = stream->step->column_count;
     struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
-    for (unsigned i = 0; columns != NULL && i < count; i++)
-        columns[i] = device_column_of(
-            &stream->step->columns[i],
-            program_result(program, i).null_register >= 0,
-            stream_words(stream, i));
+    struct device_column *inputs = stream_device_columns(stream->inputs[0]);
+    for (unsigned i = 0; columns != NULL && inputs != NULL && i < count; i++)
+        columns[i] = describe(stream, i, inputs);
+    if (inputs == NULL) {
+        memory_release(columns);
+        columns = NULL;
+    }
+    memory_release(inputs);
     return columns;
 }
 
