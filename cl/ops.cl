@@ -147,8 +147,12 @@ OP(COLUMN_NULL)
     NO_D;
     u64 nulls = m->feeds[b].nulls;
     GLOBAL const u8 *bits = m->data + nulls;
+    int bytes = m->feeds[b].encoding == ENCODING_PLAIN &&
+                m->feeds[b].bits == 8;
     if (nulls == 0 || nulls == FEED_ALL_NULL) {
         EACH A(I32) = nulls != 0;
+    } else if (bytes && some_live(m, k)) {
+        EACH_EXISTING A(I32) = bits[m->row + t] != 0;
     } else if (some_live(m, k)) {
         EACH_EXISTING A(I32) =
             bits[(m->row + t) / 8] >> ((m->row + t) % 8) & 1;

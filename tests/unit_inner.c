@@ -405,7 +405,7 @@ static void ranges_are_of_what_is_found(void **state)
     expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
     expect_ok(stream_open(&fixture.params, &fixture.steps, scan, &stream,
                           &fixture.error), &fixture.error);
-    struct device_column *columns = stream_scan_columns(stream);
+    struct device_column *columns = stream_device_columns(stream);
     assert_non_null(columns);
     assert_true(columns[2].ranged);
     assert_int_equal(columns[2].low, 1990);

@@ -51,6 +51,11 @@ bool scan_ranges(struct scan *scan, struct interval *ranges);
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
 
+/* Has the sink take the rows of one launch more; `*more`: it was not the last
+ * one. */
+enum vdbq_status scan_advance(struct scan *scan, bool *more,
+                              struct error *error);
+
 /* The words of the result's texts; NULL: the program has none. The scan's. */
 struct words *scan_words(const struct scan *scan);
 

@@ -12,7 +12,11 @@
 
 /* ---------------------------------------------------------------- open -- */
 
-static const struct stream_kind *kind_of(const struct step *step)
+/* The kind of a step whose inputs are open. */
+static enum vdbq_status choose_kind(const struct step *step,
+                                    struct stream **inputs,
+                                    const struct stream_kind **kind,
+                                    struct error *error)
 {
     static const struct stream_kind *const kinds[] = {
         [STEP_SCAN] = &scan_stream,     [STEP_GROUP] = &group_stream,
@@ -23,24 +27,67 @@ static const struct stream_kind *kind_of(const struct step *step)
     };
     const struct program_table *first =
         step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
+    *kind = kinds[step->kind];
     if (first != NULL && first->input > 0)
-        return &scan_rows;
-    return kinds[step->kind];
+        *kind = &scan_rows;
+    return step->kind == STEP_JOIN ? join_choose(step, inputs, kind, error)
+                                   : VDBQ_OK;
 }
 
-/* Opens the inputs, then the stream itself. */
-static enum vdbq_status open_all(struct stream *stream,
-                                 const struct stream_kind *kind,
-                                 const struct steps *steps,
-                                 struct error *error)
+static enum vdbq_status open_inputs(const struct stream_params *params,
+                                    const struct steps *steps,
+                                    const struct step *step,
+                                    struct stream **inputs,
+                                    struct error *error)
 {
-    const struct vector *inputs = &stream->step->inputs;
     enum vdbq_status status = VDBQ_OK;
-    for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
-        status = stream_open(stream->params, steps,
-                             VECTOR_ITEMS(inputs, int)[i], &stream->inputs[i],
+    for (size_t i = 0; i < step->inputs.count && status == VDBQ_OK; i++)
+        status = stream_open(params, steps,
+                             VECTOR_ITEMS(&step->inputs, int)[i], &inputs[i],
                              error);
-    return status == VDBQ_OK ? kind->open(stream, error) : status;
+    return status;
+}
+
+static void close_inputs(const struct step *step, struct stream **inputs)
+{
+    for (size_t i = 0; inputs != NULL && i < step->inputs.count; i++)
+        stream_close(inputs[i]);
+    memory_release(inputs);
+}
+
+/* Makes the stream of a step over its inputs, which are the stream's then. */
+static enum vdbq_status make_stream(const struct stream_params *params,
+                                    const struct steps *steps, int number,
+                                    struct stream **inputs,
+                                    struct stream **stream,
+                                    struct error *error)
+{
+    const struct step *step = steps_at(steps, number);
+    const struct stream_kind *kind;
+    struct stream *made = NULL;
+    enum vdbq_status status = choose_kind(step, inputs, &kind, error);
+    if (status == VDBQ_OK) {
+        made = memory_zeroed(1, kind->size);
+        status = made != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    if (status != VDBQ_OK) {
+        close_inputs(step, inputs);
+        return status;
+    }
+    *made = (struct stream){ .calls = &kind->calls, .params = params,
+                             .step = step, .inputs = inputs };
+    made->reads = memory_zeroed(step->column_count, sizeof *made->reads);
+    if (made->reads == NULL) {
+        status = error_no_memory(error);
+    } else {
+        steps_reads(steps, number, made->reads);
+        status = kind->open(made, error);
+    }
+    if (status != VDBQ_OK)
+        stream_close(made);
+    else
+        *stream = made;
+    return status;
 }
 
 /* The time, where somebody asks for it. */
@@ -55,31 +102,20 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error)
 {
     const struct step *step = steps_at(steps, number);
-    const struct stream_kind *kind = kind_of(step);
-    struct stream *made = memory_zeroed(1, kind->size);
-    *stream = NULL;
-    if (made == NULL)
-        return error_no_memory(error);
-    made->calls = &kind->calls;
-    made->params = params;
-    made->step = step;
-    if (step->inputs.count > 0)
-        made->inputs = memory_zeroed(step->inputs.count, sizeof *made->inputs);
-    made->reads = memory_zeroed(step->column_count, sizeof *made->reads);
     uint64_t start = clock_of(params);
+    struct stream **inputs =
+        memory_zeroed(step->inputs.count + 1, sizeof *inputs);
+    *stream = NULL;
     enum vdbq_status status =
-        made->reads == NULL || (step->inputs.count > 0 && made->inputs == NULL)
-            ? error_no_memory(error)
-            : VDBQ_OK;
-    if (status == VDBQ_OK) {
-        steps_reads(steps, number, made->reads);
-        status = open_all(made, kind, steps, error);
+        inputs != NULL ? open_inputs(params, steps, step, inputs, error)
+                       : error_no_memory(error);
+    if (status != VDBQ_OK) {
+        close_inputs(step, inputs);
+        return status;
     }
-    made->time_ns = clock_of(params) - start;
-    if (status != VDBQ_OK)
-        stream_close(made);
-    else
-        *stream = made;
+    status = make_stream(params, steps, number, inputs, stream, error);
+    if (status == VDBQ_OK)
+        (*stream)->time_ns = clock_of(params) - start;
     return status;
 }
 
