@@ -3,9 +3,9 @@
  * What the host hands to one launch of the machine, and what comes back.
  *
  * The control block is one buffer: a struct launch, then, at the offsets it
- * names, the code, the constants, the feeds, the outputs and the lookup
- * tables. All is 8-byte aligned. Offsets are in bytes from the start of the control block unless
- * said otherwise.
+ * names, the code, the constants, the feeds, the outputs, the lookup tables and
+ * what describes inner rows. All is 8-byte aligned. Offsets are in bytes from
+ * the start of the control block unless said otherwise.
  *
  * The machine runs the code over the rows of some pieces: neighbouring rows
  * of tablets, each in a data buffer of its own. It walks a piece in steps of
@@ -48,6 +48,45 @@ struct feed {
 };
 #define FEED_ALL_NULL 0xffffffffffffffffUL
 
+/*
+ * The inner rows of a program are those of its probed cursors and of a grid's
+ * further axes: rows that are reached by their numbers. Their columns are
+ * plain; all of them lie in one buffer, the inner one, and offsets are into
+ * that.
+ */
+struct inner_feed {
+    u64 values;
+    u64 nulls; /* bytes, 1 where NULL; 0: none is NULL                    */
+    u64 ranks; /* as a feed's: offset in the control block                */
+};
+
+/* How inner rows are found by a key that no two of them share, or of several
+ * the first one. Rows whose key is NULL are not in it. A dense index has a
+ * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
+ * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
+ * one a tag: of 32-bit keys the key, of others key_tag(). A key is sought from
+ * slot key_hash() % count on, up to an empty one; there always is one. */
+struct key_index {
+    u64 slots; /* offset of the slots                                     */
+    u64 count; /* of them; of a hashed index a power of two               */
+    i64 base;
+    u64 keys;  /* offset of the rows' keys: of INDEX_HASHED, 64 bits wide  */
+    u32 kind;  /* INDEX_...                                               */
+    u32 reserved; /* 0 */
+};
+enum { INDEX_DENSE, INDEX_HASHED };
+
+/* Fibonacci hashing; the high bits are the good ones. */
+static inline u64 key_hash(u64 key)
+{
+    u64 hash = key * 0x9e3779b97f4a7c15UL;
+    return hash ^ hash >> 32;
+}
+static inline u32 key_tag(u64 key)
+{
+    return (u32)(key * 0xd6e8feb86659fd93UL >> 32);
+}
+
 /* A table of values, one a word; behind it they lie, 4 or 8 bytes each. */
 struct lookup {
     u32 count;    /* words from here on have the value 0 */
@@ -78,6 +117,8 @@ struct launch {
     u64 feeds;          /* struct feed[feed_count] for each piece      */
     u64 outputs;        /* struct output[]                             */
     u64 lookups;        /* u64[]: where each struct lookup is          */
+    u64 inner_feeds;    /* struct inner_feed[]                         */
+    u64 indexes;        /* struct key_index[]                          */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
     u32 feed_count;
@@ -107,9 +148,11 @@ struct progress {
 
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
 VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
+VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
+VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 128);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 144);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

@@ -83,6 +83,9 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
     m->outputs = (GLOBAL const struct output *)(control + launch->outputs);
+    m->inner_feeds =
+        (GLOBAL const struct inner_feed *)(control + launch->inner_feeds);
+    m->indexes = (GLOBAL const struct key_index *)(control + launch->indexes);
     m->output_count = launch->output_count;
     m->result = result;
     m->progress = progress;
@@ -149,13 +152,15 @@ static u32 group_number(struct machine *m)
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_machine(GLOBAL const u8 *control, GLOBAL u8 *result,
-             GLOBAL struct progress *progress, GLOBAL const u8 *piece0,
+             GLOBAL struct progress *progress, GLOBAL const u8 *inner,
+             GLOBAL const u8 *piece0,
              GLOBAL const u8 *piece1, GLOBAL const u8 *piece2,
              GLOBAL const u8 *piece3, GLOBAL const u8 *piece4,
              GLOBAL const u8 *piece5, GLOBAL const u8 *piece6,
              GLOBAL const u8 *piece7)
 {
     struct machine m;
+    m.inner = inner;
     m.pieces[0] = piece0;
     m.pieces[1] = piece1;
     m.pieces[2] = piece2;

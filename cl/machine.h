@@ -110,6 +110,9 @@ struct machine {
     u32 output_count;
     GLOBAL const u8 *data;           /* of the piece                     */
     GLOBAL const u8 *pieces[LAUNCH_PIECES]; /* the data of all           */
+    GLOBAL const u8 *inner;          /* the inner rows                   */
+    GLOBAL const struct inner_feed *inner_feeds;
+    GLOBAL const struct key_index *indexes;
     GLOBAL u8 *result;
     GLOBAL struct progress *progress;
     GLOBAL struct descriptor *descriptors;

@@ -28,7 +28,10 @@
 
 /* What a, b, c and d are. w: register written, r: register read, x: register
  * of I32 read, t: type, n: number, k: cursor, f: column, v: constant, j: jump
- * target, y: validity, i: table, u: register of NULL flags, -: 0. */
+ * target, y: validity, i: table, u: register of NULL flags, -: 0. The
+ * cursors that a Probe names are probed: their rows are reached by numbers.
+ * The others are axes: the rows' part runs for each row of the first one, or
+ * where there are two or three, for each pair or triple of their rows. */
 #define VDBQ_FORMS(X)          \
     X(NONE, "----")            \
     X(TABLE, "i-k-")           \
@@ -36,6 +39,8 @@
     X(PARALLEL, "--j-")        \
     X(COLUMN, "wfk-")          \
     X(ROWID, "w-k-")           \
+    X(PROBE, "wrkf")           \
+    X(COLUMN_AT, "wfkx")       \
     X(CONSTANT, "wv--")        \
     X(TEXT, "w---")            \
     X(PARAMETER, "wn--")       \
@@ -119,6 +124,15 @@
     VDBQ_OPS_CAST(X, F64, I32, PURE)                                                                      \
     VDBQ_OPS_CAST(X, F64, I64, PURE)                                                                      \
     VDBQ_OPS_CAST(X, F64, F32, PURE)                                                                      \
+    X(PROBE_I32,   "Probe",   "I32", PROBE,        I32,  I32,  PURE,    16, "r[a] = row of cursor c whose column d is r[b], or -1") \
+    X(PROBE_I64,   "Probe",   "I64", PROBE,        I32,  I64,  PURE,    16, "r[a] = row of cursor c whose column d is r[b], or -1") \
+    X(PROBE_WORD,  "Probe",   "WORD", PROBE,       I32,  I32,  PURE,    16, "r[a] = row of cursor c whose text in column d is number r[b], or -1") \
+    X(COLUMN_AT_I32, "ColumnAt", "I32", COLUMN_AT, I32,  NONE, PURE,     8, "r[a] = column b of cursor c in row r[d], 0 without one") \
+    X(COLUMN_AT_I64, "ColumnAt", "I64", COLUMN_AT, I64,  NONE, PURE,     8, "r[a] = column b of cursor c in row r[d], 0 without one") \
+    X(COLUMN_AT_F32, "ColumnAt", "F32", COLUMN_AT, F32,  NONE, PURE,     8, "r[a] = column b of cursor c in row r[d], 0 without one") \
+    X(COLUMN_AT_F64, "ColumnAt", "F64", COLUMN_AT, F64,  NONE, PURE,     8, "r[a] = column b of cursor c in row r[d], 0 without one") \
+    X(COLUMN_AT_WORD, "ColumnAt", "WORD", COLUMN_AT, I32, NONE, PURE,    9, "r[a] = number of the text in column b of cursor c in row r[d], 0 without one") \
+    X(COLUMN_AT_NULL, "ColumnAtNull", "-", COLUMN_AT, I32, NONE, PURE,   8, "r[a] = column b of cursor c in row r[d] is NULL, or there is no row") \
     X(COLUMN_WORD, "Column",  "WORD", COLUMN,      I32,  NONE, PURE,     5, "r[a] = number of the text in column b of cursor c") \
     X(ROWID_WORD,  "Rowid",   "WORD", ROWID,       I32,  NONE, PURE,     5, "r[a] = number of the text that is the primary key of cursor c") \
     X(TEXT,        "Text",    "-",  TEXT,          I32,  NONE, CONSTANT, 0, "r[a] = number of the text")  \
@@ -195,7 +209,8 @@ enum date_part {
 enum {
     VDBQ_REGISTERS_MAX = 1024,
     VDBQ_CODE_MAX = 65536,
-    VDBQ_CURSORS_MAX = 1
+    VDBQ_CURSORS_MAX = 16,
+    VDBQ_AXES_MAX = 3 /* cursors of a grid */
 };
 
 #endif

@@ -155,6 +155,8 @@ OP(COLUMN_NULL)
     }
 }
 
+#include "inner.cl"
+
 /* ----------------------------------------------------------- constants -- */
 
 /* Filled before the first step, for the whole tile. */

@@ -223,7 +223,7 @@ static inline void plan(struct planned *planned, const char *sql)
         fail_msg("%s: %s", sql, planned->error.message);
     planned->status =
         plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
-                       &planned->arena, &planned->plan, &planned->error);
+                       NULL, &planned->arena, &planned->plan, &planned->error);
     if (planned->status == VDBQ_OK && planned->plan.kind == PLAN_SELECT
         && steps_check(&planned->plan.steps, &planned->error) != VDBQ_OK)
         fail_msg("%s: %s", sql, planned->error.message);
@@ -312,10 +312,10 @@ struct result_column {
     uint64_t values[ROWS_MAX];
     uint8_t nulls[ROWS_MAX];
 };
-struct result {
+struct outcome {
     struct result_column columns[COLUMNS * 2];
 };
-static struct result result;
+static struct outcome result;
 
 /* A control block with room for all that it points to. */
 struct control {
@@ -416,7 +416,7 @@ static inline int run_program(const struct program *program, struct arena *arena
     fill_control(program, &pack);
     memset(&result, 0, sizeof result);
     host_machine_run(machine, (const u8 *)&control, (u8 *)&result,
-                     &ran.progress, pieces, 1);
+                     &ran.progress, NULL, pieces, 1);
     host_machine_destroy(machine);
     if (ran.progress.fault != NO_FAULT)
         return -1 - (int)ran.progress.fault;

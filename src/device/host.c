@@ -190,7 +190,7 @@ static void host_launch(struct device_machine *machine,
     host_machine_run(((struct host_built *)machine)->machine,
                      bytes_of(params->control), bytes_of(params->result),
                      (struct progress *)(void *)bytes_of(params->progress),
-                     pieces, device_launch_groups(params));
+                     bytes_of(params->inner), pieces, device_launch_groups(params));
     times->kernel_ns += os_time_ns() - start;
     times->launches++;
 }

@@ -28,12 +28,13 @@ void host_machine_destroy(struct machine *machine)
 }
 
 void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
-                      struct progress *progress,
+                      struct progress *progress, const u8 *inner,
                       const u8 *const pieces[LAUNCH_PIECES], u32 groups)
 {
     const struct launch *launch = (const struct launch *)(const void *)control;
     machine_open(machine, control, result, progress);
     memcpy(machine->pieces, pieces, sizeof machine->pieces);
+    machine->inner = inner;
     for (u32 group = 0; group < groups; group++)
         run_group(machine, launch, group);
     if (machine->fault < progress->fault)

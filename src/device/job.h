@@ -31,6 +31,7 @@ struct device_launch {
     struct device_memory *control;
     struct device_memory *pieces[LAUNCH_PIECES]; /* their tablets, or columns;
                                      NULL: no such piece, or nothing is read */
+    struct device_memory *inner;    /* the inner rows; NULL: there are none */
     struct device_memory *result;
     struct device_memory *progress; /* with a descriptor for each step      */
 };

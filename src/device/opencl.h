@@ -114,7 +114,7 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
 /* ------------------------------------------------------------- launch -- */
 
 /* Of the kernel: control, result, progress and the pieces. */
-enum { MACHINE_ARGUMENTS = 3 + LAUNCH_PIECES };
+enum { MACHINE_ARGUMENTS = 4 + LAUNCH_PIECES };
 
 /* Puts a launch into the queue, behind the event `after` (may be NULL). A
  * machine's first launch is waited for: the driver may compile it then, and

@@ -82,7 +82,7 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      struct error *error)
 {
     struct device_memory *memories[MACHINE_ARGUMENTS] = {
-        params->control, params->result, params->progress
+        params->control, params->result, params->progress, params->inner
     };
     enum vdbq_status status;
 

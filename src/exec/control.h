@@ -19,6 +19,16 @@ struct run_ranks {
 /* Bytes that they take in a control block. */
 u64 run_ranks_size(const struct run_ranks *ranks);
 
+/* The inner rows of a program, in memory that the device holds: what
+ * cl/launch.h says of them, in the order of the pack's lists. `ranks` in
+ * inner_feed is filled by control_init(). */
+struct run_inner {
+    struct device_memory *memory;
+    const struct inner_feed *feeds;
+    const struct run_ranks *ranks; /* one a feed; NULL: none has any    */
+    const struct key_index *indexes;
+};
+
 struct control {
     u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
     u64 size;       /* with room for ranks, which change              */
@@ -26,11 +36,13 @@ struct control {
     u64 head_size;  /* struct launch, feeds and outputs: these change */
 };
 
-/* Lays the block out and fills in what stays the same. */
+/* Lays the block out and fills in what stays the same. `inner` may be NULL
+ * where the program has one cursor. */
 enum vdbq_status control_init(struct control *control,
                               const struct program *program,
                               const struct program_pack *pack,
                               const struct run_values *values,
+                              const struct run_inner *inner,
                               struct arena *arena, struct error *error);
 
 /* Writes ranks to a block at `at`, and where they are into `feed`; gives the

@@ -17,6 +17,7 @@ struct flight_params {
     const struct program *program;
     const struct program_pack *pack;
     const struct control *control;
+    struct device_memory *inner; /* NULL: none */
     struct device_times *times; /* added to */
     bool mapped; /* the machine writes result rows into the host's memory */
 };

@@ -116,7 +116,7 @@ static enum vdbq_status part_rows(struct building *building,
     building->part_starts = memory_zeroed(building->part_count + 1,
                                           sizeof *building->part_starts);
     building->entries =
-        memory_resize(NULL, building->params->rows * sizeof(struct entry));
+        memory_spread(NULL, building->params->rows * sizeof(struct entry));
     if (!building->places || !building->part_starts || !building->entries)
         return error_no_memory(error);
     parallel_run(building->threads, count_share, building);
@@ -315,7 +315,7 @@ static enum vdbq_status make_slots(struct building *building,
             (struct join_part){ .first = sum, .mask = (uint32_t)(slots - 1) };
         sum += slots;
     }
-    index->slots = memory_resize(NULL, sum * sizeof *index->slots);
+    index->slots = memory_spread(NULL, sum * sizeof *index->slots);
     return index->slots != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
@@ -323,7 +323,7 @@ static enum vdbq_status make_starts(struct join_index *index, uint64_t count,
                                     struct error *error)
 {
     memory_release(index->starts);
-    index->starts = memory_resize(NULL, count * sizeof *index->starts);
+    index->starts = memory_spread(NULL, count * sizeof *index->starts);
     return index->starts != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
@@ -335,7 +335,7 @@ static enum vdbq_status build_lists(struct building *building,
     uint64_t rows = building->part_starts[building->part_count];
     enum vdbq_status status = VDBQ_OK;
     index->unique = false;
-    index->list = memory_resize(NULL, rows * sizeof *index->list);
+    index->list = memory_spread(NULL, rows * sizeof *index->list);
     if (index->list == NULL)
         return error_no_memory(error);
     if (!index->dense)

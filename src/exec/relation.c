@@ -47,7 +47,7 @@ void relation_finish(struct relation *relation)
 static bool column_room(struct relation_column *column, uint64_t rows_before,
                         uint64_t rows)
 {
-    void *values = memory_resize(column->values, rows * column->width);
+    void *values = memory_spread(column->values, rows * column->width);
     if (values == NULL)
         return false;
     column->values = values;

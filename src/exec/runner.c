@@ -95,7 +95,9 @@ static unsigned ring_of(enum run_mode mode)
     return mode == MODE_STREAMED || mode == MODE_CACHED ? RUNNER_RING_MAX : 1;
 }
 
-static enum vdbq_status make_ring(struct runner *runner, struct error *error)
+static enum vdbq_status make_ring(struct runner *runner,
+                                  const struct run_inner *inner,
+                                  struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     runner->shared = (struct flight_params){
@@ -103,6 +105,7 @@ static enum vdbq_status make_ring(struct runner *runner, struct error *error)
         .program = runner->program,
         .pack = &runner->pack,
         .control = &runner->control,
+        .inner = inner != NULL ? inner->memory : NULL,
         .times = &runner->times,
         .mapped = runner->mode == MODE_MAPPED,
     };
@@ -127,8 +130,8 @@ static enum vdbq_status runner_prepare(struct runner *runner,
     const struct run_values nothing = { 0 };
     status = control_init(&runner->control, runner->program, &runner->pack,
                           params->values ? params->values : &nothing,
-                          &runner->arena, error);
-    return status == VDBQ_OK ? make_ring(runner, error) : status;
+                          params->inner, &runner->arena, error);
+    return status == VDBQ_OK ? make_ring(runner, params->inner, error) : status;
 }
 
 enum vdbq_status runner_open(const struct runner_params *params,

@@ -35,6 +35,8 @@ struct runner_params {
     bool adaptive; /* `build` is ours to choose, and to change between
                       launches: exec/adapt.h                           */
     uint64_t rows; /* of all launches together, as far as is known     */
+    const struct run_inner *inner; /* of a program of several cursors; what
+                      it points to lives as long as the runner          */
     const struct run_values *values; /* what the program leaves open; NULL:
                       nothing. Read while the runner opens             */
 };

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool.h"
+#include "exec/inner.h"
 #include "exec/resident.h"
 #include "exec/runner.h"
 #include "exec/word_cache.h"
@@ -20,6 +21,8 @@ struct scan_params {
                                         the runner's device                */
     struct resident *resident;       /* of that device; for MODE_CACHED    */
     struct word_cache *words;        /* beside the pool; NULL: none        */
+    struct inner *inner;             /* rows that the program probes, put
+                                        in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
     unsigned parameter_count;
     bool skips;                      /* tablets of which nothing comes     */
@@ -36,6 +39,8 @@ void scan_close(struct scan *scan);
 
 /* From now on a sink takes the rows; as runner_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
+/* The rows that the sink took so far. */
+uint64_t scan_taken(const struct scan *scan);
 /* What is known of the values that are not NULL of the result's columns, as
  * far as the facts of all tablets tell: an interval for each. False: nothing,
  * or no memory. */

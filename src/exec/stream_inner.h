@@ -35,6 +35,10 @@ struct stream {
     bool *reads;            /* of each column: somebody reads it; values of
                                others need not be written                  */
     bool ended;             /* ... or failed: there are no more rows       */
+    bool asked;             /* for rows                                    */
+    uint64_t rows;          /* that came so far                            */
+    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+                               where somebody asks                         */
 };
 
 /* Closes an input whose rows are all taken, for what it holds. */

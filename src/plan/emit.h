@@ -18,6 +18,23 @@
 
 enum { EMIT_BUCKETS = 256 };
 
+struct expression;
+
+/* Where the values of a column are. */
+struct column_place {
+    int cursor;
+    int column; /* -1: Rowid                                       */
+    int row;    /* register with the row, for ColumnAt; -1: the row
+                   that runs: the cursor is an axis                */
+    const struct made_column *made; /* it is computed; NULL: as above */
+};
+/* A column that is an expression over others, or is in registers by now. */
+struct made_column {
+    const struct expression *expression; /* NULL: in registers     */
+    const struct column_place *columns;  /* of the expression      */
+    int r, null;                         /* null: -1: never NULL   */
+};
+
 struct generator {
     struct program *program;
     const char *sql;          /* the statement's text, for comments      */
@@ -29,8 +46,8 @@ struct generator {
     struct vector values;     /* of struct made_value: what may be used
                                  again, in order                         */
     int buckets[EMIT_BUCKETS];  /* the latest value of a hash; -1: none  */
-    const int *columns;       /* of the program, by the numbers that
-                                 expressions have for them; -1: Rowid    */
+    const struct column_place *columns; /* by the numbers that expressions
+                                 have for them                           */
     int idle;                 /* a register that is 1 where what is emitted
                                  does not matter; -1: there is none      */
 };

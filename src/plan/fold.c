@@ -86,7 +86,7 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
         return error_no_memory(binder->error);
     *outcome = (struct outcome){ .progress.fault = NO_FAULT };
     host_machine_run(binder->machine, (const u8 *)control, (u8 *)outcome,
-                     &outcome->progress, no_pieces, 1);
+                     &outcome->progress, NULL, no_pieces, 1);
     if (outcome->progress.fault != NO_FAULT)
         return refuse(binder,
                       program_at(program, (int)outcome->progress.fault));

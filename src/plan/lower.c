@@ -12,13 +12,30 @@
 /* -------------------------------------------------------------- select -- */
 
 /* The columns of a table as programs number them. */
-static void number_table(const struct table *table, int *columns)
+void lower_number_table(const struct table *table, int *columns)
 {
     int number = 0;
 
     for (unsigned i = 0; i < table->column_count; i++)
         columns[i] = i == table->key ? -1 : number++;
     columns[table->column_count] = -1;
+}
+
+/* The places of an axis' columns: those that `columns` has for them. */
+struct column_place *lower_places(struct lowering *lowering,
+                                  const int *columns, unsigned count,
+                                  int cursor)
+{
+    struct column_place *places = arena_alloc(lowering->binder->arena,
+                                              (count + 1) * sizeof *places);
+
+    if (places == NULL)
+        return error_no_memory(lowering->binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        places[i] = (struct column_place){ .cursor = cursor,
+                                           .column = columns[i],
+                                           .row = -1 };
+    return places;
 }
 
 /* Where the rows of a SELECT come from; the input's step, -1: none, or -2: a
@@ -33,13 +50,14 @@ static int lower_source(struct lowering *lowering, struct node *node,
 
     if (used == NULL || columns == NULL)
         return -2;
-    source->columns = columns;
     if (below->kind == NODE_ONCE)
         return -1;
     if (below->kind == NODE_TABLE) {
         source->table = below->table;
-        number_table(below->table, columns);
-        return -1;
+        lower_number_table(below->table, columns);
+        source->columns =
+            lower_places(lowering, columns, below->column_count, 0);
+        return source->columns ? -1 : -2;
     }
     if (node->where != NULL)
         lower_mark_columns(used, &node->where);
@@ -47,14 +65,14 @@ static int lower_source(struct lowering *lowering, struct node *node,
         if (needed[i])
             lower_mark_columns(used, &node->results[i]);
     input = lower_node(lowering, below, used, columns);
-    return input >= 0 ? input : -2;
+    source->columns = lower_places(lowering, columns, below->column_count, 0);
+    return input >= 0 && source->columns ? input : -2;
 }
 
 /* What the program gives: the needed results, or just a number. */
-static struct codegen_result *needed_results(struct lowering *lowering,
-                                             struct node *node,
-                                             const bool *needed, int *map,
-                                             unsigned *count)
+struct codegen_result *lower_results(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     int *map, unsigned *count)
 {
     struct binder *binder = lowering->binder;
     struct codegen_result *results = arena_alloc(
@@ -80,9 +98,9 @@ static struct codegen_result *needed_results(struct lowering *lowering,
     return results[0].expression ? results : NULL;
 }
 
-static bool describe_results(struct lowering *lowering, int number,
-                             const struct codegen_result *results,
-                             unsigned count)
+bool lower_describe_results(struct lowering *lowering, int number,
+                            const struct codegen_result *results,
+                            unsigned count)
 {
     bool done = true;
 
@@ -99,7 +117,7 @@ static bool describe_results(struct lowering *lowering, int number,
 
 /* Whether a SELECT gives its input's rows as they are. */
 static bool is_input(const struct lowering *lowering, const struct node *node,
-                     int input, const int *columns,
+                     int input, const struct column_place *columns,
                      const struct codegen_result *results, unsigned count)
 {
     if (input < 0 || node->where != NULL
@@ -107,7 +125,7 @@ static bool is_input(const struct lowering *lowering, const struct node *node,
         return false;
     for (unsigned i = 0; i < count; i++)
         if (results[i].expression->kind != EXPRESSION_COLUMN
-            || columns[results[i].expression->column] != (int)i)
+            || columns[results[i].expression->column].column != (int)i)
             return false;
     return true;
 }
@@ -116,22 +134,28 @@ static int lower_select(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
     struct codegen_source source = { 0 };
-    int input = lower_source(lowering, node, needed, &source), number;
+    int input, number = lower_fused(lowering, node, needed, map);
     struct codegen_result *results;
     unsigned count;
 
+    if (number != LOWER_NOT_FUSED)
+        return number;
+    input = lower_source(lowering, node, needed, &source);
     if (input == -2)
         return -1;
-    results = needed_results(lowering, node, needed, map, &count);
+    results = lower_results(lowering, node, needed, map, &count);
     if (results == NULL)
         return -1;
     if (is_input(lowering, node, input, source.columns, results, count))
         return input;
     number = lower_add_step(lowering, STEP_SCAN, count, &input, input >= 0);
-    if (number < 0 || !describe_results(lowering, number, results, count))
+    if (number < 0
+        || !lower_describe_results(lowering, number, results, count))
         return -1;
-    if (input >= 0)
+    if (input >= 0) {
         source.input = steps_at(lowering->steps, input);
+        source.input_number = 1;
+    }
     return codegen_select(lowering->binder, &source, node->where, results,
                           count,
                           &steps_at(lowering->steps, number)->scan.program)
@@ -172,9 +196,8 @@ static int lower_values(struct lowering *lowering, struct node *node,
     return number;
 }
 
-/* The number of the node's step, or -1: a failure. */
-int lower_node(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+static int lower_kind(struct lowering *lowering, struct node *node,
+                      const bool *needed, int *map)
 {
     switch (node->kind) {
     case NODE_ONCE:
@@ -204,6 +227,17 @@ int lower_node(struct lowering *lowering, struct node *node,
     return lower_map(lowering, node, needed, map);
 }
 
+/* The number of the node's step, or -1: a failure. */
+int lower_node(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map)
+{
+    int number = lower_kind(lowering, node, needed, map);
+
+    if (number >= 0)
+        steps_at(lowering->steps, number)->rows = node->rows;
+    return number;
+}
+
 enum vdbq_status lower(struct binder *binder, struct node *node,
                        struct steps *steps)
 {
@@ -214,6 +248,7 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
     if (needed == NULL || map == NULL)
         return binder->error->status;
     memset(needed, true, node->column_count);
+    estimate_node(node);
     if (lower_node(&lowering, node, needed, map) < 0)
         return binder->error->status;
     for (unsigned i = 0; i < node->column_count; i++) {

@@ -8,6 +8,7 @@
 #ifndef VDBQ_PLAN_NODE_H
 #define VDBQ_PLAN_NODE_H
 
+#include "plan/estimate.h"
 #include "plan/expression.h"
 
 enum node_kind {
@@ -25,6 +26,7 @@ struct node_column {
     unsigned precision, scale;
     bool nullable;
     struct range range;
+    struct column_estimate estimate; /* of estimate_node() */
 };
 
 struct node {
@@ -33,8 +35,10 @@ struct node {
     struct vector parts;          /* of struct node *: CONCAT's          */
     unsigned column_count;
     struct node_column *columns;
-    double rows;                  /* about how many, for the join's order */
+    double rows;                  /* about how many: estimate_node(); of
+                                     TABLE and VALUES they are counted   */
     const struct table *table;    /* TABLE                               */
+    const struct catalogue *catalogue; /* ... that it is of              */
     struct expression *where;     /* SELECT; NULL: every row             */
     struct expression **results;  /* SELECT: one a column                */
     struct step_group group;      /* columns are those of `left` ...     */
@@ -106,8 +110,12 @@ struct expression *expression_over(struct binder *binder,
 /* A copy whose columns' numbers are higher by so much. */
 struct expression *expression_moved_by(struct binder *binder,
                                        struct expression *e, int by);
-/* About how many of so many rows a condition keeps. */
-double node_kept(double rows);
+/* Whether no two rows of the node can have equal values in all of these
+ * columns; of rows with a NULL among them nothing is said, and without a
+ * column it is whether there is at most one row. False: it is not known.
+ * unique_key.c. */
+bool node_is_unique(const struct node *node, const int *columns,
+                    unsigned count);
 /* The number of a column of `*node` that holds the expression: its own one,
  * or one that is added. -1: a failure. */
 int node_column_for(struct binder *binder, struct node **node,

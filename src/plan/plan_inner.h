@@ -19,12 +19,19 @@
  *   pull.c           ... by what can be taken out of it
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
- *   order.c          joins get their order, conditions their places
+ *   estimate.c       how many rows a condition keeps, and pairs there are ...
+ *   estimate_node.c  ... and so how many rows each node gives
+ *   unique_key.c     proof that a row has at most one partner
+ *   join_order.c     the order of joins that costs least
+ *   order.c          joins are made in it, conditions get their places
  *   outer.c          ... but outer ones stay where they are
  *   bounds.c         what comparisons of two sides bound ...
  *   band.c           ... is sorted and searched by the join
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
+ *   lower_fuse.c     ... and joins that can be probed parts of a program ...
+ *   fuse.c           ... whose code finds rows by their keys ...
+ *   probe.c          ... where one number tells which one
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
  *   value.c          expressions become registers
@@ -35,6 +42,7 @@
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
+#include "plan/emit.h"
 #include "plan/node.h"
 #include "plan/plan.h"
 
@@ -84,6 +92,7 @@ struct binder {
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
     unsigned nodes;             /* that were made                   */
+    const struct plan_limits *limits; /* NULL: none                 */
     bool aggregates;            /* they are allowed here            */
     bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */
@@ -361,9 +370,10 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 struct codegen_source {
     const struct table *table;         /* NULL: none                     */
     const struct step *input;          /* NULL: none                     */
-    const int *columns;                /* of the program, by the number that
-                                          expressions have for them; -1:
-                                          Rowid                          */
+    unsigned input_number;             /* of it, as in program_table     */
+    const char *name;                  /* of the input; NULL: "input"    */
+    const struct column_place *columns; /* by the number that expressions
+                                          have for them                  */
 };
 struct codegen_result {
     const char *name;

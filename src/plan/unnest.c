@@ -171,7 +171,6 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
     join->join.right_keys = to.keys.right_keys;
     join->join.band = to.keys.band;
     join->where = to.where;
-    join->rows = below->rows;
     return join;
 }
 

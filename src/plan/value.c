@@ -196,6 +196,9 @@ static const struct op_family columns = { OP_COLUMN_I32, OP_COLUMN_I64,
 static const struct op_family keys = { OP_ROWID_I32, OP_ROWID_I64,
                                        OP_ROWID_F32, OP_ROWID_F64,
                                        OP_ROWID_WORD };
+static const struct op_family found = { OP_COLUMN_AT_I32, OP_COLUMN_AT_I64,
+                                        OP_COLUMN_AT_F32, OP_COLUMN_AT_F64,
+                                        OP_COLUMN_AT_WORD };
 static const struct op_family parameters = {
     OP_PARAMETER_I32, OP_PARAMETER_I64, OP_PARAMETER_F32, OP_PARAMETER_F64,
     OP_PARAMETER_WORD
@@ -221,18 +224,51 @@ static enum opcode op_of(const struct op_family *family, int type)
     }
 }
 
+/* What an opcode gives of the place of a column. */
+static int column_in(struct generator *generator, const struct expression *e,
+                     enum opcode op)
+{
+    const struct column_place *place = &generator->columns[e->column];
+
+    assert(place->column >= 0 || place->row < 0);
+    return emit_value(generator, &(struct instruction){
+        .op = op,
+        .b = place->column < 0 ? 0 : place->column,
+        .c = place->cursor,
+        .d = place->row < 0 ? 0 : place->row,
+        .comment = comment_of(generator, e),
+        .at = e->at
+    });
+}
+
+/* The value of a column that is computed. */
+static struct value made_column(struct generator *generator,
+                                const struct expression *e)
+{
+    const struct column_place *columns = generator->columns;
+    const struct made_column *made = columns[e->column].made;
+    struct value value = { made->r, made->null };
+
+    if (made->expression == NULL)
+        return value;
+    generator->columns = made->columns;
+    value = value_of(generator, made->expression, e->machine);
+    generator->columns = columns;
+    return value;
+}
+
 static struct value column(struct generator *generator,
                            const struct expression *e)
 {
-    int number = generator->columns[e->column];
-    struct instruction in = {
-        .op = op_of(number < 0 ? &keys : &columns, e->type),
-        .b = number < 0 ? 0 : number,
-        .comment = comment_of(generator, e),
-        .at = e->at
-    };
-    struct value value = { .r = emit_value(generator, &in), .null = -1 };
+    const struct column_place *place = &generator->columns[e->column];
+    const struct op_family *family = place->row >= 0     ? &found
+                                     : place->column < 0 ? &keys
+                                                         : &columns;
+    struct value value = { .null = -1 };
 
+    if (place->made != NULL)
+        return made_column(generator, e);
+    value.r = column_in(generator, e, op_of(family, e->type));
     if (e->nullable)
         value.null = column_null(generator, e);
     return value;
@@ -241,13 +277,14 @@ static struct value column(struct generator *generator,
 static int column_null(struct generator *generator,
                        const struct expression *e)
 {
-    assert(generator->columns[e->column] >= 0);
-    return emit_value(generator, &(struct instruction){
-        .op = OP_COLUMN_NULL,
-        .b = generator->columns[e->column],
-        .comment = comment_of(generator, e),
-        .at = e->at
-    });
+    const struct column_place *place = &generator->columns[e->column];
+
+    if (place->made != NULL)
+        return made_column(generator, e).null;
+    if (place->column < 0)
+        return -1;
+    return column_in(generator, e,
+                     place->row < 0 ? OP_COLUMN_NULL : OP_COLUMN_AT_NULL);
 }
 
 static struct value parameter(struct generator *generator,

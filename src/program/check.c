@@ -9,6 +9,9 @@
 
 #include "program/program.h"
 
+/* Choices of rows within one another that are looked through. */
+enum { CHOICES_MAX = 4 };
+
 /* What is known of a register. */
 struct writer {
     int pc;      /* of the instruction that writes it; -1: none does        */
@@ -31,6 +34,7 @@ struct checking {
     int parallel; /* program counters of these two */
     int converge;
     int results;  /* Result instructions met */
+    unsigned axes;
     struct arrival *arrivals; /* for each program counter */
     struct writer writers[VDBQ_REGISTERS_MAX];
     struct error *error;
@@ -117,6 +121,12 @@ static enum vdbq_status check_frame(struct checking *check)
     if ((size_t)tables != check->program->tables.count)
         return error_set(check->error, VDBQ_PROGRAM, "%d tables, %zu described",
                          tables, check->program->tables.count);
+    check->axes = program_axes(check->program);
+    if (check->axes > VDBQ_AXES_MAX || (tables > 0 && check->axes == 0))
+        return error_set(check->error, VDBQ_PROGRAM,
+                         "%u of %d cursors are not probed; 1 to %d must be, "
+                         "the first ones", check->axes, tables,
+                         VDBQ_AXES_MAX);
     for (int pc = 0; pc < tables && status == VDBQ_OK; pc++)
         status = check_table(check, pc);
     for (int pc = tables; pc < check->parallel && status == VDBQ_OK; pc++)
@@ -157,6 +167,25 @@ static enum vdbq_status check_cursor(const struct checking *check, int pc,
     return VDBQ_OK;
 }
 
+/* Whether the opcode's column is one of texts. */
+static bool is_of_words(enum opcode op)
+{
+    return op == OP_COLUMN_WORD || op == OP_ROWID_WORD ||
+           op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD;
+}
+
+/* Checks that a cursor is used as an axis, or as a probed one. */
+static enum vdbq_status check_use(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    enum op_form form = op_facts(in->op)->form;
+    bool probed = (unsigned)in->c >= check->axes;
+    if (probed != (form == FORM_PROBE || form == FORM_COLUMN_AT))
+        return refuse(check, pc, "cursor %d is %s", in->c,
+                      probed ? "a probed one" : "an axis");
+    return VDBQ_OK;
+}
+
 /* Checks a column, or with ROWID the key, of a cursor that exists. */
 static enum vdbq_status check_column(const struct checking *check, int pc)
 {
@@ -165,16 +194,20 @@ static enum vdbq_status check_column(const struct checking *check, int pc)
     const struct program_table *table =
         &VECTOR_ITEMS(&check->program->tables, struct program_table)[in->c];
     int type = table->key_type;
-    if (op->form == FORM_COLUMN) {
-        if (in->b < 0 || (unsigned)in->b >= table->column_count)
+    int column = op->form == FORM_PROBE ? in->d : in->b;
+    if (op->form != FORM_ROWID) {
+        if (column < 0 || (unsigned)column >= table->column_count)
             return refuse(check, pc, "table %s has no column %d", table->name,
-                          in->b);
-        type = table->column_types[in->b];
+                          column);
+        type = table->column_types[column];
     }
-    bool word = in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD;
-    if (in->op != OP_COLUMN_NULL && (word ? TYPE_WORD : op->writes) != type)
+    int wanted = is_of_words(in->op)       ? TYPE_WORD
+                 : op->form == FORM_PROBE ? op->reads
+                                          : op->writes;
+    bool flags = in->op == OP_COLUMN_NULL || in->op == OP_COLUMN_AT_NULL;
+    if (!flags && wanted != type)
         return refuse(check, pc, "the column is of type %s", type_text(type));
-    return VDBQ_OK;
+    return check_use(check, pc);
 }
 
 /* Notes that the instruction writes register r. */
@@ -266,7 +299,9 @@ static enum vdbq_status check_row_instruction(struct checking *check, int pc)
     for (int i = 0; i < 4 && status == VDBQ_OK; i++)
         status = check_operand(check, pc, letters[i], operands[i]);
     enum op_form form = op_facts(in->op)->form;
-    if (status == VDBQ_OK && (form == FORM_COLUMN || form == FORM_ROWID))
+    if (status == VDBQ_OK &&
+        (form == FORM_COLUMN || form == FORM_ROWID || form == FORM_PROBE ||
+         form == FORM_COLUMN_AT))
         status = check_column(check, pc);
     return status == VDBQ_OK ? check_facts(check, pc) : status;
 }
@@ -331,6 +366,32 @@ static enum vdbq_status check_result(const struct checking *check, int pc)
     return status;
 }
 
+/* Whether register r, which is written, has a row of the cursor or none: what
+ * a Probe gave, a number below 0, or a choice of these. */
+static bool is_row(const struct checking *check, int r, int cursor,
+                   unsigned depth)
+{
+    const struct instruction *in =
+        program_at(check->program, check->writers[r].pc);
+    if (op_facts(in->op)->form == FORM_PROBE)
+        return in->c == cursor;
+    if (in->op == OP_INTEGER_I32)
+        return in->integer < 0;
+    return in->op == OP_CHOOSE_I32 && depth > 0 &&
+           is_row(check, in->b, cursor, depth - 1) &&
+           is_row(check, in->c, cursor, depth - 1);
+}
+
+/* Checks that ColumnAt reads a row that exists. */
+static enum vdbq_status check_row(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    if (is_row(check, in->d, in->c, CHOICES_MAX))
+        return VDBQ_OK;
+    return refuse(check, pc, "register %d is no row of cursor %d", in->d,
+                  in->c);
+}
+
 static enum vdbq_status check_reads(const struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
@@ -346,6 +407,8 @@ static enum vdbq_status check_reads(const struct checking *check, int pc)
         if (letters[i] == 'x')
             status = check_read(check, pc, operands[i], TYPE_I32);
     }
+    if (status == VDBQ_OK && op_facts(in->op)->form == FORM_COLUMN_AT)
+        status = check_row(check, pc);
     return status;
 }
 

@@ -17,34 +17,51 @@ static int64_t constant_bits(const struct instruction *in)
     return bits;
 }
 
-/* Where a column's feed is, or is to be: feeds are in the order of columns,
- * so that what lies side by side in a tablet is moved in one piece. */
-static unsigned feed_place(const struct program_pack *pack, int cursor,
-                           int column)
+/* A list of columns in the order of cursors and columns, so that what lies
+ * side by side in a tablet is moved in one piece. */
+struct feed_list {
+    struct program_feed *feeds;
+    unsigned *count;
+};
+
+/* Where a column is, or is to be. */
+static unsigned feed_place(struct feed_list list, int cursor, int column)
 {
     unsigned i = 0;
-    while (i < pack->feed_count &&
-           (pack->feeds[i].cursor < cursor ||
-            (pack->feeds[i].cursor == cursor &&
-             pack->feeds[i].column < column)))
+    while (i < *list.count && (list.feeds[i].cursor < cursor ||
+                               (list.feeds[i].cursor == cursor &&
+                                list.feeds[i].column < column)))
         i++;
     return i;
 }
 
-/* Adds the feed of the column that an instruction reads, if that is new. */
-static void add_feed(struct program_pack *pack, const struct instruction *in)
+/* Adds a column, if that is new. */
+static void add_feed(struct feed_list list, int cursor, int column)
+{
+    unsigned i = feed_place(list, cursor, column);
+    struct program_feed *at = &list.feeds[i];
+    if (i < *list.count && at->cursor == cursor && at->column == column)
+        return;
+    memmove(at + 1, at, (*list.count - i) * sizeof *at);
+    *at = (struct program_feed){ .cursor = cursor, .column = column };
+    ++*list.count;
+}
+
+/* The list that the column an instruction reads belongs to, and the column;
+ * false: it reads none. */
+static bool find_list(struct program_pack *pack, const struct instruction *in,
+                      struct feed_list *list, int *column)
 {
     enum op_form form = op_facts(in->op)->form;
-    int column = form == FORM_ROWID ? -1 : in->b;
-    if (form != FORM_ROWID && form != FORM_COLUMN)
-        return;
-    unsigned i = feed_place(pack, in->c, column);
-    struct program_feed *at = &pack->feeds[i];
-    if (i < pack->feed_count && at->cursor == in->c && at->column == column)
-        return;
-    memmove(at + 1, at, (pack->feed_count - i) * sizeof *at);
-    *at = (struct program_feed){ .cursor = in->c, .column = column };
-    pack->feed_count++;
+    *column = form == FORM_ROWID ? -1 : form == FORM_PROBE ? in->d : in->b;
+    if (form == FORM_PROBE)
+        *list = (struct feed_list){ pack->indexes, &pack->index_count };
+    else if (in->c > 0)
+        *list = (struct feed_list){ pack->inner_feeds, &pack->inner_count };
+    else
+        *list = (struct feed_list){ pack->feeds, &pack->feed_count };
+    return form == FORM_PROBE || form == FORM_COLUMN_AT ||
+           form == FORM_COLUMN || form == FORM_ROWID;
 }
 
 static void add_slot(struct program_pack *pack, int pc, unsigned place)
@@ -80,9 +97,15 @@ static void pack_instruction(const struct program *program, int pc,
 {
     const struct instruction *in = program_at(program, pc);
     struct code *code = &pack->code[pc];
+    struct feed_list list;
+    int column;
     *code = (struct code){
         .op = (i32)in->op, .a = in->a, .b = in->b, .c = in->c, .d = in->d
     };
+    if (find_list(pack, in, &list, &column)) {
+        i32 place = (i32)feed_place(list, in->c, column);
+        *(op_facts(in->op)->form == FORM_PROBE ? &code->d : &code->b) = place;
+    }
     switch (op_facts(in->op)->form) {
     case FORM_CONSTANT:
         code->b = (i32)pack->constant_count;
@@ -94,12 +117,6 @@ static void pack_instruction(const struct program *program, int pc,
         break;
     case FORM_LOOKUP:
         code->c = lookup_number(program, pack, pc);
-        break;
-    case FORM_COLUMN:
-        code->b = (i32)feed_place(pack, in->c, in->b);
-        break;
-    case FORM_ROWID:
-        code->b = (i32)feed_place(pack, in->c, -1);
         break;
     default:
         break;
@@ -115,12 +132,20 @@ enum vdbq_status program_pack(const struct program *program,
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
         .feeds = arena_alloc(arena, count * sizeof *pack->feeds),
+        .inner_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
+        .indexes = arena_alloc(arena, count * sizeof *pack->feeds),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
     };
-    if (!pack->code || !pack->constants || !pack->feeds || !pack->slots)
+    if (!pack->code || !pack->constants || !pack->feeds ||
+        !pack->inner_feeds || !pack->indexes || !pack->slots)
         return error_no_memory(error);
-    for (size_t pc = 0; pc < count; pc++)
-        add_feed(pack, program_at(program, (int)pc));
+    for (size_t pc = 0; pc < count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        struct feed_list list;
+        int column;
+        if (find_list(pack, in, &list, &column))
+            add_feed(list, in->c, column);
+    }
     for (size_t pc = 0; pc < count; pc++)
         pack_instruction(program, (int)pc, pack);
     return VDBQ_OK;

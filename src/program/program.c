@@ -41,6 +41,17 @@ struct program_part program_part(const struct program *program)
                                   .converge = program_at(program, pc)->c - 1 };
 }
 
+unsigned program_axes(const struct program *program)
+{
+    int axes = (int)program->tables.count;
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        if (op_facts(in->op)->form == FORM_PROBE && in->c < axes)
+            axes = in->c;
+    }
+    return axes > 0 ? (unsigned)axes : 0;
+}
+
 unsigned program_results(const struct program *program)
 {
     unsigned count = 0;

@@ -10,6 +10,7 @@
  *     Converge
  *     Finish
  *
+ * The cursors that are axes come before those that are probed (cl/opcodes.h).
  * Without a table the rows' part runs for one row. The program is whole: it
  * can be printed, read back, checked and run without the tree it came from.
  */
@@ -78,6 +79,8 @@ struct instruction {
 struct program_table {
     const char *name;
     uint32_t id;              /* in the catalogue                         */
+    unsigned input;           /* 1 + number of the step's input whose rows
+                                 it is; 0: it is of the catalogue         */
     unsigned column_count;    /* columns without the primary key          */
     const int *column_types;  /* TYPE_... of these                        */
     int key_type;             /* TYPE_... that Rowid gives; TYPE_I64 is
@@ -98,6 +101,9 @@ void program_finish(struct program *program);
  * the program's arena. */
 int program_add(struct program *program, const struct instruction *added);
 struct instruction *program_at(const struct program *program, int pc);
+
+/* Cursors that are axes, the first ones: those before the first probed one. */
+unsigned program_axes(const struct program *program);
 
 /* Program counters of the rows' part: after Parallel, up to Converge. Only
  * of a checked program. */
@@ -153,10 +159,11 @@ struct run_values;
 /*
  * Whether running the rows' part could be noticed: a row becomes a result
  * row, or an instruction fails for one. `ranges`: one a feed of `pack`, of
- * texts their numbers. `values` is what the program leaves open; NULL: that is
- * not known. False is a proof; true may only mean that none was found
- * (reach.c). `room` is program_reach_room() bytes, aligned for a double, of
- * any content.
+ * texts their numbers; behind these one an inner feed, one an index, of its
+ * keys, and one an index, of the rows that it gives. `values` is what the
+ * program leaves open; NULL: that is not known. False is a proof; true may only
+ * mean that none was found (reach.c). `room` is program_reach_room() bytes,
+ * aligned for a double, of any content.
  */
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
@@ -191,8 +198,9 @@ enum vdbq_status program_read(const char *text, struct program *program,
 /* ------------------------------------------------------------ device -- */
 
 /* What the code of a checked program needs on a device, packed: cl/launch.h.
- * Feed i is the i-th column that the program reads, in the order of cursors
- * and columns, the key first. */
+ * Feed i is the i-th column that the program reads of the first cursor, in
+ * the order of columns, the key first; inner feeds are those of the others, by
+ * cursors and columns. */
 struct program_feed {
     int cursor;
     int column; /* -1: the primary key */
@@ -210,6 +218,10 @@ struct program_pack {
     unsigned constant_count;
     struct program_feed *feeds;
     unsigned feed_count;
+    struct program_feed *inner_feeds;
+    unsigned inner_count;
+    struct program_feed *indexes; /* the columns that are probed          */
+    unsigned index_count;
     struct program_slot *slots;  /* in the order of instructions */
     unsigned slot_count;
     unsigned lookup_count;

@@ -16,7 +16,7 @@
 #include "program/program.h"
 
 enum step_kind {
-    STEP_SCAN,   /* a program over a table, over its input's rows, or once */
+    STEP_SCAN,   /* a program over a table, over an input's rows, or once */
     STEP_GROUP,  /* one row for each group of its input's rows             */
     STEP_SORT,   /* its input's rows in the order of keys                  */
     STEP_LIMIT,  /* some of its input's rows                               */
@@ -36,9 +36,11 @@ struct step_column {
     unsigned scale;
 };
 
-/* STEP_SCAN. Rows in the order of those that are read. The program's only
- * table, if it has one, is of the catalogue, or where the step has an input,
- * that (its columns are the input's; Rowid gives the row's number). */
+/* STEP_SCAN. Rows in the order of those that are read. The first table of the
+ * program, if it has one, is of the catalogue, or the rows of an input: its
+ * `input` says which. Those behind are probed, and each is an input. Such a
+ * table has the input's columns, and Rowid gives the row's number. Each input
+ * is one table. */
 struct step_scan {
     struct program program;
 };
@@ -183,6 +185,9 @@ struct step {
     struct vector inputs;       /* of int: numbers of steps              */
     unsigned column_count;
     struct step_column *columns;
+    double rows;                         /* about how many it gives, as the
+                                            planner thinks; below 0: it said
+                                            nothing                      */
     union {
         struct step_scan scan;
         struct step_group group;
@@ -226,7 +231,24 @@ bool steps_describe(struct steps *steps, struct step *step);
 enum vdbq_status steps_check(struct steps *steps, struct error *error);
 
 /* EXPLAIN's text: of one step that is a scan, its program and nothing else;
- * of several, a line for each in front of its program. */
+ * of several, a line for each, with the rows that are expected, in front of
+ * its program. */
 void steps_print(const struct steps *steps, struct text *text);
+
+/* What running a step came to; of a step that ran several times, in all. */
+struct step_count {
+    const struct step *step;
+    uint64_t rows;
+    uint64_t time_ns; /* with that of its inputs                           */
+    uint64_t runs;
+    bool seen;        /* its rows were counted; not so where they were
+                         taken without being asked for                     */
+};
+/* Adds one to a vector of struct step_count, to that of the same step where
+ * there is one. False: no memory. */
+bool step_count_add(struct vector *counts, const struct step_count *added);
+/* The same text, with what running came to beside what was expected. */
+void steps_print_counts(const struct steps *steps,
+                        const struct vector *counts, struct text *text);
 
 #endif

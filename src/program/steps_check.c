@@ -51,8 +51,10 @@ static enum vdbq_status check_inputs(const struct checking *check)
 {
     const struct vector *inputs = &check->step->inputs;
     size_t least = 1, most = 1;
-    if (check->step->kind == STEP_SCAN)
+    if (check->step->kind == STEP_SCAN) {
         least = 0;
+        most = VDBQ_CURSORS_MAX;
+    }
     if (check->step->kind == STEP_VALUES)
         least = most = 0;
     if (check->step->kind == STEP_JOIN)
@@ -103,27 +105,63 @@ static enum vdbq_status check_same(const struct checking *check,
 
 /* ------------------------------------------------------------ programs -- */
 
-/* Whether the program's table is made of columns [first, first + count). */
+/* Whether columns [first, ...) of a program's table are those of a step. */
 static enum vdbq_status check_table(const struct checking *check,
-                                    const struct program *program,
+                                    const struct program_table *table,
                                     unsigned first, const struct step *from)
 {
-    const struct program_table *table = vector_at(&program->tables, 0);
     if (table->column_count < first + from->column_count ||
         table->key_type != TYPE_I64)
-        return refuse(check, "its program's table is not its input");
+        return refuse(check, "its program's table %s is not its input",
+                      table->name);
     for (unsigned i = 0; i < from->column_count; i++)
         if (table->column_types[first + i] !=
             type_machine(from->columns[i].type))
-            return refuse(check, "its program's table has another type for "
-                          "column %u", first + i);
+            return refuse(check, "its program's table %s has another type for "
+                          "column %u", table->name, first + i);
     return VDBQ_OK;
+}
+
+/* Checks table k of a scan's program; `used` has a bit for each input that is
+ * a table already. */
+static enum vdbq_status check_scanned(const struct checking *check, size_t k,
+                                      uint32_t *used)
+{
+    const struct program_table *table =
+        vector_at(&check->step->scan.program.tables, k);
+    if (table->input == 0)
+        return k == 0 ? VDBQ_OK
+                      : refuse(check, "its program's table %zu is no input", k);
+    if (table->input > check->step->inputs.count)
+        return refuse(check, "its program's table %zu is input %u of %zu", k,
+                      table->input - 1, check->step->inputs.count);
+    if (*used >> (table->input - 1) & 1)
+        return refuse(check, "its program reads input %u twice",
+                      table->input - 1);
+    *used |= (uint32_t)1 << (table->input - 1);
+    return check_table(check, table, 0, input(check, table->input - 1));
+}
+
+/* Checks where the rows of the program's tables come from. */
+static enum vdbq_status check_tables(const struct checking *check)
+{
+    const struct program *program = &check->step->scan.program;
+    enum vdbq_status status = VDBQ_OK;
+    uint32_t used = 0;
+    if (program_axes(program) > 1)
+        return refuse(check, "its program has %u axes",
+                      program_axes(program));
+    for (size_t k = 0; k < program->tables.count && status == VDBQ_OK; k++)
+        status = check_scanned(check, k, &used);
+    for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK; i++)
+        if (!(used >> i & 1))
+            status = refuse(check, "its program does not read input %zu", i);
+    return status;
 }
 
 static enum vdbq_status check_scan(const struct checking *check)
 {
     struct program *program = &check->step->scan.program;
-    bool fed = check->step->inputs.count > 0;
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK)
         status = check_count(check, program_results(program));
@@ -132,11 +170,7 @@ static enum vdbq_status check_scan(const struct checking *check)
         if (program_result(program, i).type !=
             step_machine_type(check->step->columns[i].type))
             status = refuse(check, "column %u is not of its program's type", i);
-    if (status != VDBQ_OK || !fed)
-        return status;
-    if (program->tables.count != 1)
-        return refuse(check, "its program does not read its input");
-    return check_table(check, program, 0, input(check, 0));
+    return status == VDBQ_OK ? check_tables(check) : status;
 }
 
 /* --------------------------------------------------------------- joins -- */
@@ -207,11 +241,13 @@ static enum vdbq_status check_condition(const struct checking *check)
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK && program->tables.count != 1)
         status = refuse(check, "its condition does not read pairs of rows");
-    if (status == VDBQ_OK)
-        status = check_table(check, program, 0, left);
-    if (status == VDBQ_OK)
-        status = check_table(check, program, left->column_count, right);
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    const struct program_table *pair = vector_at(&program->tables, 0);
+    status = check_table(check, pair, 0, left);
+    return status == VDBQ_OK
+               ? check_table(check, pair, left->column_count, right)
+               : status;
 }
 
 static enum vdbq_status check_join(const struct checking *check)
