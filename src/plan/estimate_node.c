@@ -120,8 +120,41 @@ static void key_of(const struct node *node, size_t i,
     keys[1] = &node->right->columns[right].estimate;
 }
 
-/* The share of all pairs that have equal keys: of several columns there are
- * no more different ones than rows. */
+/* What is thought to lie in the middle of a column that bounds another one;
+ * where nothing is known, the end. */
+static double middle_of(const struct node *node, int column, double end)
+{
+    const struct column_estimate *by;
+
+    if (column < 0)
+        return end;
+    by = &node->columns[column].estimate;
+    return by->low <= by->high ? by->low / 2 + by->high / 2 : end;
+}
+
+/* The share of all pairs that lie in a band: the way between what bounds, of
+ * the way from one end of the column to the other. */
+static double pairs_in_band(const struct node *node)
+{
+    const struct step_band *band = &node->join.band;
+    bool is_right = band->side == BAND_RIGHT;
+    const struct node *of = is_right ? node->right : node->left;
+    const struct node *by = is_right ? node->left : node->right;
+    const struct column_estimate *column;
+    double all, between, share;
+
+    if (band->side == BAND_NONE)
+        return 1;
+    column = &of->columns[band->column].estimate;
+    all = column->high - column->low + column->unit;
+    between = middle_of(by, band->high, column->high)
+              - middle_of(by, band->low, column->low) + column->unit;
+    share = all > 0 ? between / all : 0.5;
+    return fmin(fmax(share, 1 / fmax(estimate_base(of), 1)), 1);
+}
+
+/* The share of all pairs that have equal keys, and are in the band: of several
+ * columns there are no more different ones than rows. */
 static double pairs_of(const struct node *node)
 {
     size_t count = node->join.left_keys.count;
@@ -137,7 +170,7 @@ static double pairs_of(const struct node *node)
     }
     if (count > 1)
         values = fmin(values, fmax(estimate_base(node->right), 1));
-    return possible / values;
+    return possible / values * pairs_in_band(node);
 }
 
 /* The share of left rows that have a partner: as many as there are values on
@@ -146,6 +179,8 @@ static double share_with_partner(const struct node *node)
 {
     double pairs = pairs_of(node), values = 1;
 
+    if (node->join.band.side != BAND_NONE)
+        return fmin(1, pairs * node->right->rows);
     for (size_t i = 0; i < node->join.left_keys.count; i++) {
         const struct column_estimate *keys[2];
         key_of(node, i, keys);
