@@ -12,9 +12,8 @@
 
 /* ---------------------------------------------------------------- open -- */
 
-/* The kind of a step whose inputs are open. */
-static enum vdbq_status choose_kind(const struct step *step,
-                                    struct stream **inputs,
+/* The kind of a stream that has its head. */
+static enum vdbq_status choose_kind(const struct stream *stream,
                                     const struct stream_kind **kind,
                                     struct error *error)
 {
@@ -25,64 +24,57 @@ static enum vdbq_status choose_kind(const struct step *step,
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
+    const struct step *step = stream->step;
     const struct program_table *first =
         step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
     *kind = kinds[step->kind];
     if (first != NULL && first->input > 0)
-        *kind = &scan_rows;
-    return step->kind == STEP_JOIN ? join_choose(step, inputs, kind, error)
-                                   : VDBQ_OK;
+        *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
+    return step->kind == STEP_JOIN
+               ? join_choose(step, stream->inputs, kind, error)
+               : VDBQ_OK;
 }
 
-static enum vdbq_status open_inputs(const struct stream_params *params,
-                                    const struct steps *steps,
-                                    const struct step *step,
-                                    struct stream **inputs,
+static enum vdbq_status open_inputs(const struct steps *steps,
+                                    const struct stream *head,
                                     struct error *error)
 {
+    const struct vector *inputs = &head->step->inputs;
     enum vdbq_status status = VDBQ_OK;
-    for (size_t i = 0; i < step->inputs.count && status == VDBQ_OK; i++)
-        status = stream_open(params, steps,
-                             VECTOR_ITEMS(&step->inputs, int)[i], &inputs[i],
+    for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
+        status = stream_open(head->params, steps,
+                             VECTOR_ITEMS(inputs, int)[i], &head->inputs[i],
                              error);
     return status;
 }
 
-static void close_inputs(const struct step *step, struct stream **inputs)
+static void close_head(const struct stream *head)
 {
-    for (size_t i = 0; inputs != NULL && i < step->inputs.count; i++)
-        stream_close(inputs[i]);
-    memory_release(inputs);
+    for (size_t i = 0; head->inputs && i < head->step->inputs.count; i++)
+        stream_close(head->inputs[i]);
+    memory_release(head->inputs);
+    memory_release(head->reads);
 }
 
-/* Makes the stream of a step over its inputs, which are the stream's then. */
-static enum vdbq_status make_stream(const struct stream_params *params,
-                                    const struct steps *steps, int number,
-                                    struct stream **inputs,
+/* Makes the stream of a head, whose inputs and reads are the stream's then. */
+static enum vdbq_status make_stream(const struct stream *head,
                                     struct stream **stream,
                                     struct error *error)
 {
-    const struct step *step = steps_at(steps, number);
     const struct stream_kind *kind;
     struct stream *made = NULL;
-    enum vdbq_status status = choose_kind(step, inputs, &kind, error);
+    enum vdbq_status status = choose_kind(head, &kind, error);
     if (status == VDBQ_OK) {
         made = memory_zeroed(1, kind->size);
         status = made != NULL ? VDBQ_OK : error_no_memory(error);
     }
     if (status != VDBQ_OK) {
-        close_inputs(step, inputs);
+        close_head(head);
         return status;
     }
-    *made = (struct stream){ .calls = &kind->calls, .params = params,
-                             .step = step, .inputs = inputs };
-    made->reads = memory_zeroed(step->column_count, sizeof *made->reads);
-    if (made->reads == NULL) {
-        status = error_no_memory(error);
-    } else {
-        steps_reads(steps, number, made->reads);
-        status = kind->open(made, error);
-    }
+    *made = *head;
+    made->calls = &kind->calls;
+    status = kind->open(made, error);
     if (status != VDBQ_OK)
         stream_close(made);
     else
@@ -102,18 +94,24 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error)
 {
     const struct step *step = steps_at(steps, number);
+    struct stream head = {
+        .params = params,
+        .step = step,
+        .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
+        .reads = memory_zeroed(step->column_count + (size_t)1,
+                               sizeof *head.reads),
+    };
     uint64_t start = clock_of(params);
-    struct stream **inputs =
-        memory_zeroed(step->inputs.count + 1, sizeof *inputs);
     *stream = NULL;
-    enum vdbq_status status =
-        inputs != NULL ? open_inputs(params, steps, step, inputs, error)
-                       : error_no_memory(error);
+    enum vdbq_status status = head.inputs != NULL && head.reads != NULL
+                                  ? open_inputs(steps, &head, error)
+                                  : error_no_memory(error);
     if (status != VDBQ_OK) {
-        close_inputs(step, inputs);
+        close_head(&head);
         return status;
     }
-    status = make_stream(params, steps, number, inputs, stream, error);
+    steps_reads(steps, number, head.reads);
+    status = make_stream(&head, stream, error);
     if (status == VDBQ_OK)
         (*stream)->time_ns = clock_of(params) - start;
     return status;

@@ -112,6 +112,10 @@ enum vdbq_status stream_gathered(struct stream **stream, struct error *error);
 /* The rows of such a stream, while none was given out; of others NULL. */
 const struct relation *stream_relation(const struct stream *stream);
 
+/* Whether the stream that has this head, of a STEP_SCAN over another step's
+ * rows, may be a scan_moves. */
+bool scan_moves_can(const struct stream *stream);
+
 /* ---------------------------------------------------------- the kinds -- */
 
 /* A kind of step's stream: the size of its struct, which begins with a struct
@@ -121,7 +125,7 @@ struct stream_kind {
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };
-extern const struct stream_kind scan_stream, scan_rows, join_stream,
+extern const struct stream_kind scan_stream, scan_rows, scan_moves, join_stream,
     concat_stream, apply_stream, limit_stream, map_stream, group_stream,
     sort_stream, window_stream, values_stream, device_join_stream;
 
