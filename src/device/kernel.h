@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels beside the machine (cl/group.cl, cl/sort.cl): what works on result
+ * Kernels beside the machine (cl/group.cl, cl/index.cl, cl/sort.cl): what works on result
  * rows where they are, on the device. Calls are put into the device's queue
  * behind the machine's launches, and run in the order in which they were
  * made. The host build has none of them.
@@ -28,7 +28,10 @@
     _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
     _(SORT_RECORDS, vdbq_sort_records, SORT)                                  \
-    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)
+    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)                                    \
+    _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
+    _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
+    _(INDEX_HASHED, vdbq_index_hashed, INDEX)
 
 enum device_kernel {
 #define DEVICE_KERNEL(name, function, text) KERNEL_##name,

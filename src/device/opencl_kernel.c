@@ -10,6 +10,7 @@
 
 /* The texts of cl/group.cl and others, which tools/embed.py made. */
 extern const char vdbq_source_group[];
+extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
 
 static const struct {
@@ -19,6 +20,7 @@ static const struct {
     [TEXT_GROUP] = { vdbq_source_group, "" },
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
     [TEXT_SORT] = { vdbq_source_sort, "" },
+    [TEXT_INDEX] = { vdbq_source_index, "" },
 };
 
 static const struct {
