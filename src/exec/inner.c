@@ -22,6 +22,8 @@
 
 /* Bytes that go to a device of its own at a time. */
 enum { STAGING_BYTES = 16 << 20 };
+/* Bytes of a text that are kept for its end, and one more index. */
+enum { TEXT_SPARE = 80 };
 
 struct inner {
     const struct stream_params *params;
@@ -42,7 +44,7 @@ struct inner {
     uint64_t bytes;
     uint64_t host_bytes;        /* of these the host writes the first ones   */
     struct device_times times;
-    char text[96];              /* for stats                                 */
+    char text[192];             /* for stats                                 */
     struct arena arena;
 };
 
@@ -209,7 +211,7 @@ enum vdbq_status inner_gather(struct stream *stream, struct device *device,
 
 static void release_rows(struct inner *inner)
 {
-    for (unsigned i = 0; i < inner->cursors; i++) {
+    for (unsigned i = 0; i < inner->cursors && inner->relations; i++) {
         relation_finish(&inner->relations[i]);
         inner_device_free(inner->taken[i]);
         inner->taken[i] = NULL;
@@ -558,26 +560,29 @@ static enum vdbq_status reserve(struct inner *inner,
     return status;
 }
 
-/* "probe (2556 dense, 300000 hashed on the device: 4811 KB)" */
+/* "probe (2556 dense, 300000 hashed: 4811 KB, 1 on the device)" */
 static void name(struct inner *inner)
 {
     size_t length = 0, size = sizeof inner->text;
+    unsigned taken = 0;
+    for (unsigned i = 0; i < inner->cursors; i++)
+        taken += inner->taken[i] != NULL;
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         bool dense = inner->indexes[i].kind == INDEX_DENSE;
         uint64_t rows = rows_at(inner, inner->pack.inner_count + i);
-        length += (size_t)snprintf(inner->text + length, size - length,
-                                   "%s%llu %s%s", i > 0 ? ", " : "probe (",
-                                   (unsigned long long)rows,
-                                   dense ? "dense" : "hashed",
-                                   taken_at(inner, inner->pack.inner_count + i)
-                                           != NULL
-                                       ? " on the device"
-                                       : "");
-        if (length + 32 > size)
-            break;
+        if (length + TEXT_SPARE < size)
+            length += (size_t)snprintf(inner->text + length, size - length,
+                                       "%s%llu %s", i > 0 ? ", " : "probe (",
+                                       (unsigned long long)rows,
+                                       dense ? "dense" : "hashed");
     }
-    snprintf(inner->text + length, size - length, ": %llu KB)",
-             (unsigned long long)(inner->bytes >> 10));
+    length += (size_t)snprintf(inner->text + length, size - length,
+                               ": %llu KB",
+                               (unsigned long long)(inner->bytes >> 10));
+    if (taken > 0)
+        length += (size_t)snprintf(inner->text + length, size - length,
+                                   ", %u on the device", taken);
+    snprintf(inner->text + length, size - length, ")");
 }
 
 enum vdbq_status inner_put(struct inner *inner,
