@@ -208,7 +208,8 @@ static void expect_joins(const char *device)
     }
 }
 
-static void joins_are_right_on(const char *device)
+/* `takes`: the right rows stay on the device. */
+static void joins_are_right_on(const char *device, bool takes)
 {
     for (int mode = 0; mode < RUN_MODES; mode++) {
         if (mode == MODE_CACHED)
@@ -218,7 +219,8 @@ static void joins_are_right_on(const char *device)
                                     .build = mode == MODE_STREAMED
                                                  ? BUILD_SPECIALISED
                                                  : BUILD_INTERPRETED,
-                                    .threads = (unsigned)far * 3 };
+                                    .threads = (unsigned)far * 3,
+                                    .takes = takes };
             open_sides(1500, 400, 700);
             if (far)
                 spread_keys();
@@ -230,7 +232,7 @@ static void joins_are_right_on(const char *device)
 static void joins_are_right(void **state)
 {
     (void)state;
-    joins_are_right_on("host");
+    joins_are_right_on("host", false);
 }
 
 static void joins_are_right_on_a_device(void **state)
@@ -242,7 +244,8 @@ static void joins_are_right_on_a_device(void **state)
                     &error) != VDBQ_OK)
         skip();
     device_close(device);
-    joins_are_right_on("cpu");
+    joins_are_right_on("cpu", false);
+    joins_are_right_on("cpu", true);
 }
 
 static void empty_sides_are_rows(void **state)
@@ -365,6 +368,8 @@ static struct text group_rows(bool takes)
                      == NULL)
         fail_msg("no device took the rows: %s", fixture.stats.steps);
     assert_non_null(strstr(fixture.stats.steps, "probe (400 dense: "));
+    assert_int_equal(strstr(fixture.stats.steps, "1 on the device)") != NULL,
+                     takes);
     fixture_close(&fixture);
     return text;
 }

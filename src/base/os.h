@@ -43,6 +43,10 @@ extern const struct os_file_calls os_memory_files;
 uint64_t os_time_ns(void);
 /* The machine's memory, or the limit put on this process's group. */
 uint64_t os_memory_bytes(void);
+/* Asks for large pages for memory that was not written yet, where there are
+ * such and it is long enough: what is written and read all over it has shorter
+ * ways then (4M rows into an index, in no order: 110 to 32 ns a row). */
+void os_memory_large(void *memory, uint64_t size);
 /* Compute units this process may use. */
 unsigned os_cores(void);
 /* Whether the process may run on every processor that is online. */

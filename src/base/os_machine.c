@@ -10,10 +10,11 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 4096 };
+enum { PATH_BYTES = 4096, LARGE_PAGE = 2 << 20 };
 
 /* Where a kind of limit is found. */
 struct limit_place {
@@ -34,6 +35,21 @@ uint64_t os_time_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void os_memory_large(void *memory, uint64_t size)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t start = ((uintptr_t)memory + LARGE_PAGE - 1) / LARGE_PAGE *
+                      LARGE_PAGE;
+    uintptr_t end = ((uintptr_t)memory + size) / LARGE_PAGE * LARGE_PAGE;
+
+    if (start < end)
+        madvise((void *)start, end - start, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)size;
+#endif
 }
 
 uint64_t os_memory_bytes(void)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl): what works
- * on result rows where they are, on the device. Calls are put into the
- * device's queue behind the machine's launches, and run in the order in which
- * they were made. The host build has none of them.
+ * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl,
+ * cl/index.cl): what works on result rows where they are, on the device. Calls
+ * are put into the device's queue behind the machine's launches, and run in
+ * the order in which they were made. The host build has none of them.
  */
 #ifndef VDBQ_DEVICE_KERNEL_H
 #define VDBQ_DEVICE_KERNEL_H
@@ -34,7 +34,10 @@
     _(JOIN_COUNT, vdbq_join_count, JOIN)                                      \
     _(JOIN_SUMS, vdbq_join_sums, JOIN)                                        \
     _(JOIN_PLACES, vdbq_join_places, JOIN)                                    \
-    _(JOIN_EXPAND, vdbq_join_expand, JOIN)
+    _(JOIN_EXPAND, vdbq_join_expand, JOIN)                                    \
+    _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
+    _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
+    _(INDEX_HASHED, vdbq_index_hashed, INDEX)
 
 enum device_kernel {
 #define DEVICE_KERNEL(name, function, text) KERNEL_##name,

@@ -10,6 +10,7 @@
 
 /* The texts of cl/group.cl and others, which tools/embed.py made. */
 extern const char vdbq_source_group[];
+extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
 extern const char vdbq_source_join[];
 
@@ -21,6 +22,7 @@ static const struct {
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
     [TEXT_SORT] = { vdbq_source_sort, "" },
     [TEXT_JOIN] = { vdbq_source_join, "" },
+    [TEXT_INDEX] = { vdbq_source_index, "" },
 };
 
 static const struct {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/os.h"
 #include "device/opencl.h"
 
 static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
@@ -69,9 +70,12 @@ static enum vdbq_status clear(struct opencl_memory *memory,
 
     if (memory->head.place == MEMORY_PINNED) {
         status = map(memory, &ignored, error);
-        if (status == VDBQ_OK)
-            memset(memory->head.host, 0, size);
-        return status;
+        if (status != VDBQ_OK)
+            return status;
+        if (opencl_of(&memory->head)->head.facts.shares_memory)
+            os_memory_large(memory->head.host, size);
+        memset(memory->head.host, 0, size);
+        return VDBQ_OK;
     }
     code = opencl_calls.EnqueueFillBuffer(opencl_of(&memory->head)->queue,
                                           memory->buffer, &zero, sizeof zero,

@@ -14,29 +14,37 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "exec/inner_device.h"
 #include "exec/inner_facts.h"
 #include "exec/key_index.h"
 #include "exec/stream_inner.h"
+#include "program/interval.h"
 
 /* Bytes that go to a device of its own at a time. */
 enum { STAGING_BYTES = 16 << 20 };
+/* Bytes of a text that are kept for its end, and one more index. */
+enum { TEXT_SPARE = 80 };
 
 struct inner {
     const struct stream_params *params;
     const struct program *program;
     struct program_pack pack;
     struct relation *relations; /* one a cursor; of those that are axes none */
+    struct inner_device **taken; /* one a cursor: its rows are on the device,
+                                   and those of the relation nowhere; NULL:
+                                   they are there                            */
     unsigned cursors;
-    uint64_t rows;
     struct words **words;       /* one a column: see inner_words()           */
     struct run_inner run;
+    struct run_ranks *ranks;
     struct inner_feed *feeds;
     struct key_index *indexes;
     struct feed_range *ranges;
     struct resident *resident;  /* of which `bytes` are held                 */
     uint64_t bytes;
+    uint64_t host_bytes;        /* of these the host writes the first ones   */
     struct device_times times;
-    char text[96];              /* for stats                                 */
+    char text[192];             /* for stats                                 */
     struct arena arena;
 };
 
@@ -72,19 +80,68 @@ static unsigned threads_of(const struct inner *inner)
     return inner->params->threads > 0 ? inner->params->threads : 1;
 }
 
+/* Which columns of a cursor's rows the program reads or probes; false: it
+ * probes a text, which the host makes numbers of. */
+static bool find_wanted(const struct inner *inner, unsigned cursor,
+                        bool *wanted)
+{
+    const struct program_table *table =
+        vector_at(&inner->program->tables, cursor);
+    bool good = true;
+    for (unsigned i = 0; i < column_count(inner); i++) {
+        const struct program_feed *feed = feed_at(inner, i);
+        if (feed->cursor != (int)cursor)
+            continue;
+        wanted[feed->column] = true;
+        good &= i < inner->pack.inner_count ||
+                table->column_types[feed->column] != TYPE_WORD;
+    }
+    return good;
+}
+
+/* Leaves the rows of a cursor on the device, if they are and can be there. */
+static enum vdbq_status take_on_device(struct inner *inner,
+                                       struct stream *input, unsigned cursor,
+                                       struct device *device,
+                                       struct error *error)
+{
+    struct relation *relation = &inner->relations[cursor];
+    const struct step *step = input->step;
+    bool *wanted = arena_alloc(&inner->arena, step->column_count + (size_t)1);
+    enum vdbq_status status = VDBQ_OK;
+    if (wanted == NULL)
+        return error_no_memory(error);
+    if (find_wanted(inner, cursor, wanted))
+        status = inner_device_take(
+            &(struct inner_device_params){ .device = device,
+                                           .wanted = wanted },
+            input, &inner->taken[cursor], error);
+    if (status != VDBQ_OK || inner->taken[cursor] == NULL)
+        return status;
+    status = relation_init(relation, step->columns, step->column_count, error);
+    for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
+        if (step->columns[i].type == VDBQ_TEXT)
+            relation_words(relation, i, words_hold(stream_words(input, i)));
+    relation->rows = inner_device_rows(inner->taken[cursor]);
+    return status;
+}
+
 /* Takes the rows of one probed cursor. */
 static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
-                                  unsigned cursor, struct error *error)
+                                  unsigned cursor, struct device *device,
+                                  struct error *error)
 {
     const struct program_table *table =
         vector_at(&inner->program->tables, cursor);
     struct relation *relation = &inner->relations[cursor];
+    struct stream *input = stream->inputs[table->input - 1];
     enum vdbq_status status =
-        stream_gather(stream->inputs[table->input - 1], relation, error);
+        take_on_device(inner, input, cursor, device, error);
+    if (status == VDBQ_OK && inner->taken[cursor] == NULL)
+        status = stream_gather(input, relation, error);
     if (status != VDBQ_OK)
         return status;
     stream_close_input(stream, table->input - 1);
-    inner->rows += relation->rows;
     if (relation->rows > KEY_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "%llu rows of %s on the inner side of a join; %u can "
@@ -105,12 +162,14 @@ static enum vdbq_status describe(struct inner *inner, struct error *error)
     size_t ranges = count + inner->pack.index_count;
     inner->relations = arena_alloc(arena, inner->cursors *
                                               sizeof *inner->relations);
+    inner->taken = arena_alloc(arena, inner->cursors * sizeof *inner->taken);
     inner->words = arena_alloc(arena, count * sizeof *inner->words);
+    inner->ranks = arena_alloc(arena, count * sizeof *inner->ranks);
     inner->feeds = arena_alloc(arena, count * sizeof *inner->feeds);
     inner->indexes = arena_alloc(arena, count * sizeof *inner->indexes);
     inner->ranges = arena_alloc(arena, ranges * sizeof *inner->ranges);
-    if (!inner->relations || !inner->words || !inner->feeds ||
-        !inner->indexes || !inner->ranges) {
+    if (!inner->relations || !inner->taken || !inner->words ||
+        !inner->ranks || !inner->feeds || !inner->indexes || !inner->ranges) {
         inner->cursors = 0;
         return error_no_memory(error);
     }
@@ -118,19 +177,19 @@ static enum vdbq_status describe(struct inner *inner, struct error *error)
 }
 
 static enum vdbq_status gather(struct inner *inner, struct stream *stream,
-                               struct error *error)
+                               struct device *device, struct error *error)
 {
     enum vdbq_status status = describe(inner, error);
     for (unsigned i = program_axes(inner->program);
          i < inner->cursors && status == VDBQ_OK; i++)
-        status = take_rows(inner, stream, i, error);
+        status = take_rows(inner, stream, i, device, error);
     for (unsigned i = 0; status == VDBQ_OK && i < column_count(inner); i++)
         inner->words[i] = column_at(inner, i)->words;
     return status;
 }
 
-enum vdbq_status inner_gather(struct stream *stream, struct inner **inner,
-                              struct error *error)
+enum vdbq_status inner_gather(struct stream *stream, struct device *device,
+                              struct inner **inner, struct error *error)
 {
     const struct program *program = &stream->step->scan.program;
     *inner = NULL;
@@ -142,7 +201,7 @@ enum vdbq_status inner_gather(struct stream *stream, struct inner **inner,
     made->params = stream->params;
     made->program = program;
     made->cursors = (unsigned)program->tables.count;
-    enum vdbq_status status = gather(made, stream, error);
+    enum vdbq_status status = gather(made, stream, device, error);
     if (status == VDBQ_OK)
         *inner = made;
     else
@@ -152,8 +211,11 @@ enum vdbq_status inner_gather(struct stream *stream, struct inner **inner,
 
 static void release_rows(struct inner *inner)
 {
-    for (unsigned i = 0; i < inner->cursors && inner->relations != NULL; i++)
+    for (unsigned i = 0; i < inner->cursors && inner->relations; i++) {
         relation_finish(&inner->relations[i]);
+        inner_device_free(inner->taken[i]);
+        inner->taken[i] = NULL;
+    }
 }
 
 void inner_close(struct inner *inner)
@@ -166,11 +228,6 @@ void inner_close(struct inner *inner)
     release_rows(inner);
     arena_finish(&inner->arena);
     memory_release(inner);
-}
-
-uint64_t inner_rows(const struct inner *inner)
-{
-    return inner != NULL ? inner->rows : 0;
 }
 
 struct words *const *inner_words(const struct inner *inner, unsigned *count)
@@ -200,18 +257,52 @@ static unsigned first_of(const struct inner *inner, unsigned i)
     return first;
 }
 
+/* The rows of column i that are on the device; NULL: they are not. */
+static struct inner_device *taken_at(const struct inner *inner, unsigned i)
+{
+    return inner->taken[feed_at(inner, i)->cursor];
+}
+
+/* What is known of a column whose rows are on the device: before `ranks` make
+ * numbers of a text's codes. */
+static struct feed_range device_range(const struct inner *inner, unsigned i,
+                                      const struct word_table *words)
+{
+    const struct program_feed *feed = feed_at(inner, i);
+    const struct device_column *column =
+        inner_device_column(taken_at(inner, i), (unsigned)feed->column);
+    struct feed_range range = { .null = column->nullable, .not_null = true };
+    range.value = interval_any(step_machine_type(column->type));
+    if (column->type == VDBQ_TEXT && words->words != NULL)
+        range.value = (struct interval){ .high = words->words->count };
+    else if (column->ranged)
+        range.value = (struct interval){ .low = column->low,
+                                         .high = column->high };
+    return range;
+}
+
+/* Makes a column ready that comes first. */
+static struct feed_range prepare_column(struct inner *inner, unsigned i,
+                                        const struct word_table *words)
+{
+    const struct run_ranks *ranks =
+        words->inner_ranks != NULL ? &words->inner_ranks[i] : NULL;
+    if (taken_at(inner, i) == NULL)
+        return inner_facts(column_at(inner, i), rows_at(inner, i), ranks,
+                           threads_of(inner));
+    if (ranks != NULL)
+        inner->ranks[i] = *ranks;
+    return device_range(inner, i, words);
+}
+
 /* Makes the columns ready, each once, and notes what is known of them. */
 static void prepare(struct inner *inner, const struct word_table *words)
 {
     unsigned count = column_count(inner);
     for (unsigned i = 0; i < count; i++) {
         unsigned first = first_of(inner, i);
-        const struct run_ranks *ranks =
-            words->inner_ranks != NULL ? &words->inner_ranks[i] : NULL;
-        inner->ranges[i] =
-            first < i ? inner->ranges[first]
-                      : inner_facts(column_at(inner, i), rows_at(inner, i),
-                                    ranks, threads_of(inner));
+        inner->ranges[i] = first < i ? inner->ranges[first]
+                                     : prepare_column(inner, i, words);
     }
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         int64_t rows =
@@ -227,13 +318,13 @@ static struct key_column key_column(const struct inner *inner, unsigned index)
     unsigned i = inner->pack.inner_count + index;
     const struct relation_column *column = column_at(inner, i);
     const struct feed_range *range = &inner->ranges[i];
+    bool any = range->not_null && rows_at(inner, i) > 0;
     return (struct key_column){ .values = column->values,
                                 .nulls = column->nulls,
                                 .width = column->width,
                                 .rows = rows_at(inner, i),
-                                .low = range->not_null ? range->value.low : 0,
-                                .high =
-                                    range->not_null ? range->value.high : -1 };
+                                .low = any ? range->value.low : 0,
+                                .high = any ? range->value.high : -1 };
 }
 
 /* -------------------------------------------------------------- layout -- */
@@ -246,34 +337,62 @@ static u64 take(u64 *end, u64 size)
     return at;
 }
 
+/* Whether the keys of an index that is made on the device need a place of
+ * their own: the kernel finds them, and which are NULL, where they are probed. */
+static bool needs_keys(const struct inner *inner, unsigned number)
+{
+    unsigned i = inner->pack.inner_count + number;
+    const struct relation_column *column = column_at(inner, i);
+    bool hashed = inner->indexes[number].kind == INDEX_HASHED;
+    return first_of(inner, i) >= inner->pack.inner_count &&
+           (taken_at(inner, i) != NULL ||
+            (hashed && column->width == sizeof(i64)));
+}
+
 static void place_index(struct inner *inner, unsigned number, u64 *end)
 {
     unsigned i = inner->pack.inner_count + number;
+    unsigned first = first_of(inner, i);
     struct key_column column = key_column(inner, number);
     struct key_index *index = &inner->indexes[number];
+    struct inner_feed *keys = &inner->feeds[i];
     *index = key_index_plan(&column);
     index->slots = take(end, key_index_bytes(index));
-    if (index->kind == INDEX_DENSE || column.width != sizeof(i64))
-        return;
-    unsigned first = first_of(inner, i);
-    index->keys = first < inner->pack.inner_count
-                      ? inner->feeds[first].values
-                      : take(end, column.rows * sizeof(i64));
+    if (first < inner->pack.inner_count)
+        *keys = inner->feeds[first];
+    if (needs_keys(inner, number))
+        keys->values = take(end, column.rows * column.width);
+    if (needs_keys(inner, number) && inner->ranges[i].null &&
+        taken_at(inner, i) != NULL)
+        keys->nulls = take(end, column.rows);
+    index->keys = keys->values;
 }
 
-/* Gives everything its place; the bytes of all. */
-static u64 lay_out(struct inner *inner)
+static void place_feed(struct inner *inner, unsigned i, u64 *end)
+{
+    const struct relation_column *column = column_at(inner, i);
+    inner->feeds[i].values = take(end, rows_at(inner, i) * column->width);
+    if (inner->ranges[i].null)
+        inner->feeds[i].nulls = take(end, rows_at(inner, i));
+}
+
+/* Gives everything its place, what the host writes first. */
+static void lay_out(struct inner *inner)
 {
     u64 end = TABLET_ALIGN;
-    for (unsigned i = 0; i < inner->pack.inner_count; i++) {
-        const struct relation_column *column = column_at(inner, i);
-        inner->feeds[i].values = take(&end, rows_at(inner, i) * column->width);
-        if (inner->ranges[i].null)
-            inner->feeds[i].nulls = take(&end, rows_at(inner, i));
+    for (int device = 0; device <= 1; device++) {
+        for (unsigned i = 0; i < column_count(inner); i++) {
+            if ((taken_at(inner, i) != NULL) != device)
+                continue;
+            if (i < inner->pack.inner_count)
+                place_feed(inner, i, &end);
+            else
+                place_index(inner, i - inner->pack.inner_count, &end);
+        }
+        if (!device)
+            inner->host_bytes = end;
     }
-    for (unsigned i = 0; i < inner->pack.index_count; i++)
-        place_index(inner, i, &end);
-    return end;
+    inner->bytes = end;
 }
 
 /* ---------------------------------------------------------------- fill -- */
@@ -311,17 +430,21 @@ static void fill_index(const struct inner *inner, unsigned number, u8 *block)
     unsigned i = inner->pack.inner_count + number;
     struct key_column column = key_column(inner, number);
     const struct key_index *index = &inner->indexes[number];
+    if (taken_at(inner, i) != NULL)
+        return;
     key_index_fill(index, &column, threads_of(inner), block + index->slots);
-    if (index->keys != 0 && first_of(inner, i) >= inner->pack.inner_count)
+    if (needs_keys(inner, number))
         copy(inner, block + index->keys, column.values,
              column.rows * sizeof(i64));
 }
 
-/* Writes all of it to where the host can write. */
+/* Writes what the host has to where it can write. */
 static void fill(const struct inner *inner, u8 *block)
 {
     for (unsigned i = 0; i < inner->pack.inner_count; i++) {
         const struct relation_column *column = column_at(inner, i);
+        if (taken_at(inner, i) != NULL)
+            continue;
         copy(inner, block + inner->feeds[i].values, column->values,
              rows_at(inner, i) * column->width);
         if (inner->feeds[i].nulls != 0)
@@ -351,9 +474,9 @@ static enum vdbq_status send(struct inner *inner, const u8 *block,
                              struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (u64 at = 0; at < inner->bytes && status == VDBQ_OK;
+    for (u64 at = 0; at < inner->host_bytes && status == VDBQ_OK;
          at += STAGING_BYTES) {
-        u64 left = inner->bytes - at;
+        u64 left = inner->host_bytes - at;
         u64 size = left < STAGING_BYTES ? left : STAGING_BYTES;
         copy(inner, device_memory_host(staging), block + at, size);
         status = device_write(inner->run.memory, at,
@@ -368,7 +491,8 @@ static enum vdbq_status put_device(struct inner *inner, struct device *device,
                                    struct error *error)
 {
     struct device_memory *staging = NULL;
-    u8 *block = memory_resize(NULL, inner->bytes);
+    u64 size = inner->host_bytes;
+    u8 *block = memory_resize(NULL, size);
     enum vdbq_status status =
         block == NULL ? error_no_memory(error) : VDBQ_OK;
     if (status == VDBQ_OK)
@@ -377,8 +501,7 @@ static enum vdbq_status put_device(struct inner *inner, struct device *device,
     if (status == VDBQ_OK)
         status = device_memory_create(
             device, MEMORY_PINNED,
-            inner->bytes < STAGING_BYTES ? inner->bytes : STAGING_BYTES,
-            &staging, error);
+            size < STAGING_BYTES ? size : STAGING_BYTES, &staging, error);
     if (status == VDBQ_OK) {
         fill(inner, block);
         status = send(inner, block, staging, error);
@@ -386,6 +509,31 @@ static enum vdbq_status put_device(struct inner *inner, struct device *device,
     if (staging != NULL)
         device_memory_release(staging);
     memory_release(block);
+    return status;
+}
+
+/* Copies the columns that are on the device already, and makes indexes. */
+static enum vdbq_status put_taken(struct inner *inner, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < column_count(inner) && status == VDBQ_OK; i++) {
+        struct inner_device *rows = taken_at(inner, i);
+        const struct inner_feed *feed = &inner->feeds[i];
+        bool index = i >= inner->pack.inner_count;
+        unsigned number = i - inner->pack.inner_count;
+        unsigned column = (unsigned)feed_at(inner, i)->column;
+        if (rows == NULL)
+            continue;
+        if (!index || needs_keys(inner, number))
+            status = inner_device_copy(rows, column, inner->run.memory,
+                                       feed->values, feed->nulls, error);
+        if (index && status == VDBQ_OK)
+            status = inner_device_index(rows, &inner->indexes[number],
+                                        inner->run.memory, feed,
+                                        column_at(inner, i)->width, error);
+        if (status == VDBQ_OK)
+            status = inner_device_wait(rows, &inner->times, error);
+    }
     return status;
 }
 
@@ -412,22 +560,29 @@ static enum vdbq_status reserve(struct inner *inner,
     return status;
 }
 
-/* "probe (2556 dense, 300000 hashed: 4811 KB)" */
+/* "probe (2556 dense, 300000 hashed: 4811 KB, 1 on the device)" */
 static void name(struct inner *inner)
 {
     size_t length = 0, size = sizeof inner->text;
+    unsigned taken = 0;
+    for (unsigned i = 0; i < inner->cursors; i++)
+        taken += inner->taken[i] != NULL;
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         bool dense = inner->indexes[i].kind == INDEX_DENSE;
         uint64_t rows = rows_at(inner, inner->pack.inner_count + i);
-        length += (size_t)snprintf(inner->text + length, size - length,
-                                   "%s%llu %s", i > 0 ? ", " : "probe (",
-                                   (unsigned long long)rows,
-                                   dense ? "dense" : "hashed");
-        if (length + 32 > size)
-            break;
+        if (length + TEXT_SPARE < size)
+            length += (size_t)snprintf(inner->text + length, size - length,
+                                       "%s%llu %s", i > 0 ? ", " : "probe (",
+                                       (unsigned long long)rows,
+                                       dense ? "dense" : "hashed");
     }
-    snprintf(inner->text + length, size - length, ": %llu KB)",
-             (unsigned long long)(inner->bytes >> 10));
+    length += (size_t)snprintf(inner->text + length, size - length,
+                               ": %llu KB",
+                               (unsigned long long)(inner->bytes >> 10));
+    if (taken > 0)
+        length += (size_t)snprintf(inner->text + length, size - length,
+                                   ", %u on the device", taken);
+    snprintf(inner->text + length, size - length, ")");
 }
 
 enum vdbq_status inner_put(struct inner *inner,
@@ -435,8 +590,9 @@ enum vdbq_status inner_put(struct inner *inner,
                            struct error *error)
 {
     prepare(inner, place->words);
-    inner->bytes = lay_out(inner);
+    lay_out(inner);
     inner->run.feeds = inner->feeds;
+    inner->run.ranks = inner->ranks;
     inner->run.indexes = inner->indexes;
     enum vdbq_status status = reserve(inner, place, error);
     if (status != VDBQ_OK)
@@ -444,6 +600,8 @@ enum vdbq_status inner_put(struct inner *inner,
     status = device_facts(place->device)->shares_memory
                  ? put_shared(inner, place->device, error)
                  : put_device(inner, place->device, error);
+    if (status == VDBQ_OK)
+        status = put_taken(inner, error);
     name(inner);
     release_rows(inner);
     return status;

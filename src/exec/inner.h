@@ -14,14 +14,12 @@
 struct inner;
 
 /* Takes all rows of the inputs that the program of a scan's stream probes, and
- * closes these. `*inner` NULL: it probes none. */
-enum vdbq_status inner_gather(struct stream *stream, struct inner **inner,
-                              struct error *error);
+ * closes these. What is scanned on `device`, where the program is to run, stays
+ * there if it can (NULL: nothing does). `*inner` NULL: it probes none. */
+enum vdbq_status inner_gather(struct stream *stream, struct device *device,
+                              struct inner **inner, struct error *error);
 /* Nothing that reads the rows may be in flight; accepts NULL. */
 void inner_close(struct inner *inner);
-
-/* How many rows there are; of NULL none. */
-uint64_t inner_rows(const struct inner *inner);
 
 /* The words of the columns that the program reads, then of those that it
  * probes; for word_table_params. */

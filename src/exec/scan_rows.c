@@ -110,7 +110,7 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
                                   sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = inner_gather(stream, &scan->inner, error);
+    enum vdbq_status status = inner_gather(stream, NULL, &scan->inner, error);
     if (status == VDBQ_OK)
         status = open_chunks(scan, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;

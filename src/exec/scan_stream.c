@@ -36,41 +36,41 @@ static uint64_t room_of(const struct stream_place *place)
     return budget < room ? budget : room;
 }
 
+/* About how many rows there are to work on: of the table, or of an input. */
+static uint64_t rows_most(const struct stream *stream)
+{
+    uint64_t most = stream->rows_most;
+    for (size_t i = 0; i < stream->step->inputs.count; i++)
+        if (stream->inputs[i]->rows_most > most)
+            most = stream->inputs[i]->rows_most;
+    return most;
+}
+
 static enum vdbq_status open_scan(struct scan_stream *made,
-                                  const struct table *table, uint64_t rows,
+                                  const struct stream_place *place,
                                   struct error *error)
 {
     struct stream *stream = &made->head;
     const struct stream_params *params = stream->params;
-    struct stream_place place;
-    uint64_t inner = inner_rows(made->inner);
-    enum vdbq_status status =
-        params->choose(params->choose_context, table,
-                       rows > inner ? rows : inner, &place, error);
-    if (status != VDBQ_OK)
-        return status;
     struct scan_params scan = {
-        .runner = { .device = place.device,
+        .runner = { .device = place->device,
                     .program = &stream->step->scan.program,
-                    .mode = place.mode,
-                    .build = place.build,
-                    .adaptive = place.adaptive,
-                    .rows = rows },
+                    .mode = place->mode,
+                    .build = place->build,
+                    .adaptive = place->adaptive,
+                    .rows = stream->rows_most },
         .snapshot = params->snapshot,
-        .pool = place.pool,
-        .resident = place.resident,
-        .words = place.words,
+        .pool = place->pool,
+        .resident = place->resident,
+        .words = place->words,
         .inner = made->inner,
         .parameters = params->parameters,
         .parameter_count = params->parameter_count,
-        .skips = place.skips,
+        .skips = place->skips,
         .cancelled = params->cancelled,
         .progress = params->progress,
         .progress_context = params->progress_context,
     };
-    if (place.takes && table != NULL && device_has_kernels(place.device))
-        made->device = place.device;
-    made->room = room_of(&place);
     return scan_open(&scan, &made->scan, error);
 }
 
@@ -78,16 +78,23 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
                                          struct error *error)
 {
     struct scan_stream *made = (struct scan_stream *)stream;
+    const struct stream_params *params = stream->params;
     const struct table *table = table_of(stream);
+    struct stream_place place;
     stream->rows_most = table != NULL ? table->rows : 1;
     made->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *made->vectors);
     if (made->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = inner_gather(stream, &made->inner, error);
-    return status == VDBQ_OK
-               ? open_scan(made, table, stream->rows_most, error)
-               : status;
+    enum vdbq_status status = params->choose(
+        params->choose_context, table, rows_most(stream), &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (place.takes && table != NULL && device_has_kernels(place.device))
+        made->device = place.device;
+    made->room = room_of(&place);
+    status = inner_gather(stream, made->device, &made->inner, error);
+    return status == VDBQ_OK ? open_scan(made, &place, error) : status;
 }
 
 /* The machine's values, with the types that they have in SQL. */

@@ -36,7 +36,7 @@ struct stream_place {
 struct stream_stats {
     struct vdbq_stats sum;
     char build[64]; /* where sum.build points: the builds that ran, listed */
-    char steps[128]; /* ... and sum.steps                                   */
+    char steps[256]; /* ... and sum.steps                                   */
     struct vector *counts; /* of struct step_count: what each step came to;
                               NULL: nobody asks                             */
 };
