@@ -14,9 +14,14 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
 
 bool stream_bounded(const struct stream *stream)
 {
-    return stream->step->kind == STEP_SCAN &&
-           (stream->step->inputs.count == 0 ||
-            stream_bounded(stream->inputs[0]));
+    if (stream->step->kind != STEP_SCAN)
+        return false;
+    const struct program *program = &stream->step->scan.program;
+    const struct program_table *first = program->tables.items;
+    if (program_axes(program) > 1)
+        return false;
+    return first == NULL || first->input == 0 ||
+           stream_bounded(stream->inputs[first->input - 1]);
 }
 
 struct device_column *stream_device_columns(struct stream *stream)
