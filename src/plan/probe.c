@@ -3,7 +3,7 @@
  * Which joins can be probed: a left row has one partner at most, or one is
  * enough, and one number finds it. Where no single key does, the keys are
  * digits of one number, as many as the right side's values can be: the first
- * is the highest.
+ * is the highest. Without a key the number is 0, and finds the only row.
  */
 #include "plan/probe.h"
 
@@ -81,9 +81,12 @@ static bool finds_all(const struct node *join, int single)
 /* What IN gives depends on NULLs on the right, which no probe finds. */
 static bool mark_fits(const struct node *join)
 {
-    int left = keys_of(&join->join.left_keys)[0];
+    int left;
 
-    return key_count(join) == 1 && !join->left->columns[left].nullable
+    if (key_count(join) != 1)
+        return false;
+    left = keys_of(&join->join.left_keys)[0];
+    return !join->left->columns[left].nullable
            && !right_key(join, 0)->nullable;
 }
 
@@ -106,8 +109,7 @@ static bool kind_fits(const struct node *join)
 bool probe_fits(const struct node *join, struct probe *probe)
 {
     *probe = (struct probe){ join, 0 };
-    if (join->kind != NODE_JOIN || join->join.nulls_match
-        || key_count(join) == 0 || !kind_fits(join))
+    if (join->kind != NODE_JOIN || join->join.nulls_match || !kind_fits(join))
         return false;
     for (unsigned i = 0; i < key_count(join); i++) {
         probe->single = (int)i;
@@ -249,7 +251,10 @@ static struct expression *digit(struct binder *binder,
 static struct expression *packed(struct binder *binder,
                                  const struct node *join)
 {
-    struct expression *e = digit(binder, join, 0);
+    struct expression *e =
+        key_count(join) > 0
+            ? digit(binder, join, 0)
+            : expression_integer(binder, 0, (struct position){ 0 });
 
     for (unsigned i = 1; i < key_count(join) && e != NULL; i++) {
         uint64_t size = size_of(&right_key(join, i)->range);

@@ -11,7 +11,8 @@
 struct probe {
     const struct node *join;
     int single; /* the key that is sought, by its number, and the others are
-                   compared; -1: all of them, packed into one number         */
+                   compared; -1: all of them, packed into one number, which
+                   is 0 where there is none                                  */
 };
 
 /* Whether the partners of a join's left rows can be found by a probe. */
