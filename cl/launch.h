@@ -74,7 +74,7 @@ struct key_index {
     u32 kind;  /* INDEX_...                                               */
     u32 reserved; /* 0 */
 };
-enum { INDEX_DENSE, INDEX_HASHED };
+enum index_kind { INDEX_DENSE, INDEX_HASHED };
 
 /* Fibonacci hashing; the high bits are the good ones. */
 static inline u64 key_hash(u64 key)

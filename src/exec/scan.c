@@ -24,6 +24,7 @@ struct part {
 struct scan {
     struct scan_params params;
     struct runner *runner;
+    struct sink *sink; /* that takes the rows; NULL: none */
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
     struct feed *feeds;        /* of the launch at hand, piece by piece    */
@@ -213,7 +214,13 @@ void scan_close(struct scan *scan)
 
 void scan_sink(struct scan *scan, struct sink *sink)
 {
+    scan->sink = sink;
     runner_sink(scan->runner, sink);
+}
+
+uint64_t scan_taken(const struct scan *scan)
+{
+    return scan->sink != NULL ? scan->sink->rows : 0;
 }
 
 bool scan_ranges(struct scan *scan, struct interval *ranges)

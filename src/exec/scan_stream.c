@@ -84,6 +84,8 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
     enum vdbq_status status = scan_batch(scan->scan, batch, error);
+    if (status == VDBQ_OK && batch->rows == 0)
+        stream->rows += scan_taken(scan->scan);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
     stream_retype(stream, batch, scan->vectors);

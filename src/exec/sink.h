@@ -32,6 +32,7 @@ struct sink {
                              struct error *error);
     /* Waits until no rows are read any more. */
     enum vdbq_status (*wait)(struct sink *sink, struct error *error);
+    uint64_t rows; /* that it took; who gives them counts */
 };
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
+
 /* ---------------------------------------------------------------- open -- */
 
 static const struct stream_kind *kind_of(const struct step *step)
@@ -41,6 +43,13 @@ static enum vdbq_status open_all(struct stream *stream,
     return status == VDBQ_OK ? kind->open(stream, error) : status;
 }
 
+/* The time, where somebody asks for it. */
+static uint64_t clock_of(const struct stream_params *params)
+{
+    return params->stats != NULL && params->stats->counts != NULL
+               ? os_time_ns() : 0;
+}
+
 enum vdbq_status stream_open(const struct stream_params *params,
                              const struct steps *steps, int number,
                              struct stream **stream, struct error *error)
@@ -56,10 +65,17 @@ enum vdbq_status stream_open(const struct stream_params *params,
     made->step = step;
     if (step->inputs.count > 0)
         made->inputs = memory_zeroed(step->inputs.count, sizeof *made->inputs);
+    made->reads = memory_zeroed(step->column_count, sizeof *made->reads);
+    uint64_t start = clock_of(params);
     enum vdbq_status status =
-        step->inputs.count > 0 && made->inputs == NULL
+        made->reads == NULL || (step->inputs.count > 0 && made->inputs == NULL)
             ? error_no_memory(error)
-            : open_all(made, kind, steps, error);
+            : VDBQ_OK;
+    if (status == VDBQ_OK) {
+        steps_reads(steps, number, made->reads);
+        status = open_all(made, kind, steps, error);
+    }
+    made->time_ns = clock_of(params) - start;
     if (status != VDBQ_OK)
         stream_close(made);
     else
@@ -118,6 +134,20 @@ void stream_add_times(const struct device_times *times,
     stats->launches += times->launches;
 }
 
+/* Adds what a stream that is closed came to. Without memory for it, nobody
+ * is told. */
+static void keep_count(const struct stream *stream)
+{
+    struct stream_stats *stats = stream->params->stats;
+    const struct step_count count = { .step = stream->step,
+                                      .rows = stream->rows,
+                                      .time_ns = stream->time_ns,
+                                      .runs = 1,
+                                      .seen = stream->asked };
+    if (stats != NULL && stats->counts != NULL)
+        step_count_add(stats->counts, &count);
+}
+
 /* Adds what a stream that is closed has cost to what all have. */
 static void keep_stats(const struct stream *stream)
 {
@@ -146,10 +176,12 @@ void stream_close(struct stream *stream)
     if (stream == NULL)
         return;
     keep_stats(stream);
+    keep_count(stream);
     stream->calls->close(stream);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
     memory_release(stream->inputs);
+    memory_release(stream->reads);
     memory_release(stream);
 }
 
@@ -160,11 +192,15 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
 {
     enum vdbq_status status = VDBQ_OK;
     *batch = (struct vdbq_batch){ .columns = stream->step->column_count };
+    stream->asked = true;
     if (stream->ended)
         return VDBQ_OK;
+    uint64_t start = clock_of(stream->params);
     status = stream->calls->batch(stream, batch, error);
+    stream->time_ns += clock_of(stream->params) - start;
     if (status != VDBQ_OK)
         batch->rows = 0;
+    stream->rows += batch->rows;
     stream->ended = batch->rows == 0;
     return status;
 }
@@ -193,22 +229,31 @@ enum vdbq_status stream_pause(const struct stream_params *params,
     return VDBQ_OK;
 }
 
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error)
+{
+    enum vdbq_status status =
+        relation_init(relation, stream->step->columns,
+                      stream->step->column_count, error);
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        if (relation->columns[i].type == VDBQ_TEXT)
+            relation_words(relation, i, words_hold(stream_words(stream, i)));
+    return status;
+}
+
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status =
-        relation_init(relation, stream->step->columns,
-                      stream->step->column_count, error);
+    enum vdbq_status status = stream_gather_begin(stream, relation, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(relation, &batch, error);
+            status = relation_append(relation, &batch,
+                                     stream->params->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        if (relation->columns[i].type == VDBQ_TEXT)
-            relation_words(relation, i, words_hold(stream_words(stream, i)));
     return status;
 }

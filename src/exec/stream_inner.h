@@ -32,7 +32,13 @@ struct stream {
     struct stream **inputs; /* one for each of the step's; NULL: closed    */
     uint64_t rows_most;     /* about how many rows come, for choosing where
                                to run what reads them                      */
+    bool *reads;            /* of each column: somebody reads it; values of
+                               others need not be written                  */
     bool ended;             /* ... or failed: there are no more rows       */
+    bool asked;             /* for rows                                    */
+    uint64_t rows;          /* that came so far                            */
+    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+                               where somebody asks                         */
 };
 
 /* Closes an input whose rows are all taken, for what it holds. */
@@ -50,7 +56,11 @@ void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
                    struct vdbq_vector *vectors);
 
 /* Makes `relation` of all rows that are left of a stream, words included;
- * relation_finish() is due whatever it returns. */
+ * relation_finish() is due whatever it returns. stream_gather_begin() makes it
+ * with the words alone. */
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error);
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
