@@ -70,8 +70,9 @@ static bool finds_all(const struct node *join, int single)
     bool any = join->join.kind == JOIN_SEMI || join->join.kind == JOIN_ANTI
                || join->join.kind == JOIN_MARK;
     bool whole = single < 0 || key_count(join) == 1;
+    bool more = join->where != NULL || join->join.band.side != BAND_NONE;
 
-    if (any && whole && join->where == NULL)
+    if (any && whole && !more)
         return true;
     if (single < 0)
         return node_is_unique(join->right, keys, key_count(join));
@@ -286,18 +287,41 @@ struct node *probe_build(struct binder *binder, const struct probe *probe,
 
 /* ------------------------------------------------------------- the rest -- */
 
+/* A column of one side, over those of both. */
+static struct expression *side_column(struct binder *binder,
+                                      const struct node *join, bool is_right,
+                                      int column)
+{
+    struct expression *e = node_column(
+        binder, is_right ? join->right : join->left, (unsigned)column,
+        (struct position){ 0 });
+
+    if (e != NULL && is_right)
+        e->column += (int)join->left->column_count;
+    return e;
+}
+
 static struct expression *keys_equal(struct binder *binder,
                                      const struct node *join, unsigned i)
 {
-    struct expression *left = key_column(
-        binder, join->left, keys_of(&join->join.left_keys)[i], false);
-    struct expression *right = key_column(
-        binder, join->right, keys_of(&join->join.right_keys)[i], false);
+    return operation(binder, AST_EQ,
+                     side_column(binder, join, false,
+                                 keys_of(&join->join.left_keys)[i]),
+                     side_column(binder, join, true,
+                                 keys_of(&join->join.right_keys)[i]));
+}
 
-    if (left == NULL || right == NULL)
-        return NULL;
-    right->column += (int)join->left->column_count;
-    return operation(binder, AST_EQ, left, right);
+/* What one bound of the join's band says. */
+static struct expression *in_bound(struct binder *binder,
+                                   const struct node *join, int bound,
+                                   enum ast_operator operator)
+{
+    const struct step_band *band = &join->join.band;
+    bool is_right = band->side == BAND_RIGHT;
+
+    return operation(binder, operator,
+                     side_column(binder, join, is_right, band->column),
+                     side_column(binder, join, !is_right, bound));
 }
 
 static bool add_rest(struct binder *binder, struct expression *e,
@@ -307,6 +331,25 @@ static bool add_rest(struct binder *binder, struct expression *e,
         e = operation(binder, AST_AND, *rest, e);
     *rest = e;
     return e != NULL;
+}
+
+static bool add_band(struct binder *binder, const struct node *join,
+                     struct expression **rest)
+{
+    const struct step_band *band = &join->join.band;
+    bool done = true;
+
+    if (band->side == BAND_NONE)
+        return true;
+    if (band->low >= 0)
+        done = add_rest(binder,
+                        in_bound(binder, join, band->low,
+                                 band->low_open ? AST_GT : AST_GE), rest);
+    if (band->high >= 0 && done)
+        done = add_rest(binder,
+                        in_bound(binder, join, band->high,
+                                 band->high_open ? AST_LT : AST_LE), rest);
+    return done;
 }
 
 bool probe_rest(struct binder *binder, const struct probe *probe,
@@ -321,6 +364,8 @@ bool probe_rest(struct binder *binder, const struct probe *probe,
         if (i != probe->single)
             done = add_rest(binder, keys_equal(binder, join, (unsigned)i),
                             rest);
+    if (done)
+        done = add_band(binder, join, rest);
     if (join->where != NULL && done)
         done = add_rest(binder, join->where, rest);
     return done;
