@@ -211,6 +211,41 @@ static void many_joins_are_several_scans(void **state)
     text_finish(&sql);
 }
 
+/* What needs too many registers is joined by a step. */
+static unsigned joins_of_columns(unsigned count)
+{
+    struct text sql = { 0 };
+    unsigned joins;
+
+    text_print(&sql, "select b");
+    for (unsigned i = 1; i < count; i++)
+        text_print(&sql, ", b");
+    text_print(&sql, " from nulls left join test on a = id");
+    joins = joins_of(sql.bytes);
+    text_finish(&sql);
+    return joins;
+}
+
+static void wide_rows_are_joined(void **state)
+{
+    (void)state;
+    assert_int_equal(joins_of_columns(200), 0);
+    assert_int_equal(joins_of_columns(500), 1);
+}
+
+static void only_rows_are_found_without_a_key(void **state)
+{
+    (void)state;
+    assert_int_equal(joins_of("select a, m from nulls, (select max(id) as m "
+                              "from test) t"), 0);
+    assert_int_equal(joins_of("select a, m from nulls left join (select "
+                              "max(id) as m from test) t on b < m"), 0);
+    assert_int_equal(joins_of("select a, id from nulls left join test on "
+                              "b < id"), 1);
+    assert_int_equal(joins_of("select a, id from nulls left join test on "
+                              "true"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +257,8 @@ int main(void)
         cmocka_unit_test(a_spine_is_one_scan),
         cmocka_unit_test(large_sides_are_joined),
         cmocka_unit_test(many_joins_are_several_scans),
+        cmocka_unit_test(wide_rows_are_joined),
+        cmocka_unit_test(only_rows_are_found_without_a_key),
     };
 
     return cmocka_run_group_tests(tests, make_database, NULL);
