@@ -683,11 +683,15 @@ static void every_call_for_memory_may_fail(void **state)
     static const char *const statements[] = {
         "select *, a + b * 2, 1 + 1 from nulls where a > 1 and (b < 2 or f > 1)",
         "create table t (a int, b int, primary key (b))",
-        "insert into nulls (a, b) values (1, null), (2 + 2, -3)"
+        "insert into nulls (a, b) values (1, null), (2 + 2, -3)",
+        "select t.id, x + s from (select a, b + 1 as c, x, a % 2 as s from "
+        "nulls where a > 0) n left join test t on a = t.id and c > uniformi "
+        "where s < 2 and exists (select 1 from wide w where n.c = w.i and "
+        "t.id = w.small)"
     };
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
         struct arena arena = { 0 };
         struct ast_statement *statement;
         struct error error;

@@ -211,6 +211,40 @@ static void many_joins_are_several_scans(void **state)
     text_finish(&sql);
 }
 
+static unsigned scans_for_columns(unsigned count)
+{
+    struct text sql = { 0 };
+    unsigned scans;
+
+    text_print(&sql, "select b");
+    for (unsigned i = 1; i < count; i++)
+        text_print(&sql, ", b");
+    text_print(&sql, " from nulls left join test on a = id");
+    scans = steps_within(sql.bytes, STEP_SCAN, NULL);
+    text_finish(&sql);
+    return scans;
+}
+
+static void too_many_registers_are_two_programs(void **state)
+{
+    (void)state;
+    assert_int_equal(scans_for_columns(200), 2);
+    assert_int_equal(scans_for_columns(500), 3);
+}
+
+static void only_rows_are_found_without_a_key(void **state)
+{
+    (void)state;
+    assert_int_equal(joins_of("select a, m from nulls, (select max(id) as m "
+                              "from test) t"), 0);
+    assert_int_equal(joins_of("select a, m from nulls left join (select "
+                              "max(id) as m from test) t on b < m"), 0);
+    assert_int_equal(joins_of("select a, id from nulls left join test on "
+                              "b < id"), 1);
+    assert_int_equal(joins_of("select a, id from nulls left join test on "
+                              "true"), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +256,8 @@ int main(void)
         cmocka_unit_test(a_spine_is_one_scan),
         cmocka_unit_test(large_sides_are_joined),
         cmocka_unit_test(many_joins_are_several_scans),
+        cmocka_unit_test(too_many_registers_are_two_programs),
+        cmocka_unit_test(only_rows_are_found_without_a_key),
     };
 
     return cmocka_run_group_tests(tests, make_database, NULL);

@@ -262,7 +262,9 @@ static bool packed_key(struct fusing *fusing, const struct level *level,
     struct binder *binder = fusing->lowering->binder;
     unsigned count = probe_parts(&level->probe);
 
-    *key = (struct value){ 0, -1 };
+    *key = (struct value){ .null = -1 };
+    if (count == 0)
+        key->r = integer(fusing, TYPE_I64, 0);
     for (unsigned i = 0; i < count; i++) {
         struct probe_part part;
         struct value value;

@@ -11,8 +11,10 @@
 
 enum {
     PROBES_MAX = VDBQ_CURSORS_MAX - 1,
-    /* An expression may take so many registers for each of its parts. */
-    REGISTERS_A_PART = 4
+    /* Registers that parts of the code may take, at most. */
+    REGISTERS_A_PART = 4, /* of an expression */
+    REGISTERS_A_PROBE = 6,
+    REGISTERS_A_KEY = 14
 };
 
 /* The walk down. */
@@ -62,27 +64,32 @@ static unsigned count_flags(const bool *flags, unsigned count)
     return set;
 }
 
+/* The most registers that an expression takes: a column two. */
+static size_t registers_of(const struct expression *e)
+{
+    if (e == NULL)
+        return 0;
+    return e->kind == EXPRESSION_COLUMN ? 2 : 2 + e->size * REGISTERS_A_PART;
+}
+
 /* What a SELECT reads of the node below. */
 static bool look_select(struct walk *walk, struct level *level,
                         bool **below)
 {
     struct node *node = level->node;
-    size_t parts = 0;
 
     *below = lower_flags(walk->lowering, node->left->column_count);
     if (*below == NULL)
         return false;
-    if (node->where != NULL) {
+    if (node->where != NULL)
         lower_mark_columns(*below, &node->where);
-        parts += node->where->size;
-    }
+    walk->registers += registers_of(node->where);
     for (unsigned i = 0; i < node->column_count; i++) {
         if (!level->needed[i])
             continue;
         lower_mark_columns(*below, &node->results[i]);
-        parts += node->results[i]->size;
+        walk->registers += registers_of(node->results[i]);
     }
-    walk->registers += parts * REGISTERS_A_PART;
     return true;
 }
 
@@ -128,12 +135,11 @@ static void count_join(struct walk *walk, const struct level *level)
     unsigned columns =
         count_flags(level->build_needed, level->build->column_count);
     uint64_t bytes = probe_bytes(&level->probe, columns);
-    size_t parts = 4 * (size_t)probe_parts(&level->probe);
 
-    if (level->rest != NULL)
-        parts += level->rest->size;
     walk->probes++;
-    walk->registers += parts * REGISTERS_A_PART + 2 * columns;
+    walk->registers += REGISTERS_A_PROBE
+                       + REGISTERS_A_KEY * probe_parts(&level->probe)
+                       + registers_of(level->rest) + 2 * columns;
     walk->bytes =
         bytes > UINT64_MAX - walk->bytes ? UINT64_MAX : walk->bytes + bytes;
 }

@@ -3,7 +3,7 @@
  * Which joins can be probed: a left row has one partner at most, or one is
  * enough, and one number finds it. Where no single key does, the keys are
  * digits of one number, as many as the right side's values can be: the first
- * is the highest.
+ * is the highest. Without a key the number is 0, and finds the only row.
  */
 #include "plan/probe.h"
 
@@ -70,8 +70,9 @@ static bool finds_all(const struct node *join, int single)
     bool any = join->join.kind == JOIN_SEMI || join->join.kind == JOIN_ANTI
                || join->join.kind == JOIN_MARK;
     bool whole = single < 0 || key_count(join) == 1;
+    bool more = join->where != NULL || join->join.band.side != BAND_NONE;
 
-    if (any && whole && join->where == NULL)
+    if (any && whole && !more)
         return true;
     if (single < 0)
         return node_is_unique(join->right, keys, key_count(join));
@@ -81,9 +82,12 @@ static bool finds_all(const struct node *join, int single)
 /* What IN gives depends on NULLs on the right, which no probe finds. */
 static bool mark_fits(const struct node *join)
 {
-    int left = keys_of(&join->join.left_keys)[0];
+    int left;
 
-    return key_count(join) == 1 && !join->left->columns[left].nullable
+    if (key_count(join) != 1)
+        return false;
+    left = keys_of(&join->join.left_keys)[0];
+    return !join->left->columns[left].nullable
            && !right_key(join, 0)->nullable;
 }
 
@@ -106,8 +110,7 @@ static bool kind_fits(const struct node *join)
 bool probe_fits(const struct node *join, struct probe *probe)
 {
     *probe = (struct probe){ join, 0 };
-    if (join->kind != NODE_JOIN || join->join.nulls_match
-        || key_count(join) == 0 || !kind_fits(join))
+    if (join->kind != NODE_JOIN || join->join.nulls_match || !kind_fits(join))
         return false;
     for (unsigned i = 0; i < key_count(join); i++) {
         probe->single = (int)i;
@@ -249,7 +252,10 @@ static struct expression *digit(struct binder *binder,
 static struct expression *packed(struct binder *binder,
                                  const struct node *join)
 {
-    struct expression *e = digit(binder, join, 0);
+    struct expression *e =
+        key_count(join) > 0
+            ? digit(binder, join, 0)
+            : expression_integer(binder, 0, (struct position){ 0 });
 
     for (unsigned i = 1; i < key_count(join) && e != NULL; i++) {
         uint64_t size = size_of(&right_key(join, i)->range);
@@ -281,18 +287,41 @@ struct node *probe_build(struct binder *binder, const struct probe *probe,
 
 /* ------------------------------------------------------------- the rest -- */
 
+/* A column of one side, over those of both. */
+static struct expression *side_column(struct binder *binder,
+                                      const struct node *join, bool is_right,
+                                      int column)
+{
+    struct expression *e = node_column(
+        binder, is_right ? join->right : join->left, (unsigned)column,
+        (struct position){ 0 });
+
+    if (e != NULL && is_right)
+        e->column += (int)join->left->column_count;
+    return e;
+}
+
 static struct expression *keys_equal(struct binder *binder,
                                      const struct node *join, unsigned i)
 {
-    struct expression *left = key_column(
-        binder, join->left, keys_of(&join->join.left_keys)[i], false);
-    struct expression *right = key_column(
-        binder, join->right, keys_of(&join->join.right_keys)[i], false);
+    return operation(binder, AST_EQ,
+                     side_column(binder, join, false,
+                                 keys_of(&join->join.left_keys)[i]),
+                     side_column(binder, join, true,
+                                 keys_of(&join->join.right_keys)[i]));
+}
 
-    if (left == NULL || right == NULL)
-        return NULL;
-    right->column += (int)join->left->column_count;
-    return operation(binder, AST_EQ, left, right);
+/* What one bound of the join's band says. */
+static struct expression *in_bound(struct binder *binder,
+                                   const struct node *join, int bound,
+                                   enum ast_operator operator)
+{
+    const struct step_band *band = &join->join.band;
+    bool is_right = band->side == BAND_RIGHT;
+
+    return operation(binder, operator,
+                     side_column(binder, join, is_right, band->column),
+                     side_column(binder, join, !is_right, bound));
 }
 
 static bool add_rest(struct binder *binder, struct expression *e,
@@ -302,6 +331,25 @@ static bool add_rest(struct binder *binder, struct expression *e,
         e = operation(binder, AST_AND, *rest, e);
     *rest = e;
     return e != NULL;
+}
+
+static bool add_band(struct binder *binder, const struct node *join,
+                     struct expression **rest)
+{
+    const struct step_band *band = &join->join.band;
+    bool done = true;
+
+    if (band->side == BAND_NONE)
+        return true;
+    if (band->low >= 0)
+        done = add_rest(binder,
+                        in_bound(binder, join, band->low,
+                                 band->low_open ? AST_GT : AST_GE), rest);
+    if (band->high >= 0 && done)
+        done = add_rest(binder,
+                        in_bound(binder, join, band->high,
+                                 band->high_open ? AST_LT : AST_LE), rest);
+    return done;
 }
 
 bool probe_rest(struct binder *binder, const struct probe *probe,
@@ -316,6 +364,8 @@ bool probe_rest(struct binder *binder, const struct probe *probe,
         if (i != probe->single)
             done = add_rest(binder, keys_equal(binder, join, (unsigned)i),
                             rest);
+    if (done)
+        done = add_band(binder, join, rest);
     if (join->where != NULL && done)
         done = add_rest(binder, join->where, rest);
     return done;

@@ -11,7 +11,8 @@
 struct probe {
     const struct node *join;
     int single; /* the key that is sought, by its number, and the others are
-                   compared; -1: all of them, packed into one number         */
+                   compared; -1: all of them, packed into one number, which
+                   is 0 where there is none                                  */
 };
 
 /* Whether the partners of a join's left rows can be found by a probe. */
@@ -25,8 +26,8 @@ uint64_t probe_bytes(const struct probe *probe, unsigned columns);
 struct node *probe_build(struct binder *binder, const struct probe *probe,
                          int *key);
 /* What must hold of a pair that was found, over the columns of both sides: the
- * other keys are equal, and the join's condition. `*rest` stays NULL where
- * that is nothing. False: a failure. */
+ * other keys are equal, the band has it, and the join's condition is true.
+ * `*rest` stays NULL where that is nothing. False: a failure. */
 bool probe_rest(struct binder *binder, const struct probe *probe,
                 struct expression **rest);
 
