@@ -36,7 +36,7 @@ struct stream_place {
 struct stream_stats {
     struct vdbq_stats sum;
     char build[64]; /* where sum.build points: the builds that ran, listed */
-    char steps[128]; /* ... and sum.steps                                   */
+    char steps[256]; /* ... and sum.steps                                   */
 };
 void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */
