@@ -34,15 +34,17 @@ static enum vdbq_status copy_column(struct values_stream *values,
     const struct vdbq_vector *from = &step->vectors[column];
     struct relation_column *to = &values->rows.columns[column];
     enum vdbq_status status = VDBQ_OK;
-    if (from->nulls != NULL)
+    bool flags = from->nulls != NULL && step->rows > 0;
+    if (flags)
         status = relation_flags(&values->rows, column, error);
     if (status != VDBQ_OK)
         return status;
-    if (from->nulls != NULL)
+    if (flags)
         memcpy(to->nulls, from->nulls, step->rows);
     if (from->type == VDBQ_TEXT)
         return copy_texts(values, column, error);
-    memcpy(to->values, from->values, step->rows * to->width);
+    if (step->rows > 0)
+        memcpy(to->values, from->values, step->rows * to->width);
     return VDBQ_OK;
 }
 
