@@ -203,6 +203,7 @@ static inline void read_program(struct program *program, const char *text,
     table->column_count = count;
     table->key_type = TYPE_I64;
     table->id = from != NULL ? from->id : 0;
+    table->input = from == NULL;
 }
 
 static const struct step_column side_columns[] = {

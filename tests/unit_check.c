@@ -239,12 +239,13 @@ static void limits_are_errors(void **state)
 {
     struct program program;
     struct error error;
-    static const char two_tables[] =
-        "Table 0 0 0 0 \"t\"\nTable 1 0 1 0 \"u\"\nResultColumn 1 \"x\"\n"
-        "Parallel 0 0 7\nInteger.I32 0 1\nResult 0 1\nConverge\nFinish\n";
+    static const char four_axes[] =
+        "Table 0 0 0 0 \"t\"\nTable 1 0 1 0 \"u\"\nTable 1 0 2 0 \"u\"\n"
+        "Table 1 0 3 0 \"u\"\nResultColumn 1 \"x\"\n"
+        "Parallel 0 0 9\nInteger.I32 0 1\nResult 0 1\nConverge\nFinish\n";
 
     (void)state;
-    assert_int_equal(load(two_tables, &program, &error), VDBQ_LIMIT);
+    assert_int_equal(load(four_axes, &program, &error), VDBQ_PROGRAM);
     program_finish(&program);
     program_init(&program);
     for (int i = 0; i <= VDBQ_CODE_MAX; i++)

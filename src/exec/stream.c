@@ -19,6 +19,8 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
+    if (step->kind == STEP_SCAN && program_axes(&step->scan.program) > 1)
+        return &scan_grid;
     if (step->kind == STEP_SCAN && step->inputs.count > 0)
         return &scan_rows;
     return kinds[step->kind];
@@ -91,6 +93,7 @@ void stream_list(const char *name, char *room, size_t size)
 static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
 {
     to->rows_read += from->rows_read;
+    to->cells += from->cells;
     to->bytes_read += from->bytes_read;
     to->tablets += from->tablets;
     to->tablets_skipped += from->tablets_skipped;

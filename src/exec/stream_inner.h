@@ -76,8 +76,8 @@ struct stream_kind {
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };
-extern const struct stream_kind scan_stream, scan_rows, join_stream,
-    concat_stream, apply_stream, limit_stream, map_stream, group_stream,
+extern const struct stream_kind scan_stream, scan_rows, scan_grid,
+    join_stream, concat_stream, apply_stream, limit_stream, map_stream, group_stream,
     sort_stream, window_stream, values_stream;
 
 #endif

@@ -43,6 +43,8 @@ enum vdbq_status codegen_select(const struct binder *binder,
     enum vdbq_status status = add_source(source, program, binder->error);
     int result;
 
+    for (unsigned i = 0; i < source->other_count && status == VDBQ_OK; i++)
+        status = add_source(&source->others[i], program, binder->error);
     if (status != VDBQ_OK)
         return status;
     generator_init(&generator, program, binder->sql, binder->error);
@@ -61,11 +63,12 @@ enum vdbq_status codegen_select(const struct binder *binder,
 }
 
 /* The rows of another step, as a table of the program. */
-static enum vdbq_status describe_input(const struct step *input,
+static enum vdbq_status describe_input(const struct codegen_source *source,
                                        struct program *program,
                                        struct program_table *described,
                                        struct error *error)
 {
+    const struct step *input = source->input;
     int *types = arena_alloc(&program->arena,
                              (input->column_count + 1) * sizeof *types);
 
@@ -73,6 +76,7 @@ static enum vdbq_status describe_input(const struct step *input,
         return error_no_memory(error);
     for (unsigned i = 0; i < input->column_count; i++)
         types[i] = type_machine(input->columns[i].type);
+    described->input = source->input_number;
     described->column_count = input->column_count;
     described->column_types = types;
     described->key_type = TYPE_I64;
@@ -96,7 +100,7 @@ static enum vdbq_status add_source(const struct codegen_source *source,
         return error_no_memory(error);
     return source->table
                ? plan_describe(source->table, program, added, error)
-               : describe_input(source->input, program, added, error);
+               : describe_input(source, program, added, error);
 }
 
 enum vdbq_status plan_describe(const struct table *table,

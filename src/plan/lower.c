@@ -12,7 +12,7 @@
 /* -------------------------------------------------------------- select -- */
 
 /* The columns of a table as programs number them. */
-static void number_table(const struct table *table, int *columns)
+void lower_number_table(const struct table *table, int *columns)
 {
     int number = 0;
 
@@ -52,7 +52,7 @@ static int lower_source(struct lowering *lowering, struct node *node,
         return -1;
     if (below->kind == NODE_TABLE) {
         source->table = below->table;
-        number_table(below->table, columns);
+        lower_number_table(below->table, columns);
         source->columns =
             lower_places(lowering, columns, below->column_count, 0);
         return source->columns ? -1 : -2;
@@ -68,10 +68,10 @@ static int lower_source(struct lowering *lowering, struct node *node,
 }
 
 /* What the program gives: the needed results, or just a number. */
-static struct codegen_result *needed_results(struct lowering *lowering,
-                                             struct node *node,
-                                             const bool *needed, int *map,
-                                             unsigned *count)
+struct codegen_result *lower_needed_results(struct lowering *lowering,
+                                            struct node *node,
+                                            const bool *needed, int *map,
+                                            unsigned *count)
 {
     struct binder *binder = lowering->binder;
     struct codegen_result *results = arena_alloc(
@@ -97,9 +97,9 @@ static struct codegen_result *needed_results(struct lowering *lowering,
     return results[0].expression ? results : NULL;
 }
 
-static bool describe_results(struct lowering *lowering, int number,
-                             const struct codegen_result *results,
-                             unsigned count)
+bool lower_describe_results(struct lowering *lowering, int number,
+                            const struct codegen_result *results,
+                            unsigned count)
 {
     bool done = true;
 
@@ -133,22 +133,26 @@ static int lower_select(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
     struct codegen_source source = { 0 };
-    int input = lower_source(lowering, node, needed, &source), number;
     struct codegen_result *results;
     unsigned count;
+    int input, number;
 
+    if (lower_is_grid(node->left))
+        return lower_grid(lowering, node, needed, map);
+    input = lower_source(lowering, node, needed, &source);
     if (input == -2)
         return -1;
-    results = needed_results(lowering, node, needed, map, &count);
+    results = lower_needed_results(lowering, node, needed, map, &count);
     if (results == NULL)
         return -1;
     if (is_input(lowering, node, input, source.columns, results, count))
         return input;
     number = lower_add_step(lowering, STEP_SCAN, count, &input, input >= 0);
-    if (number < 0 || !describe_results(lowering, number, results, count))
+    if (number < 0 || !lower_describe_results(lowering, number, results, count))
         return -1;
     if (input >= 0)
         source.input = steps_at(lowering->steps, input);
+    source.input_number = input >= 0;
     return codegen_select(lowering->binder, &source, node->where, results,
                           count,
                           &steps_at(lowering->steps, number)->scan.program)
@@ -156,8 +160,9 @@ static int lower_select(struct lowering *lowering, struct node *node,
                ? number : -1;
 }
 
-static int lower_table(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+/* A node as a SELECT of all its columns. */
+static int lower_selected(struct lowering *lowering, struct node *node,
+                          const bool *needed, int *map)
 {
     struct node *select = node_filter(lowering->binder, node, NULL);
 
@@ -196,11 +201,13 @@ int lower_node(struct lowering *lowering, struct node *node,
     switch (node->kind) {
     case NODE_ONCE:
     case NODE_TABLE:
-        return lower_table(lowering, node, needed, map);
+        return lower_selected(lowering, node, needed, map);
     case NODE_SELECT:
         return lower_select(lowering, node, needed, map);
     case NODE_JOIN:
-        return lower_join(lowering, node, needed, map);
+        return lower_is_grid(node)
+                   ? lower_selected(lowering, node, needed, map)
+                   : lower_join(lowering, node, needed, map);
     case NODE_GROUP:
         return lower_group(lowering, node, needed, map);
     case NODE_SORT:

@@ -20,6 +20,10 @@ int lower_node(struct lowering *lowering, struct node *node,
                const bool *needed, int *map);
 int lower_join(struct lowering *lowering, struct node *node,
                const bool *needed, int *map);      /* lower_join.c  */
+/* A SELECT over inner joins without keys (grid.c). */
+bool lower_is_grid(const struct node *node);
+int lower_grid(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map);
 int lower_group(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);     /* lower_group.c */
 int lower_sort(struct lowering *lowering, struct node *node,
@@ -45,6 +49,17 @@ bool lower_mark_columns(void *needed, struct expression **operand);
 struct column_place *lower_places(struct lowering *lowering,
                                   const int *columns, unsigned count,
                                   int cursor);
+/* The columns of a table as programs number them (lower.c). */
+void lower_number_table(const struct table *table, int *columns);
+/* What a SELECT's program gives: the needed results, or just a number; and
+ * the step's columns for these. */
+struct codegen_result *lower_needed_results(struct lowering *lowering,
+                                            struct node *node,
+                                            const bool *needed, int *map,
+                                            unsigned *count);
+bool lower_describe_results(struct lowering *lowering, int number,
+                            const struct codegen_result *results,
+                            unsigned count);
 struct step_column lower_column(const struct node_column *column);
 /* A new step, with room for `columns` columns and with `inputs`. */
 int lower_add_step(struct lowering *lowering, enum step_kind kind,

@@ -24,6 +24,7 @@
  *   outer.c          ... but outer ones stay where they are
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
+ *   grid.c           ... inner joins without keys programs of several axes
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
  *   value.c          expressions become registers
@@ -346,8 +347,13 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 struct codegen_source {
     const struct table *table;         /* NULL: none                     */
     const struct step *input;          /* NULL: none                     */
+    unsigned input_number;             /* 1 + which input of the step that
+                                          runs the program               */
     const struct column_place *columns; /* by the number that expressions
                                           have for them                  */
+    const struct codegen_source *others; /* further axes of a grid; their
+                                          columns are not looked at      */
+    unsigned other_count;
 };
 struct codegen_result {
     const char *name;

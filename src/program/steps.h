@@ -36,9 +36,11 @@ struct step_column {
     unsigned scale;
 };
 
-/* STEP_SCAN. Rows in the order of those that are read. The program's only
- * table, if it has one, is of the catalogue, or where the step has an input,
- * that (its columns are the input's; Rowid gives the row's number). */
+/* STEP_SCAN. Rows in the order of those that are read; where the program has
+ * several axes, in the order of the rows of the first one, then of the next.
+ * A table of the program is of the catalogue, or where it names an input of
+ * the step, that: its columns are the input's, and Rowid gives the row's
+ * number. */
 struct step_scan {
     struct program program;
 };

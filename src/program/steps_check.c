@@ -51,8 +51,10 @@ static enum vdbq_status check_inputs(const struct checking *check)
 {
     const struct vector *inputs = &check->step->inputs;
     size_t least = 1, most = 1;
-    if (check->step->kind == STEP_SCAN)
+    if (check->step->kind == STEP_SCAN) {
         least = 0;
+        most = VDBQ_CURSORS_MAX;
+    }
     if (check->step->kind == STEP_VALUES)
         least = most = 0;
     if (check->step->kind == STEP_JOIN)
@@ -103,12 +105,11 @@ static enum vdbq_status check_same(const struct checking *check,
 
 /* ------------------------------------------------------------ programs -- */
 
-/* Whether the program's table is made of columns [first, first + count). */
+/* Whether a table of the program is made of columns [first, first + count). */
 static enum vdbq_status check_table(const struct checking *check,
-                                    const struct program *program,
+                                    const struct program_table *table,
                                     unsigned first, const struct step *from)
 {
-    const struct program_table *table = vector_at(&program->tables, 0);
     if (table->column_count < first + from->column_count ||
         table->key_type != TYPE_I64)
         return refuse(check, "its program's table is not its input");
@@ -120,10 +121,29 @@ static enum vdbq_status check_table(const struct checking *check,
     return VDBQ_OK;
 }
 
+/* Whether each input is one table of the program. */
+static enum vdbq_status check_tables(const struct checking *check)
+{
+    const struct program *program = &check->step->scan.program;
+    enum vdbq_status status = VDBQ_OK;
+    unsigned inputs = 0;
+    for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++) {
+        const struct program_table *table = vector_at(&program->tables, i);
+        if (table->input == 0)
+            continue;
+        inputs++;
+        if (table->input > check->step->inputs.count)
+            return refuse(check, "it has no input %u", table->input);
+        status = check_table(check, table, 0, input(check, table->input - 1));
+    }
+    if (status == VDBQ_OK && inputs != check->step->inputs.count)
+        return refuse(check, "its program does not read its input");
+    return status;
+}
+
 static enum vdbq_status check_scan(const struct checking *check)
 {
     struct program *program = &check->step->scan.program;
-    bool fed = check->step->inputs.count > 0;
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK)
         status = check_count(check, program_results(program));
@@ -132,11 +152,7 @@ static enum vdbq_status check_scan(const struct checking *check)
         if (program_result(program, i).type !=
             step_machine_type(check->step->columns[i].type))
             status = refuse(check, "column %u is not of its program's type", i);
-    if (status != VDBQ_OK || !fed)
-        return status;
-    if (program->tables.count != 1)
-        return refuse(check, "its program does not read its input");
-    return check_table(check, program, 0, input(check, 0));
+    return status == VDBQ_OK ? check_tables(check) : status;
 }
 
 /* --------------------------------------------------------------- joins -- */
@@ -171,10 +187,11 @@ static enum vdbq_status check_condition(const struct checking *check)
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK && program->tables.count != 1)
         status = refuse(check, "its condition does not read pairs of rows");
+    const struct program_table *table = vector_at(&program->tables, 0);
     if (status == VDBQ_OK)
-        status = check_table(check, program, 0, left);
+        status = check_table(check, table, 0, left);
     if (status == VDBQ_OK)
-        status = check_table(check, program, left->column_count, right);
+        status = check_table(check, table, left->column_count, right);
     return status;
 }
 
