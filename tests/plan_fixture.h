@@ -223,7 +223,7 @@ static inline void plan(struct planned *planned, const char *sql)
         fail_msg("%s: %s", sql, planned->error.message);
     planned->status =
         plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
-                       &planned->arena, &planned->plan, &planned->error);
+                       NULL, &planned->arena, &planned->plan, &planned->error);
     if (planned->status == VDBQ_OK && planned->plan.kind == PLAN_SELECT
         && steps_check(&planned->plan.steps, &planned->error) != VDBQ_OK)
         fail_msg("%s: %s", sql, planned->error.message);

@@ -670,7 +670,7 @@ static bool survives(const struct ast_statement *statement, const char *sql,
     memory_calls.resize = failing_resize;
     planned.status =
         plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
-                       &planned.arena, &planned.plan, &planned.error);
+                       NULL, &planned.arena, &planned.plan, &planned.error);
     memory_calls.resize = realloc;
     if (planned.status != VDBQ_OK)
         assert_int_equal(planned.status, VDBQ_NO_MEMORY);

@@ -118,7 +118,7 @@ static bool plan_with(const char *sql, long calls, size_t counted,
     least = counted;
     memory_calls.resize = give;
     status = plan_statement(statement, sql, strlen(sql), &database.catalogue,
-                            NULL, &arena, &plan, &error);
+                            NULL, NULL, &arena, &plan, &error);
     memory_calls = before;
     if (status == VDBQ_OK)
         plan_finish(&plan);
@@ -174,7 +174,8 @@ static void ends(struct text *sql, enum vdbq_status status)
 
     if (got == VDBQ_OK) {
         got = plan_statement(statement, sql->bytes, length,
-                             &database.catalogue, NULL, &arena, &plan, &error);
+                             &database.catalogue, NULL, NULL, &arena, &plan,
+                             &error);
         if (got == VDBQ_OK)
             got = steps_check(&plan.steps, &error);
         if (got == VDBQ_OK)

@@ -328,6 +328,39 @@ void stations_close(vdbq *db)
     }
 }
 
+/* The room that plans may use of what a device has. */
+enum { PROBED_PART = 4 };
+/* A buffer of this size is what any device gives. */
+#define PROBED_SURE ((uint64_t)128 << 20)
+
+/* Of the device where a large query is to run; 0 where there is none, which
+ * the query will say. */
+static uint64_t probed_most(void *context)
+{
+    vdbq *db = context;
+    const struct error before = db->error;
+    struct station *station;
+    if (station_choose(db, UINT64_MAX, &station) != VDBQ_OK) {
+        db->error = before;
+        return 0;
+    }
+    const struct device_facts *facts = device_facts(station->device);
+    uint64_t room = device_budget(station);
+    if (facts->buffer_max_bytes < room)
+        room = facts->buffer_max_bytes;
+    return room / PROBED_PART;
+}
+
+struct plan_limits options_limits(vdbq *db)
+{
+    uint64_t room = memory_wanted(db, OPTION_DEVICE_MEMORY);
+    if (room == 0 || room > PROBED_SURE)
+        room = PROBED_SURE;
+    return (struct plan_limits){ .probed_bytes = room / PROBED_PART,
+                                 .probed_most = probed_most,
+                                 .context = db };
+}
+
 /* The mode of `auto`. Where memory is shared nothing need move; elsewhere what
  * fits stays on the device, and what does not streams through it. */
 static enum run_mode best_mode(const struct station *station,

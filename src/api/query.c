@@ -69,13 +69,14 @@ static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
     struct error *error = &query->db->error;
+    const struct plan_limits limits = { 0 };
     enum vdbq_status status;
     forget_plan(query);
     if (query->statement == NULL)
         status = plan_program(query, catalogue);
     else
         status = plan_statement(query->statement, query->text, query->length,
-                                catalogue, query->parameters,
+                                catalogue, query->parameters, &limits,
                                 &query->plan_arena,
                                 &query->plan, error);
     if (status != VDBQ_OK)

@@ -11,6 +11,7 @@
 #include "data/pool.h"
 #include "exec/stream.h"
 #include "exec/word_cache.h"
+#include "plan/plan.h"
 
 enum { OPTION_BYTES_MAX = 256 };
 
@@ -99,6 +100,9 @@ void options_apply(vdbq *db);
 enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station);
 void stations_close(vdbq *db);
+
+/* What plans of the connection keep to. */
+struct plan_limits options_limits(vdbq *db);
 
 /* Threads of the host that a query may use. */
 unsigned host_threads(vdbq *db);

@@ -19,16 +19,11 @@ struct selection {
     unsigned result_count;
 };
 
-static enum vdbq_status add_source(const struct codegen_source *source,
-                                   struct program *program,
-                                   struct error *error);
 static void add_condition(struct generator *generator,
                           const struct selection *selection, int result);
 static void add_last_part(struct generator *generator,
                           const struct expression *part, int result);
 static bool results_fault(const struct selection *selection);
-static struct emit_result *add_results(struct generator *generator,
-                                       const struct selection *selection);
 
 enum vdbq_status codegen_select(const struct binder *binder,
                                 const struct codegen_source *source,
@@ -39,12 +34,12 @@ enum vdbq_status codegen_select(const struct binder *binder,
 {
     struct selection selection = { where, results, result_count };
     struct generator generator;
-    struct emit_result *places;
-    enum vdbq_status status = add_source(source, program, binder->error);
+    enum vdbq_status status =
+        codegen_add_source(source, program, binder->error);
     int result;
 
     for (unsigned i = 0; i < source->other_count && status == VDBQ_OK; i++)
-        status = add_source(&source->others[i], program, binder->error);
+        status = codegen_add_source(&source->others[i], program, binder->error);
     if (status != VDBQ_OK)
         return status;
     generator_init(&generator, program, binder->sql, binder->error);
@@ -53,11 +48,8 @@ enum vdbq_status codegen_select(const struct binder *binder,
     result = emit_label(&generator, 0);
     if (where != NULL)
         add_condition(&generator, &selection, result);
-    places = add_results(&generator, &selection);
-    emit_place(&generator, result);
+    codegen_finish(&generator, results, result_count, result);
     status = generator.status;
-    if (status == VDBQ_OK)
-        status = emit_finish(&generator, places, result_count);
     generator_finish(&generator);
     return status;
 }
@@ -83,11 +75,18 @@ static enum vdbq_status describe_input(const struct codegen_source *source,
     return VDBQ_OK;
 }
 
-static enum vdbq_status add_source(const struct codegen_source *source,
-                                   struct program *program,
-                                   struct error *error)
+static const char *name_of(const struct codegen_source *source)
 {
-    const char *name = source->table ? source->table->name : "input";
+    if (source->table != NULL)
+        return source->table->name;
+    return source->name ? source->name : "input";
+}
+
+enum vdbq_status codegen_add_source(const struct codegen_source *source,
+                                    struct program *program,
+                                    struct error *error)
+{
+    const char *name = name_of(source);
     struct program_table *added;
 
     if (source->table == NULL && source->input == NULL)
@@ -177,8 +176,7 @@ static void add_result(struct generator *generator,
 {
     struct program *program = generator->program;
     const struct expression *e = bound->expression;
-    int type = e->type == VDBQ_TEXT
-                   ? TYPE_I32 : type_machine((enum vdbq_type)e->type);
+    int type = step_machine_type((enum vdbq_type)e->type);
     struct value value = value_of(generator, e, type);
 
     result->name =
@@ -191,16 +189,27 @@ static void add_result(struct generator *generator,
 }
 
 /* In the program's arena. */
-static struct emit_result *add_results(struct generator *generator,
-                                       const struct selection *selection)
+static struct emit_result *
+add_results(struct generator *generator,
+            const struct codegen_result *bound, size_t count)
 {
-    size_t count = selection->result_count;
     struct emit_result *results =
         arena_alloc(&generator->program->arena, count * sizeof *results);
 
     if (results == NULL && generator->status == VDBQ_OK)
         generator->status = error_no_memory(generator->error);
     for (size_t i = 0; i < count && generator->status == VDBQ_OK; i++)
-        add_result(generator, &selection->results[i], &results[i]);
+        add_result(generator, &bound[i], &results[i]);
     return results;
+}
+
+void codegen_finish(struct generator *generator,
+                    const struct codegen_result *results, unsigned count,
+                    int end)
+{
+    struct emit_result *places = add_results(generator, results, count);
+
+    emit_place(generator, end);
+    if (generator->status == VDBQ_OK)
+        generator->status = emit_finish(generator, places, count);
 }

@@ -38,4 +38,14 @@ enum { WHEN_FALSE = 0, WHEN_TRUE = 1 };
 void condition_jump(struct generator *generator,
                     const struct expression *condition, int when, int label);
 
+/* Adds the next cursor to a program, over the table or the input. */
+enum vdbq_status codegen_add_source(const struct codegen_source *source,
+                                    struct program *program,
+                                    struct error *error);
+/* The results, over what is emitted so far, and the end of the program; rows
+ * that jump to `end` are none of them. */
+void codegen_finish(struct generator *generator,
+                    const struct codegen_result *results, unsigned count,
+                    int end);
+
 #endif

@@ -358,7 +358,10 @@ static void add_head(struct generator *generator,
         add_final(generator, &(struct instruction){ .op = OP_TABLE,
                                                     .a = (int)table->id,
                                                     .c = (int)i,
-                                                    .name = table->name });
+                                                    .name = table->name,
+                                                    .comment = table->input > 0
+                                                                   ? "input"
+                                                                   : NULL });
     }
     for (unsigned i = 0; i < result_count; i++) {
         bool nullable = results[i].null >= 0;

@@ -18,12 +18,21 @@
 
 enum { EMIT_BUCKETS = 256 };
 
+struct expression;
+
 /* Where the values of a column are. */
 struct column_place {
     int cursor;
     int column; /* -1: Rowid                                       */
     int row;    /* register with the row, for ColumnAt; -1: the row
                    that runs: the cursor is an axis                */
+    const struct made_column *made; /* it is computed; NULL: as above */
+};
+/* A column that is an expression over others, or is in registers by now. */
+struct made_column {
+    const struct expression *expression; /* NULL: in registers     */
+    const struct column_place *columns;  /* of the expression      */
+    int r, null;                         /* null: -1: never NULL   */
 };
 
 struct generator {

@@ -247,7 +247,7 @@ static bool lower_axis(const struct grid *grid, unsigned axis,
     }
     for (unsigned i = 0; i < node->column_count; i++)
         reading->columns[first + (int)i] =
-            (struct column_place){ (int)axis, map[i], -1 };
+            (struct column_place){ (int)axis, map[i], -1, NULL };
     return true;
 }
 
@@ -324,8 +324,8 @@ int lower_grid(struct lowering *lowering, struct node *node,
     struct reading reading = { 0 };
     int number = -1;
 
-    reading.results = lower_needed_results(lowering, node, needed, map,
-                                           &reading.result_count);
+    reading.results = lower_results(lowering, node, needed, map,
+                                    &reading.result_count);
     if (reading.results != NULL && read_select(&grid, node, &reading)
         && lower_axes(&grid, &reading))
         number = lower_program(&grid, &reading);

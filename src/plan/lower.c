@@ -32,7 +32,9 @@ struct column_place *lower_places(struct lowering *lowering,
     if (places == NULL)
         return error_no_memory(lowering->binder->error), NULL;
     for (unsigned i = 0; i < count; i++)
-        places[i] = (struct column_place){ cursor, columns[i], -1 };
+        places[i] = (struct column_place){ .cursor = cursor,
+                                           .column = columns[i],
+                                           .row = -1 };
     return places;
 }
 
@@ -68,10 +70,9 @@ static int lower_source(struct lowering *lowering, struct node *node,
 }
 
 /* What the program gives: the needed results, or just a number. */
-struct codegen_result *lower_needed_results(struct lowering *lowering,
-                                            struct node *node,
-                                            const bool *needed, int *map,
-                                            unsigned *count)
+struct codegen_result *lower_results(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     int *map, unsigned *count)
 {
     struct binder *binder = lowering->binder;
     struct codegen_result *results = arena_alloc(
@@ -133,26 +134,30 @@ static int lower_select(struct lowering *lowering, struct node *node,
                         const bool *needed, int *map)
 {
     struct codegen_source source = { 0 };
+    int input, number = lower_fused(lowering, node, needed, map);
     struct codegen_result *results;
     unsigned count;
-    int input, number;
 
+    if (number != LOWER_NOT_FUSED)
+        return number;
     if (lower_is_grid(node->left))
         return lower_grid(lowering, node, needed, map);
     input = lower_source(lowering, node, needed, &source);
     if (input == -2)
         return -1;
-    results = lower_needed_results(lowering, node, needed, map, &count);
+    results = lower_results(lowering, node, needed, map, &count);
     if (results == NULL)
         return -1;
     if (is_input(lowering, node, input, source.columns, results, count))
         return input;
     number = lower_add_step(lowering, STEP_SCAN, count, &input, input >= 0);
-    if (number < 0 || !lower_describe_results(lowering, number, results, count))
+    if (number < 0
+        || !lower_describe_results(lowering, number, results, count))
         return -1;
-    if (input >= 0)
+    if (input >= 0) {
         source.input = steps_at(lowering->steps, input);
-    source.input_number = input >= 0;
+        source.input_number = 1;
+    }
     return codegen_select(lowering->binder, &source, node->where, results,
                           count,
                           &steps_at(lowering->steps, number)->scan.program)

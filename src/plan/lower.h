@@ -18,6 +18,11 @@ struct lowering {
  * where they are in the step's rows, -1: nowhere. */
 int lower_node(struct lowering *lowering, struct node *node,
                const bool *needed, int *map);
+/* A NODE_SELECT that becomes one program with joins below it; where it does
+ * not, LOWER_NOT_FUSED, and nothing is done. lower_fuse.c. */
+enum { LOWER_NOT_FUSED = -2 };
+int lower_fused(struct lowering *lowering, struct node *node,
+                const bool *needed, int *map);
 int lower_join(struct lowering *lowering, struct node *node,
                const bool *needed, int *map);      /* lower_join.c  */
 /* A SELECT over inner joins without keys (grid.c). */
@@ -45,21 +50,19 @@ bool *lower_flags(struct lowering *lowering, unsigned count);
 int *lower_numbers(struct lowering *lowering, unsigned count);
 /* Sets the flags of the columns that an expression reads; a visitor. */
 bool lower_mark_columns(void *needed, struct expression **operand);
-/* The places of the columns of a cursor that is an axis (lower.c). */
-struct column_place *lower_places(struct lowering *lowering,
-                                  const int *columns, unsigned count,
-                                  int cursor);
-/* The columns of a table as programs number them (lower.c). */
-void lower_number_table(const struct table *table, int *columns);
-/* What a SELECT's program gives: the needed results, or just a number; and
- * the step's columns for these. */
-struct codegen_result *lower_needed_results(struct lowering *lowering,
-                                            struct node *node,
-                                            const bool *needed, int *map,
-                                            unsigned *count);
+/* lower.c: what the program of a SELECT gives, the needed results, or just a
+ * number; its columns; the columns of a table as programs number them; the
+ * places of the columns of a cursor that is an axis. */
+struct codegen_result *lower_results(struct lowering *lowering,
+                                     struct node *node, const bool *needed,
+                                     int *map, unsigned *count);
 bool lower_describe_results(struct lowering *lowering, int number,
                             const struct codegen_result *results,
                             unsigned count);
+void lower_number_table(const struct table *table, int *columns);
+struct column_place *lower_places(struct lowering *lowering,
+                                  const int *columns, unsigned count,
+                                  int cursor);
 struct step_column lower_column(const struct node_column *column);
 /* A new step, with room for `columns` columns and with `inputs`. */
 int lower_add_step(struct lowering *lowering, enum step_kind kind,

@@ -4,6 +4,7 @@
  * condition needs.
  */
 #include "plan/lower.h"
+#include "plan/probe.h"
 
 #include <string.h>
 
@@ -145,13 +146,28 @@ static bool map_joined(struct lowering *lowering, const struct node *node,
     return true;
 }
 
+/* A join that stands alone, as a program. */
+static int lower_alone(struct lowering *lowering, struct node *node,
+                       const bool *needed, int *map)
+{
+    struct probe probe;
+    struct node *select;
+
+    if (!probe_fits(node, &probe))
+        return LOWER_NOT_FUSED;
+    select = node_filter(lowering->binder, node, NULL);
+    return select ? lower_fused(lowering, select, needed, map) : -1;
+}
+
 int lower_join(struct lowering *lowering, struct node *node,
                const bool *needed, int *map)
 {
     struct sides sides;
     struct step_join *join;
-    int number;
+    int number = lower_alone(lowering, node, needed, map);
 
+    if (number != LOWER_NOT_FUSED)
+        return number;
     if (!start_sides(lowering, node, &sides)
         || !mark_sides(lowering, node, needed, &sides))
         return -1;

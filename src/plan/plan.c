@@ -87,6 +87,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
                                 const struct parameter *parameters,
+                                const struct plan_limits *limits,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error)
 {
@@ -97,6 +98,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
         .parameters = parameters,
         .value_count = (int)statement->parameter_count,
         .parameter_count = (int)statement->parameter_count,
+        .limits = limits,
         .arena = arena,
         .error = error
     };

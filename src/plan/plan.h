@@ -91,11 +91,22 @@ struct plan {
     };
 };
 
+/* The most bytes that rows may take which one program finds by their keys.
+ * It never decides which rows a query gives, or in what order. */
+struct plan_limits {
+    uint64_t probed_bytes;                  /* that always can be          */
+    uint64_t (*probed_most)(void *context); /* that can be; asked only where
+                                               the former is not enough;
+                                               NULL: no more than that     */
+    void *context;
+};
+
 /*
  * Plans a statement. `sql` is the text that it was parsed from; `parameters`
- * are as many as the statement has (NULL: none has a value). What is not the
- * steps' own lives in `arena`. The plan is to be finished with
- * plan_finish(); after a failure there is nothing to finish.
+ * are as many as the statement has (NULL: none has a value); `limits` may be
+ * NULL: there are none. What is not the steps' own lives in `arena`. The plan
+ * is to be finished with plan_finish(); after a failure there is nothing to
+ * finish.
  * Fails with UNKNOWN, EXISTS, TYPE, RANGE, CONSTRAINT, SYNTAX, LIMIT,
  * NO_MEMORY; positions count from `sql`.
  */
@@ -103,6 +114,7 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 const char *sql, size_t sql_length,
                                 const struct catalogue *catalogue,
                                 const struct parameter *parameters,
+                                const struct plan_limits *limits,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error);
 void plan_finish(struct plan *plan);

@@ -24,7 +24,10 @@
  *   outer.c          ... but outer ones stay where they are
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
- *   grid.c           ... inner joins without keys programs of several axes
+ *   grid.c           ... inner joins without keys programs of several axes ...
+ *   lower_fuse.c     ... and joins that can be probed parts of a program ...
+ *   fuse.c           ... whose code finds rows by their keys ...
+ *   probe.c          ... where one number tells which one
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
  *   value.c          expressions become registers
@@ -85,6 +88,7 @@ struct binder {
     unsigned views;             /* that are open, in one another    */
     unsigned deep;              /* queries, in one another          */
     unsigned nodes;             /* that were made                   */
+    const struct plan_limits *limits; /* NULL: none                 */
     bool aggregates;            /* they are allowed here            */
     bool windows;               /* they are, too                    */
     struct machine *machine;    /* for folding, once needed         */
@@ -347,8 +351,8 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 struct codegen_source {
     const struct table *table;         /* NULL: none                     */
     const struct step *input;          /* NULL: none                     */
-    unsigned input_number;             /* 1 + which input of the step that
-                                          runs the program               */
+    unsigned input_number;             /* of it, as in program_table     */
+    const char *name;                  /* of the input; NULL: "input"    */
     const struct column_place *columns; /* by the number that expressions
                                           have for them                  */
     const struct codegen_source *others; /* further axes of a grid; their

@@ -241,6 +241,22 @@ static int column_in(struct generator *generator, const struct expression *e,
     });
 }
 
+/* The value of a column that is computed. */
+static struct value made_column(struct generator *generator,
+                                const struct expression *e)
+{
+    const struct column_place *columns = generator->columns;
+    const struct made_column *made = columns[e->column].made;
+    struct value value = { made->r, made->null };
+
+    if (made->expression == NULL)
+        return value;
+    generator->columns = made->columns;
+    value = value_of(generator, made->expression, e->machine);
+    generator->columns = columns;
+    return value;
+}
+
 static struct value column(struct generator *generator,
                            const struct expression *e)
 {
@@ -248,10 +264,11 @@ static struct value column(struct generator *generator,
     const struct op_family *family = place->row >= 0     ? &found
                                      : place->column < 0 ? &keys
                                                          : &columns;
-    struct value value = {
-        .r = column_in(generator, e, op_of(family, e->type)), .null = -1
-    };
+    struct value value = { .null = -1 };
 
+    if (place->made != NULL)
+        return made_column(generator, e);
+    value.r = column_in(generator, e, op_of(family, e->type));
     if (e->nullable)
         value.null = column_null(generator, e);
     return value;
@@ -262,7 +279,10 @@ static int column_null(struct generator *generator,
 {
     const struct column_place *place = &generator->columns[e->column];
 
-    assert(place->column >= 0);
+    if (place->made != NULL)
+        return made_column(generator, e).null;
+    if (place->column < 0)
+        return -1;
     return column_in(generator, e,
                      place->row < 0 ? OP_COLUMN_NULL : OP_COLUMN_AT_NULL);
 }

@@ -14,13 +14,20 @@ static void print_comma(size_t i, struct text *text)
     text_print(text, i > 0 ? ", " : " ");
 }
 
-static void print_scan(const struct step *step, struct text *text)
+/* "scan of table sales, probes shop (step 0), day (step 1)" */
+static void print_scan(const struct step *step, const char *prefix,
+                       struct text *text)
 {
     const struct vector *tables = &step->scan.program.tables;
+    const struct program_table *table =
+        VECTOR_ITEMS(tables, struct program_table);
     text_print(text, "scan");
-    if (step->inputs.count == 0 && tables->count > 0)
-        text_print(text, " of table %s",
-                   VECTOR_ITEMS(tables, struct program_table)[0].name);
+    if (tables->count > 0 && table[0].input == 0)
+        text_print(text, " of table %s", table[0].name);
+    for (size_t i = 1; i < tables->count; i++)
+        text_print(text, "%s%s (step %s%d)", i > 1 ? ", " : ", probes ",
+                   table[i].name, prefix,
+                   VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
 }
 
 static void print_aggregate(const struct step_aggregate *aggregate,
@@ -155,11 +162,12 @@ static void print_map(const struct step *step, struct text *text)
     }
 }
 
-static void print_what(const struct step *step, struct text *text)
+static void print_what(const struct step *step, const char *prefix,
+                       struct text *text)
 {
     switch (step->kind) {
     case STEP_SCAN:
-        print_scan(step, text);
+        print_scan(step, prefix, text);
         break;
     case STEP_GROUP:
         print_group(step, text);
@@ -205,7 +213,7 @@ static void print_step(const struct steps *steps, int number,
         text_print(text, "%s%s%d", i > 0 ? ", " : " of step ", prefix,
                    VECTOR_ITEMS(&step->inputs, int)[i]);
     text_print(text, ": ");
-    print_what(step, text);
+    print_what(step, prefix, text);
     text_print(text, "\n");
     if (step->kind == STEP_SCAN)
         program_print(&step->scan.program, text);

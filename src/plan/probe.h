@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joins whose left rows have one partner at most, which a probe finds
+ * (opcodes Probe and ColumnAt): what is sought, and in which column.
+ */
+#ifndef VDBQ_PLAN_PROBE_H
+#define VDBQ_PLAN_PROBE_H
+
+#include "plan/plan_inner.h"
+
+struct probe {
+    const struct node *join;
+    int single; /* the key that is sought, by its number, and the others are
+                   compared; -1: all of them, packed into one number         */
+};
+
+/* Whether the partners of a join's left rows can be found by a probe. */
+bool probe_fits(const struct node *join, struct probe *probe);
+/* The most bytes that the right side's rows take where they are probed, with
+ * so many columns of them. */
+uint64_t probe_bytes(const struct probe *probe, unsigned columns);
+
+/* The right side with the column that is probed, `*key`: of several keys it is
+ * one that is added. NULL: a failure. */
+struct node *probe_build(struct binder *binder, const struct probe *probe,
+                         int *key);
+/* What must hold of a pair that was found, over the columns of both sides: the
+ * other keys are equal, and the join's condition. `*rest` stays NULL where
+ * that is nothing. False: a failure. */
+bool probe_rest(struct binder *binder, const struct probe *probe,
+                struct expression **rest);
+
+/* The keys of one number. */
+struct probe_part {
+    struct expression *left; /* an integer, over the left side */
+    struct range range;      /* of the right side's            */
+};
+unsigned probe_parts(const struct probe *probe);
+bool probe_part(struct binder *binder, const struct probe *probe,
+                unsigned number, struct probe_part *part);
+
+#endif
