@@ -70,12 +70,22 @@ COLUMN_AT(I64)
 COLUMN_AT(F32)
 COLUMN_AT(F64)
 
+/* The number that a code stands for. */
+static i32 rank_of(GLOBAL const struct lookup *ranks, i32 code)
+{
+    GLOBAL const i32 *values = (GLOBAL const i32 *)(ranks + 1);
+    return (u32)code < ranks->count ? values[(u32)code] : 0;
+}
+
 OP(COLUMN_AT_WORD)
 {
-    u64 ranks = m->inner_feeds[b].ranks;
+    u64 at = m->inner_feeds[b].ranks;
+    GLOBAL const struct lookup *ranks =
+        (GLOBAL const struct lookup *)(m->control + at);
     op_COLUMN_AT_I32(m, k, a, b, c, d);
-    if (ranks != 0)
-        look_up_I32(m, a, a, ranks);
+    if (at != 0) {
+        EACH A(I32) = D(I32) >= 0 && LIVE ? rank_of(ranks, A(I32)) : 0;
+    }
 }
 
 OP(COLUMN_AT_NULL)

@@ -6,52 +6,9 @@
 
 #include <string.h>
 
+#include "api/query_program.h"
+
 /* ---------------------------------------------------------------- plan -- */
-
-/* Gives the tables of a program that was read their ids and types. */
-static enum vdbq_status resolve_table(vdbq_query *query,
-                                      const struct catalogue *catalogue,
-                                      struct program *program,
-                                      struct program_table *table)
-{
-    const struct table *found =
-        table->name ? catalogue_table(catalogue, table->name) : NULL;
-    if (found == NULL)
-        return error_set(&query->db->error, VDBQ_UNKNOWN,
-                         "the program's table \"%s\" does not exist",
-                         table->name ? table->name : "");
-    return plan_describe(found, program, table, &query->db->error);
-}
-
-/* Reads the query's text into a program. */
-static enum vdbq_status read_program(vdbq_query *query,
-                                     const struct catalogue *catalogue,
-                                     struct program *program)
-{
-    enum vdbq_status status =
-        program_read(query->text, program, &query->db->error);
-    for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++)
-        status = resolve_table(query, catalogue, program,
-                               vector_at(&program->tables, i));
-    return status;
-}
-
-static enum vdbq_status plan_program(vdbq_query *query,
-                                     const struct catalogue *catalogue)
-{
-    struct steps *steps = &query->plan.steps;
-    query->plan = (struct plan){ .kind = PLAN_SELECT };
-    steps_init(steps);
-    struct step *step = steps_add(steps, STEP_SCAN);
-    enum vdbq_status status =
-        step != NULL ? read_program(query, catalogue, &step->scan.program)
-                     : error_no_memory(&query->db->error);
-    if (status == VDBQ_OK && !steps_describe(steps, step))
-        status = error_no_memory(&query->db->error);
-    if (status != VDBQ_OK)
-        plan_finish(&query->plan);
-    return status;
-}
 
 static void forget_plan(vdbq_query *query)
 {
@@ -73,7 +30,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     enum vdbq_status status;
     forget_plan(query);
     if (query->statement == NULL)
-        status = plan_program(query, catalogue);
+        status = query_program(query->text, catalogue, &query->plan, error);
     else
         status = plan_statement(query->statement, query->text, query->length,
                                 catalogue, query->parameters, &limits,

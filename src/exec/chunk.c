@@ -83,17 +83,44 @@ static enum vdbq_status make_words(struct chunks *chunks,
 {
     struct word_base *base = NULL;
     enum vdbq_status status = make_base(chunks, params, &base, error);
+    struct word_table_params words = {
+        .program = params->program,
+        .base = base,
+        .parameters = params->stream->parameters,
+        .parameter_count = params->stream->parameter_count,
+    };
+    words.inner = inner_words(params->inner, &words.inner_count);
     if (status == VDBQ_OK)
-        status = word_table_init(
-            &chunks->words,
-            &(struct word_table_params){
-                .program = params->program,
-                .base = base,
-                .parameters = params->stream->parameters,
-                .parameter_count = params->stream->parameter_count },
-            error);
+        status = word_table_init(&chunks->words, &words, error);
     word_base_release(base);
     return status;
+}
+
+/* Puts the rows that are probed in place, then opens the runner. */
+static enum vdbq_status open_runner(struct chunks *chunks,
+                                    const struct chunk_params *params,
+                                    const struct stream_place *place,
+                                    struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (params->inner != NULL)
+        status = inner_put(params->inner,
+                           &(struct inner_place){ .device = place->device,
+                                                  .resident = place->resident,
+                                                  .words = &chunks->words },
+                           error);
+    if (status != VDBQ_OK)
+        return status;
+    return runner_open(
+        &(struct runner_params){ .device = place->device,
+                                 .program = params->program,
+                                 .mode = place->mode,
+                                 .build = place->build,
+                                 .adaptive = place->adaptive,
+                                 .rows = params->rows,
+                                 .inner = inner_run(params->inner),
+                                 .values = &chunks->words.values },
+        &chunks->runner, error);
 }
 
 enum vdbq_status chunks_init(struct chunks *chunks,
@@ -112,15 +139,7 @@ enum vdbq_status chunks_init(struct chunks *chunks,
     if (word_table_needed(params->program))
         status = make_words(chunks, params, error);
     if (status == VDBQ_OK)
-        status = runner_open(
-            &(struct runner_params){ .device = place.device,
-                                     .program = params->program,
-                                     .mode = place.mode,
-                                     .build = place.build,
-                                     .adaptive = place.adaptive,
-                                     .rows = params->rows,
-                                     .values = &chunks->words.values },
-            &chunks->runner, error);
+        status = open_runner(chunks, params, &place, error);
     if (status != VDBQ_OK)
         return status;
     chunks->pack = runner_pack(chunks->runner);

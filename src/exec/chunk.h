@@ -8,6 +8,7 @@
 #ifndef VDBQ_EXEC_CHUNK_H
 #define VDBQ_EXEC_CHUNK_H
 
+#include "exec/inner.h"
 #include "exec/relation.h"
 #include "exec/runner.h"
 #include "exec/stream.h"
@@ -44,7 +45,10 @@ struct chunks {
 
 struct chunk_params {
     const struct stream_params *stream; /* for its choose              */
-    const struct program *program;      /* of one table, checked       */
+    const struct program *program;      /* checked; its first table is that
+                                           of the rows                 */
+    struct inner *inner;                /* rows that it probes, put in place
+                                           here; NULL: none            */
     struct words *const *words;         /* of each column of the rows; NULL
                                            for those that are no text   */
     uint64_t rows;                      /* about how many there will be */

@@ -257,6 +257,35 @@ static enum vdbq_status make_room(struct resident *resident, uint64_t size,
     return allocate(resident, size, memory, error);
 }
 
+enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
+                                  struct error *error)
+{
+    uint64_t budget = resident->budget_bytes;
+
+    while (bytes <= budget && resident->used_bytes > budget - bytes &&
+           oldest(resident) != NULL)
+        device_memory_destroy(drop(resident, oldest(resident)));
+    if (bytes > budget || resident->used_bytes > budget - bytes) {
+        error_set(error, VDBQ_LIMIT,
+                  "the inner rows of a join take %llu bytes: %llu of %llu "
+                  "bytes of device memory are in use",
+                  (unsigned long long)bytes,
+                  (unsigned long long)resident->used_bytes,
+                  (unsigned long long)budget);
+        return error_hint(error, "give more memory: set VDBQ_DEVICE_MEMORY, "
+                          "for instance to %lluM",
+                          (unsigned long long)((resident->used_bytes +
+                                                2 * bytes) >> 20) + 1);
+    }
+    resident->used_bytes += bytes;
+    return VDBQ_OK;
+}
+
+void resident_return(struct resident *resident, uint64_t bytes)
+{
+    resident->used_bytes -= bytes;
+}
+
 /* Takes an idle entry out of the store; its memory is the caller's. */
 static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry)

@@ -53,6 +53,12 @@ void resident_add(struct resident_tablet *pinned, unsigned column);
 /* Its columns may not be there: what should have brought them failed. */
 void resident_forget(struct resident_tablet *pinned);
 
+/* Takes bytes out of the budget for what else lies on the device, and gives
+ * them back. Fails with LIMIT. */
+enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
+                                  struct error *error);
+void resident_return(struct resident *resident, uint64_t bytes);
+
 /* Drops what is not in the catalogue, if that is another one than before,
  * and not in use. */
 void resident_drop_old(struct resident *resident,

@@ -77,15 +77,15 @@ static enum vdbq_status make_words(struct scan *scan, struct error *error)
 {
     struct word_base *base = NULL;
     enum vdbq_status status = make_base(scan, &base, error);
+    struct word_table_params params = {
+        .program = scan->params.runner.program,
+        .base = base,
+        .parameters = scan->params.parameters,
+        .parameter_count = scan->params.parameter_count,
+    };
+    params.inner = inner_words(scan->params.inner, &params.inner_count);
     if (status == VDBQ_OK)
-        status = word_table_init(
-            &scan->words,
-            &(struct word_table_params){
-                .program = scan->params.runner.program,
-                .base = base,
-                .parameters = scan->params.parameters,
-                .parameter_count = scan->params.parameter_count },
-            error);
+        status = word_table_init(&scan->words, &params, error);
     word_base_release(base);
     scan->params.runner.values = &scan->words.values;
     return status;
@@ -109,6 +109,24 @@ static bool find_columns(struct scan *scan)
     return columns != NULL;
 }
 
+/* Puts the rows that are probed in place, then opens the runner. */
+static enum vdbq_status open_runner(struct scan *scan, struct error *error)
+{
+    struct scan_params *params = &scan->params;
+    enum vdbq_status status = VDBQ_OK;
+    if (params->inner != NULL)
+        status = inner_put(params->inner,
+                           &(struct inner_place){
+                               .device = params->runner.device,
+                               .resident = params->resident,
+                               .words = &scan->words },
+                           error);
+    params->runner.inner = inner_run(params->inner);
+    return status == VDBQ_OK
+               ? runner_open(&params->runner, &scan->runner, error)
+               : status;
+}
+
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
@@ -121,7 +139,7 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (word_table_needed(program))
         status = make_words(scan, error);
     if (status == VDBQ_OK)
-        status = runner_open(&params->runner, &scan->runner, error);
+        status = open_runner(scan, error);
     if (status != VDBQ_OK)
         return status;
     if (params->resident != NULL)
@@ -143,9 +161,13 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL &&
-        !skip_init(&scan->skip, scan->params.runner.program,
-                   scan->sources.pack, scan->table,
-                   scan->words.base != NULL ? &scan->words : NULL,
+        !skip_init(&scan->skip,
+                   &(struct skip_params){
+                       .program = params->runner.program,
+                       .pack = scan->sources.pack,
+                       .table = scan->table,
+                       .words = scan->words.base != NULL ? &scan->words : NULL,
+                       .inner = inner_ranges(params->inner) },
                    &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool.h"
+#include "exec/inner.h"
 #include "exec/resident.h"
 #include "exec/runner.h"
 #include "exec/word_cache.h"
@@ -20,6 +21,8 @@ struct scan_params {
                                         the runner's device                */
     struct resident *resident;       /* of that device; for MODE_CACHED    */
     struct word_cache *words;        /* beside the pool; NULL: none        */
+    struct inner *inner;             /* rows that the program probes, put
+                                        in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
     unsigned parameter_count;
     bool skips;                      /* tablets of which nothing comes     */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_SCAN with an input: a program over the rows of another step, in
+ * STEP_SCAN over an input: a program over the rows of another step, in
  * chunks. A failure comes where its row would have come.
  */
 #include "exec/chunk.h"
@@ -8,6 +8,9 @@
 
 struct scan_rows {
     struct stream head;
+    struct stream *input;      /* whose rows are run over: the others' are
+                                  inner rows                               */
+    struct inner *inner;
     struct chunks chunks;
     struct vdbq_batch pending; /* of the input: rows that are not in a chunk
                                   yet, from `taken` on                     */
@@ -21,7 +24,7 @@ struct scan_rows {
 static enum vdbq_status open_chunks(struct scan_rows *scan,
                                     struct error *error)
 {
-    const struct stream *input = scan->head.inputs[0];
+    const struct stream *input = scan->input;
     unsigned count = input->step->column_count;
     struct words **words = memory_zeroed(count, sizeof *words);
     if (words == NULL)
@@ -33,6 +36,7 @@ static enum vdbq_status open_chunks(struct scan_rows *scan,
                     &(struct chunk_params){
                         .stream = scan->head.params,
                         .program = &scan->head.step->scan.program,
+                        .inner = scan->inner,
                         .words = words,
                         .rows = input->rows_most },
                     error);
@@ -44,12 +48,15 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
                                        struct error *error)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
-    stream->rows_most = stream->inputs[0]->rows_most;
+    const struct program_table *table = stream->step->scan.program.tables.items;
+    scan->input = stream->inputs[table->input - 1];
+    stream->rows_most = scan->input->rows_most;
     scan->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
-    return open_chunks(scan, error);
+    enum vdbq_status status = inner_gather(stream, &scan->inner, error);
+    return status == VDBQ_OK ? open_chunks(scan, error) : status;
 }
 
 /* Fetches the input's next rows where all are in chunks; notes its end. */
@@ -60,7 +67,7 @@ static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
         return VDBQ_OK;
     status = stream_pause(scan->head.params, error);
     if (status == VDBQ_OK)
-        status = stream_batch(scan->head.inputs[0], &scan->pending, error);
+        status = stream_batch(scan->input, &scan->pending, error);
     scan->taken = 0;
     scan->fed = status != VDBQ_OK || scan->pending.rows == 0;
     return status;
@@ -136,13 +143,16 @@ static struct words *scan_rows_words(const struct stream *stream,
 static void scan_rows_stats(const struct stream *stream,
                             struct vdbq_stats *stats)
 {
-    chunks_stats(&((const struct scan_rows *)stream)->chunks, stats);
+    const struct scan_rows *scan = (const struct scan_rows *)stream;
+    inner_stats(scan->inner, stats);
+    chunks_stats(&scan->chunks, stats);
 }
 
 static void scan_rows_close(struct stream *stream)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
     chunks_finish(&scan->chunks);
+    inner_close(scan->inner);
     memory_release(scan->vectors);
 }
 

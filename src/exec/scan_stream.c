@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_SCAN: a program over a table's tablets, or once.
+ * STEP_SCAN: a program over a table's tablets, or once. Rows that it probes
+ * come first, from the step's inputs.
  */
 #include "exec/scan.h"
 #include "exec/stream_inner.h"
@@ -8,6 +9,7 @@
 struct scan_stream {
     struct stream head;
     struct scan *scan;
+    struct inner *inner;   /* rows that its program probes              */
     struct device *device; /* that may take its rows; NULL: none        */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
 };
@@ -23,16 +25,17 @@ static const struct table *table_of(const struct stream *stream)
                                            struct program_table)[0].id);
 }
 
-static enum vdbq_status scan_stream_open(struct stream *stream,
-                                         struct error *error)
+static enum vdbq_status open_scan(struct scan_stream *made,
+                                  const struct table *table, uint64_t rows,
+                                  struct error *error)
 {
-    struct scan_stream *made = (struct scan_stream *)stream;
+    struct stream *stream = &made->head;
     const struct stream_params *params = stream->params;
-    const struct table *table = table_of(stream);
     struct stream_place place;
-    uint64_t rows = table != NULL ? table->rows : 1;
-    enum vdbq_status status = params->choose(params->choose_context, table,
-                                             rows, &place, error);
+    uint64_t inner = inner_rows(made->inner);
+    enum vdbq_status status =
+        params->choose(params->choose_context, table,
+                       rows > inner ? rows : inner, &place, error);
     if (status != VDBQ_OK)
         return status;
     struct scan_params scan = {
@@ -46,6 +49,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         .pool = place.pool,
         .resident = place.resident,
         .words = place.words,
+        .inner = made->inner,
         .parameters = params->parameters,
         .parameter_count = params->parameter_count,
         .skips = place.skips,
@@ -53,13 +57,24 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         .progress = params->progress,
         .progress_context = params->progress_context,
     };
-    stream->rows_most = rows;
     made->device = place.takes && table != NULL ? place.device : NULL;
+    return scan_open(&scan, &made->scan, error);
+}
+
+static enum vdbq_status scan_stream_open(struct stream *stream,
+                                         struct error *error)
+{
+    struct scan_stream *made = (struct scan_stream *)stream;
+    const struct table *table = table_of(stream);
+    stream->rows_most = table != NULL ? table->rows : 1;
     made->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *made->vectors);
     if (made->vectors == NULL)
         return error_no_memory(error);
-    return scan_open(&scan, &made->scan, error);
+    enum vdbq_status status = inner_gather(stream, &made->inner, error);
+    return status == VDBQ_OK
+               ? open_scan(made, table, stream->rows_most, error)
+               : status;
 }
 
 /* The machine's values, with the types that they have in SQL. */
@@ -87,6 +102,7 @@ static void scan_stream_stats(const struct stream *stream,
                               struct vdbq_stats *stats)
 {
     const struct scan_stream *scan = (const struct scan_stream *)stream;
+    inner_stats(scan->inner, stats);
     if (scan->scan != NULL)
         scan_stats(scan->scan, stats);
 }
@@ -95,6 +111,7 @@ static void scan_stream_close(struct stream *stream)
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
     scan_close(scan->scan);
+    inner_close(scan->inner);
     memory_release(scan->vectors);
 }
 

@@ -28,6 +28,7 @@ struct way {
 struct rows {
     struct device_memory *pinned;
     struct device_memory *resident; /* for MODE_CACHED */
+    struct device_memory *inner;
 };
 
 /* What the program at hand leaves open. */
@@ -35,6 +36,7 @@ struct open_values {
     struct arena arena;
     struct run_values values;
     struct run_ranks ranks[SELFTEST_FEEDS_MAX];
+    struct selftest_inner inner;
 };
 
 struct testing {
@@ -43,6 +45,7 @@ struct testing {
     struct rows host_rows;
     struct rows device_rows;
     const struct selftest_encoding *encoding; /* of columns; NULL: plain */
+    bool hashed; /* indexes of inner rows */
     struct open_values open;
     unsigned opcodes;
     vdbq_report report;
@@ -205,8 +208,18 @@ static enum vdbq_status run(const struct testing *test,
                                     .mode = way->mode,
                                     .build = way->build,
                                     .values = &test->open.values };
+    struct run_inner inner = test->open.inner.run;
+    inner.memory = rows->inner;
     *outcome = (struct outcome){ .values = VECTOR(char) };
-    enum vdbq_status status = runner_open(&params, &runner, test->error);
+    enum vdbq_status status = VDBQ_OK;
+    if (program->tables.count > 1) {
+        params.inner = &inner;
+        status = device_write(rows->inner, 0, test->open.inner.block,
+                              test->open.inner.size,
+                              &(struct device_times){ 0 }, test->error);
+    }
+    if (status == VDBQ_OK)
+        status = runner_open(&params, &runner, test->error);
     if (status != VDBQ_OK)
         return status;
     make_feeds(test, program, runner_pack(runner), feeds);
@@ -268,6 +281,10 @@ static enum vdbq_status open_values(struct testing *test,
         program_pack(program, &open->arena, &pack, test->error);
     if (status == VDBQ_OK && !selftest_open(program, &pack, &open->arena,
                                             &open->values, open->ranks))
+        status = error_no_memory(test->error);
+    if (status == VDBQ_OK && program->tables.count > 1 &&
+        !selftest_inner(&pack, test->hashed, &open->ranks[pack.feed_count - 1],
+                        &open->arena, &open->inner))
         status = error_no_memory(test->error);
     return status;
 }
@@ -337,6 +354,26 @@ static enum vdbq_status test_fail(struct testing *test)
     return status;
 }
 
+/* All opcodes over inner rows together, with both kinds of indexes. */
+static enum vdbq_status test_probe(struct testing *test)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (int hashed = 0; hashed <= 1 && status == VDBQ_OK; hashed++) {
+        struct program program;
+        program_init(&program);
+        test->hashed = hashed;
+        status = selftest_probe(&program)
+                     ? test_program(test, hashed ? "Probe (hashed)"
+                                                 : "Probe (dense)", &program)
+                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    for (int i = 0; i < OPCODES; i++)
+        test->opcodes += op_facts((enum opcode)i)->form == FORM_PROBE ||
+                         op_facts((enum opcode)i)->form == FORM_COLUMN_AT;
+    return status;
+}
+
 /* Whether an opcode joins the group, or is tested alone: one that may fail,
  * and one that fixes the type of the key. */
 static bool is_alone(enum opcode op)
@@ -368,7 +405,7 @@ static enum vdbq_status test_ops(struct testing *test)
     }
     if (count > 0 && status == VDBQ_OK)
         status = test_values(test, group, count);
-    return status;
+    return status == VDBQ_OK ? test_probe(test) : status;
 }
 
 /* Runs the opcodes that load, over columns of every encoding. */
@@ -440,6 +477,9 @@ static enum vdbq_status make_rows(struct device *device, struct rows *rows,
     if (status == VDBQ_OK)
         status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
                                       &rows->resident, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
+                                      &rows->inner, error);
     return status;
 }
 
@@ -447,6 +487,7 @@ static void free_rows(struct rows *rows)
 {
     device_memory_destroy(rows->pinned);
     device_memory_destroy(rows->resident);
+    device_memory_destroy(rows->inner);
 }
 
 enum vdbq_status selftest(struct device *device, struct device *host,

@@ -145,8 +145,10 @@ struct feed selftest_encoded(int column, int type,
 
 bool selftest_gives_value(enum opcode op)
 {
+    enum op_form form = op_facts(op)->form;
     return op_facts(op)->writes != TYPE_NONE &&
-           op_facts(op)->effect != EFFECT_HOST;
+           op_facts(op)->effect != EFFECT_HOST && form != FORM_PROBE &&
+           form != FORM_COLUMN_AT;
 }
 
 bool selftest_jumps(enum opcode op)

@@ -21,7 +21,8 @@ enum {
     SELFTEST_Y = 4,
     SELFTEST_COLUMNS = 8,
     SELFTEST_WORD = SELFTEST_COLUMNS,
-    SELFTEST_FEEDS_MAX = SELFTEST_WORD + 2 /* with the key */
+    SELFTEST_FEEDS_MAX = SELFTEST_WORD + 2, /* with the key */
+    SELFTEST_INNER_ROWS = 700
 };
 
 /* Fills `block` (SELFTEST_BYTES, 8-byte aligned) with the columns. Tame
@@ -59,6 +60,23 @@ bool selftest_columns(struct program *program);
 bool selftest_jump(struct program *program, enum opcode op, int validity);
 /* ... or that fails for some rows. */
 bool selftest_fail(struct program *program);
+
+/* ... or that probes inner rows by every type of key, for rows that are live
+ * and others, and reads every type of column of what it finds. */
+bool selftest_probe(struct program *program);
+
+/* Inner rows: a block of bytes, and what describes it. */
+struct selftest_inner {
+    struct run_inner run; /* without its memory */
+    u8 *block;
+    u64 size;
+};
+/* Makes them for a program of selftest_probe(), with dense or hashed indexes.
+ * `ranks`: of the feed of words, of which keys are made. All lives in `arena`.
+ * False: no memory. */
+bool selftest_inner(const struct program_pack *pack, bool hashed,
+                    const struct run_ranks *ranks, struct arena *arena,
+                    struct selftest_inner *inner);
 
 /* Fills what a program leaves open with fixed values. `ranks`: one a feed.
  * All lives in `arena`. False: no memory. */

@@ -11,27 +11,31 @@
  */
 #include "exec/skip.h"
 
-#include "exec/feed.h"
+#include <string.h>
 
+#include "exec/feed.h"
 #include "program/interval.h"
 
 /* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
 enum { SPLIT_MAX = 4 };
 
-bool skip_init(struct skip *skip, const struct program *program,
-               const struct program_pack *pack, const struct table *table,
-               const struct word_table *words, struct arena *arena)
+bool skip_init(struct skip *skip, const struct skip_params *params,
+               struct arena *arena)
 {
+    const struct program_pack *pack = params->pack;
+    size_t inner = pack->inner_count + 2 * (size_t)pack->index_count;
     *skip = (struct skip){
-        .program = program,
-        .pack = pack,
-        .table = table,
-        .words = words,
-        .ranges = arena_alloc(arena, (pack->feed_count + 1) *
+        .params = *params,
+        .ranges = arena_alloc(arena, (pack->feed_count + inner + 1) *
                                          sizeof *skip->ranges),
-        .room = arena_alloc(arena, program_reach_room(program)),
+        .room = arena_alloc(arena, program_reach_room(params->program)),
     };
-    return skip->ranges != NULL && skip->room != NULL;
+    if (skip->ranges == NULL || skip->room == NULL)
+        return false;
+    if (params->inner != NULL)
+        memcpy(skip->ranges + pack->feed_count, params->inner,
+               inner * sizeof *params->inner);
+    return true;
 }
 
 /* Values that are not NULL. */
@@ -71,10 +75,10 @@ static struct interval word_values(const struct skip *skip,
                                    const struct tablet_ref *tablet,
                                    unsigned feed)
 {
-    size_t chunk = (size_t)(tablet - skip->table->tablets);
+    size_t chunk = (size_t)(tablet - skip->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
-    if (skip->words != NULL)
-        word_table_range(skip->words, chunk, feed, &range.low, &range.high);
+    if (skip->params.words != NULL)
+        word_table_range(skip->params.words, chunk, feed, &range.low, &range.high);
     return range;
 }
 
@@ -96,10 +100,10 @@ static void set_range(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, struct kind kind)
 {
     unsigned column =
-        feed_table_column(skip->table, skip->pack->feeds[feed].column);
+        feed_table_column(skip->params.table, skip->params.pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
     *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
-    if (skip->table->columns[column].type == VDBQ_TEXT)
+    if (skip->params.table->columns[column].type == VDBQ_TEXT)
         range->value = word_values(skip, tablet, feed);
 }
 
@@ -108,13 +112,13 @@ static void set_range(struct skip *skip, const struct tablet_ref *tablet,
 static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, unsigned splits)
 {
-    if (feed == skip->pack->feed_count)
+    if (feed == skip->params.pack->feed_count)
         return !program_reaches(
-            skip->program, skip->pack,
-            skip->words != NULL ? &skip->words->values : NULL, skip->ranges,
+            skip->params.program, skip->params.pack,
+            skip->params.words != NULL ? &skip->params.words->values : NULL, skip->ranges,
             skip->room);
     unsigned column =
-        feed_table_column(skip->table, skip->pack->feeds[feed].column);
+        feed_table_column(skip->params.table, skip->params.pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
     if (column == NO_KEY) {
         *range = row_numbers(tablet);
@@ -141,9 +145,9 @@ bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
 bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
                   bool join, struct interval *ranges)
 {
-    for (unsigned i = 0; i < skip->pack->feed_count; i++) {
+    for (unsigned i = 0; i < skip->params.pack->feed_count; i++) {
         unsigned column =
-            feed_table_column(skip->table, skip->pack->feeds[i].column);
+            feed_table_column(skip->params.table, skip->params.pack->feeds[i].column);
         const struct column_facts *facts =
             column != NO_KEY ? &tablet->facts[column] : NULL;
         skip->ranges[i] = facts == NULL
@@ -151,13 +155,13 @@ bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
                               : column_range(facts, facts->null_count > 0,
                                              !facts->empty);
     }
-    if (!program_reach_results(skip->program, skip->pack, NULL, skip->ranges,
+    if (!program_reach_results(skip->params.program, skip->params.pack, NULL, skip->ranges,
                                skip->room))
         return false;
     const struct interval *registers = skip->room;
-    for (unsigned i = 0; i < program_results(skip->program); i++) {
+    for (unsigned i = 0; i < program_results(skip->params.program); i++) {
         const struct interval *range =
-            &registers[program_result(skip->program, i).register_];
+            &registers[program_result(skip->params.program, i).register_];
         ranges[i] = join ? interval_join(&ranges[i], range) : *range;
     }
     return true;

@@ -10,19 +10,24 @@
 #include "exec/word_table.h"
 #include "program/program.h"
 
-struct skip {
+struct skip_params {
     const struct program *program;
     const struct program_pack *pack;
     const struct table *table;
     const struct word_table *words; /* of the run; NULL: it has none */
-    struct feed_range *ranges; /* one a feed                 */
-    void *room;                /* of program_reaches()       */
+    const struct feed_range *inner; /* of inner rows, inner_ranges(); NULL:
+                                       there are none                */
+};
+
+struct skip {
+    struct skip_params params;
+    struct feed_range *ranges; /* as program_reaches() wants them    */
+    void *room;                /* of program_reaches()               */
 };
 
 /* Makes room in `arena`. False: no memory. */
-bool skip_init(struct skip *skip, const struct program *program,
-               const struct program_pack *pack, const struct table *table,
-               const struct word_table *words, struct arena *arena);
+bool skip_init(struct skip *skip, const struct skip_params *params,
+               struct arena *arena);
 
 /* Whether nothing comes of the tablet's rows: no result row, no failure. */
 bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet);

@@ -19,9 +19,11 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
-    if (step->kind == STEP_SCAN && program_axes(&step->scan.program) > 1)
+    const struct program_table *first =
+        step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
+    if (first != NULL && program_axes(&step->scan.program) > 1)
         return &scan_grid;
-    if (step->kind == STEP_SCAN && step->inputs.count > 0)
+    if (first != NULL && first->input > 0)
         return &scan_rows;
     return kinds[step->kind];
 }

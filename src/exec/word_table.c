@@ -2,8 +2,9 @@
 /*
  * Makes the words of a run. Word table rules:
  *
- * 1. The words grow in steps: first by constants and parameters, then by the
- *    texts that calls give, in the order of instructions. A call is computed
+ * 1. The words grow in steps: first by those of inner rows, by constants and
+ *    parameters, then by the texts that calls give, in the order of
+ *    instructions. A call is computed
  *    for all words that are there before it: what a register that it reads
  *    may hold was there, since the register is written before it is read.
  * 2. Each growth gives every word a new number; the order never changes. All
@@ -32,6 +33,7 @@ struct making {
     const struct word_table_params *params;
     struct program_pack pack;
     struct vector calls;    /* of struct call                             */
+    uint32_t **inner;       /* numbers of the words of inner columns now  */
     uint32_t *renumbered;   /* base's numbers now; NULL: they are the same */
     i64 *slots;
     struct run_lookup *lookups;
@@ -44,7 +46,8 @@ static bool is_open(const struct instruction *in)
     enum op_form form = op_facts(in->op)->form;
     return form == FORM_TEXT || form == FORM_PARAMETER ||
            form == FORM_LOOKUP || in->op == OP_COLUMN_WORD ||
-           in->op == OP_ROWID_WORD;
+           in->op == OP_ROWID_WORD || in->op == OP_COLUMN_AT_WORD ||
+           in->op == OP_PROBE_WORD;
 }
 
 bool word_table_needed(const struct program *program)
@@ -88,10 +91,32 @@ static bool renumber_call(struct making *making, struct call *call,
     return call->fails && call->null && call->integers && call->reals;
 }
 
+/* Whether a column of inner rows is the first one with its words. */
+static bool is_first(const struct making *making, unsigned column)
+{
+    struct words *const *inner = making->params->inner;
+    unsigned i = 0;
+    while (inner[i] != inner[column])
+        i++;
+    return i == column && inner[column] != NULL;
+}
+
+static void renumber_inner(const struct making *making,
+                           const uint32_t *numbers)
+{
+    for (unsigned i = 0; i < making->params->inner_count; i++) {
+        if (making->inner[i] == NULL || !is_first(making, i))
+            continue;
+        for (uint32_t k = 0; k < making->params->inner[i]->count; k++)
+            making->inner[i][k] = numbers[making->inner[i][k]];
+    }
+}
+
 /* Word i of those before has number numbers[i] now (word table rule 2). */
 static bool renumber(struct making *making, const uint32_t *numbers,
                      uint32_t now)
 {
+    renumber_inner(making, numbers);
     uint32_t count = making->params->base->words->count;
     bool first = making->renumbered == NULL;
     if (first)
@@ -130,7 +155,9 @@ static bool join(struct making *making, struct words *more,
                                          sizeof **numbers);
     struct words *all =
         numbers[0] != NULL ? words_join(parts, 2, numbers) : NULL;
-    bool joined = all != NULL && renumber(making, numbers[0], all->count);
+    bool same = all != NULL && all->count == table->words->count;
+    bool joined =
+        all != NULL && (same || renumber(making, numbers[0], all->count));
     memory_release(numbers[0]);
     words_release(joined ? table->words : all);
     if (joined)
@@ -157,6 +184,48 @@ static bool add_words(struct making *making, const struct vdbq_text *texts,
     memory_release(places);
     words_release(more);
     return added;
+}
+
+/* --------------------------------------------------------- inner rows -- */
+
+/* Adds the words of columns of inner rows. */
+static bool add_inner(struct making *making)
+{
+    struct arena *arena = &making->table->arena;
+    unsigned count = making->params->inner_count;
+    making->inner = arena_alloc(arena, (count + 1) * sizeof *making->inner);
+    for (unsigned i = 0; making->inner != NULL && i < count; i++) {
+        struct words *words = making->params->inner[i];
+        if (words == NULL || !is_first(making, i))
+            continue;
+        uint32_t *numbers =
+            arena_alloc(arena, (words->count + (size_t)1) * sizeof *numbers);
+        if (numbers == NULL || !join(making, words, numbers))
+            return false;
+        making->inner[i] = numbers;
+    }
+    return making->inner != NULL;
+}
+
+/* Notes what the codes of columns of inner rows stand for. */
+static bool make_inner_ranks(struct making *making)
+{
+    struct words *const *inner = making->params->inner;
+    unsigned count = making->params->inner_count;
+    struct run_ranks *ranks =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *ranks);
+    making->table->inner_ranks = ranks;
+    for (unsigned i = 0; ranks != NULL && i < count; i++) {
+        unsigned first = 0;
+        while (inner[first] != inner[i])
+            first++;
+        uint32_t words = inner[i] != NULL ? inner[i]->count : 0;
+        const uint32_t *numbers = making->inner[first];
+        if (words > 0 && numbers[words - 1] != words - 1)
+            ranks[i] = (struct run_ranks){ .ranks = (const i32 *)numbers,
+                                           .count = words };
+    }
+    return ranks != NULL;
 }
 
 /* ----------------------------------------------------------- constants -- */
@@ -515,6 +584,8 @@ static enum vdbq_status make(struct making *making)
                                        sizeof *making->lookups);
     if (making->slots == NULL || making->lookups == NULL)
         return error_no_memory(making->error);
+    if (!add_inner(making))
+        return error_no_memory(making->error);
     status = add_constants(making);
     if (status == VDBQ_OK)
         status = add_calls(making);
@@ -523,7 +594,7 @@ static enum vdbq_status make(struct making *making)
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);
-    if (!make_ranks(making))
+    if (!make_ranks(making) || !make_inner_ranks(making))
         return error_no_memory(making->error);
     table->values = (struct run_values){ .slots = making->slots,
                                          .lookups = making->lookups,

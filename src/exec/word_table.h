@@ -6,8 +6,8 @@
  * From them come the values of constants and parameters, the lookup tables,
  * and the ranks: which number each code of a column stands for.
  *
- * Dictionaries come from where rows come from: a table's tablets, or the
- * chunks of another step's rows. Where a run adds no word to those of one
+ * Dictionaries come from where rows come from: a table's tablets, the chunks
+ * of another step's rows, inner rows. Where a run adds no word to those of one
  * dictionary, its codes are the numbers and nothing is computed.
  */
 #ifndef VDBQ_EXEC_WORD_TABLE_H
@@ -40,6 +40,7 @@ struct word_table {
     struct words *words;      /* of the run: what Result's texts are        */
     struct run_values values; /* for runner_params                          */
     struct run_ranks *ranks;  /* as those of word_base                      */
+    struct run_ranks *inner_ranks; /* one a column of inner rows            */
     struct word_base *base;
     struct arena arena;
 };
@@ -51,6 +52,9 @@ bool word_table_needed(const struct program *program);
 struct word_table_params {
     const struct program *program;      /* checked                           */
     struct word_base *base;             /* held while the table lives        */
+    struct words *const *inner;         /* of columns of inner rows; NULL: one
+                                           that is no text                   */
+    unsigned inner_count;
     const struct parameter *parameters;
     unsigned parameter_count;           /* those behind are NULL             */
 };

@@ -9,6 +9,9 @@
 
 #include "program/program.h"
 
+/* Choices of rows within one another that are looked through. */
+enum { CHOICES_MAX = 4 };
+
 /* What is known of a register. */
 struct writer {
     int pc;      /* of the instruction that writes it; -1: none does        */
@@ -363,6 +366,32 @@ static enum vdbq_status check_result(const struct checking *check, int pc)
     return status;
 }
 
+/* Whether register r, which is written, has a row of the cursor or none: what
+ * a Probe gave, a number below 0, or a choice of these. */
+static bool is_row(const struct checking *check, int r, int cursor,
+                   unsigned depth)
+{
+    const struct instruction *in =
+        program_at(check->program, check->writers[r].pc);
+    if (op_facts(in->op)->form == FORM_PROBE)
+        return in->c == cursor;
+    if (in->op == OP_INTEGER_I32)
+        return in->integer < 0;
+    return in->op == OP_CHOOSE_I32 && depth > 0 &&
+           is_row(check, in->b, cursor, depth - 1) &&
+           is_row(check, in->c, cursor, depth - 1);
+}
+
+/* Checks that ColumnAt reads a row that exists. */
+static enum vdbq_status check_row(const struct checking *check, int pc)
+{
+    const struct instruction *in = program_at(check->program, pc);
+    if (is_row(check, in->d, in->c, CHOICES_MAX))
+        return VDBQ_OK;
+    return refuse(check, pc, "register %d is no row of cursor %d", in->d,
+                  in->c);
+}
+
 static enum vdbq_status check_reads(const struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
@@ -378,6 +407,8 @@ static enum vdbq_status check_reads(const struct checking *check, int pc)
         if (letters[i] == 'x')
             status = check_read(check, pc, operands[i], TYPE_I32);
     }
+    if (status == VDBQ_OK && op_facts(in->op)->form == FORM_COLUMN_AT)
+        status = check_row(check, pc);
     return status;
 }
 

@@ -59,7 +59,7 @@ static bool can_be_at_most(int type, const struct interval *a,
     return is_real(type) ? a->low_real <= b->high_real : a->low <= b->high;
 }
 
-struct verdict interval_compare(enum relation relation, int type,
+struct verdict interval_compare(enum interval_relation relation, int type,
                              const struct interval *a,
                              const struct interval *b)
 {

@@ -19,8 +19,8 @@ struct interval interval_any(int type);
 struct interval interval_truth(struct verdict verdict);
 struct verdict interval_verdict(const struct interval *range);
 
-enum relation { RELATION_EQ, RELATION_LT, RELATION_LE };
-struct verdict interval_compare(enum relation relation, int type,
+enum interval_relation { RELATION_EQ, RELATION_LT, RELATION_LE };
+struct verdict interval_compare(enum interval_relation relation, int type,
                              const struct interval *a,
                              const struct interval *b);
 

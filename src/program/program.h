@@ -159,10 +159,11 @@ struct run_values;
 /*
  * Whether running the rows' part could be noticed: a row becomes a result
  * row, or an instruction fails for one. `ranges`: one a feed of `pack`, of
- * texts their numbers. `values` is what the program leaves open; NULL: that is
- * not known. False is a proof; true may only mean that none was found
- * (reach.c). `room` is program_reach_room() bytes, aligned for a double, of
- * any content.
+ * texts their numbers; behind these one an inner feed, one an index, of its
+ * keys, and one an index, of the rows that it gives. `values` is what the
+ * program leaves open; NULL: that is not known. False is a proof; true may only
+ * mean that none was found (reach.c). `room` is program_reach_room() bytes,
+ * aligned for a double, of any content.
  */
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,

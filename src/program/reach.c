@@ -339,6 +339,38 @@ static struct interval arithmetic(const struct reach *reach,
     }
 }
 
+/* A column of an inner row: 0 where there is no row, and for NULL. */
+static struct interval column_at(const struct reach *reach, int pc)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    const struct interval *row = &reach->registers[in->d];
+    const struct feed_range *feed =
+        &reach->ranges[reach->pack->feed_count + reach->pack->code[pc].b];
+    const struct interval zero = { 0 };
+    bool missing = row->low < 0, there = row->high >= 0;
+    if (in->op == OP_COLUMN_AT_NULL)
+        return interval_truth(
+            (struct verdict){ missing || feed->null, there && feed->not_null });
+    if (!there || !feed->not_null)
+        return zero;
+    return missing || feed->null ? interval_join(&zero, &feed->value)
+                                 : feed->value;
+}
+
+/* A row, which is found where a key may equal one of the index. */
+static struct interval probe(const struct reach *reach, int pc)
+{
+    const struct instruction *in = program_at(reach->program, pc);
+    const struct interval none = { .low = -1, .high = -1 };
+    const struct interval *key = &reach->registers[in->b];
+    const struct feed_range *keys =
+        &reach->ranges[reach->pack->feed_count + reach->pack->inner_count +
+                       reach->pack->code[pc].d];
+    bool may_be = keys->not_null && key->low <= keys->value.high &&
+                  key->high >= keys->value.low;
+    return may_be ? keys[reach->pack->index_count].value : none;
+}
+
 /* The value that an instruction writes. */
 static struct interval value(const struct reach *reach, int pc, bool *fails)
 {
@@ -354,7 +386,9 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
             return interval_truth((struct verdict){ feed->null, feed->not_null });
         return feed->value;
     case FORM_COLUMN_AT:
-        return interval_any(facts->writes);
+        return column_at(reach, pc);
+    case FORM_PROBE:
+        return probe(reach, pc);
     case FORM_CONSTANT:
         return constant(in);
     case FORM_TEXT:

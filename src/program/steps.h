@@ -16,7 +16,7 @@
 #include "program/program.h"
 
 enum step_kind {
-    STEP_SCAN,   /* a program over a table, over its input's rows, or once */
+    STEP_SCAN,   /* a program over a table, over an input's rows, or once */
     STEP_GROUP,  /* one row for each group of its input's rows             */
     STEP_SORT,   /* its input's rows in the order of keys                  */
     STEP_LIMIT,  /* some of its input's rows                               */
@@ -38,9 +38,10 @@ struct step_column {
 
 /* STEP_SCAN. Rows in the order of those that are read; where the program has
  * several axes, in the order of the rows of the first one, then of the next.
- * A table of the program is of the catalogue, or where it names an input of
- * the step, that: its columns are the input's, and Rowid gives the row's
- * number. */
+ * An axis of the program is a table of the catalogue, or the rows of an input:
+ * its `input` says which. Tables behind the only axis are probed, and each is
+ * an input; a program of several axes probes none. Such a table has the
+ * input's columns, and Rowid gives the row's number. Each input is one table. */
 struct step_scan {
     struct program program;
 };

@@ -105,39 +105,58 @@ static enum vdbq_status check_same(const struct checking *check,
 
 /* ------------------------------------------------------------ programs -- */
 
-/* Whether a table of the program is made of columns [first, first + count). */
+/* Whether columns [first, ...) of a program's table are those of a step. */
 static enum vdbq_status check_table(const struct checking *check,
                                     const struct program_table *table,
                                     unsigned first, const struct step *from)
 {
     if (table->column_count < first + from->column_count ||
         table->key_type != TYPE_I64)
-        return refuse(check, "its program's table is not its input");
+        return refuse(check, "its program's table %s is not its input",
+                      table->name);
     for (unsigned i = 0; i < from->column_count; i++)
         if (table->column_types[first + i] !=
             type_machine(from->columns[i].type))
-            return refuse(check, "its program's table has another type for "
-                          "column %u", first + i);
+            return refuse(check, "its program's table %s has another type for "
+                          "column %u", table->name, first + i);
     return VDBQ_OK;
 }
 
-/* Whether each input is one table of the program. */
+/* Checks table k of a scan's program; `used` has a bit for each input that is
+ * a table already. */
+static enum vdbq_status check_scanned(const struct checking *check, size_t k,
+                                      uint32_t *used)
+{
+    const struct program *program = &check->step->scan.program;
+    const struct program_table *table = vector_at(&program->tables, k);
+    if (table->input == 0)
+        return k < program_axes(program)
+                   ? VDBQ_OK
+                   : refuse(check, "its program's table %zu is no input", k);
+    if (table->input > check->step->inputs.count)
+        return refuse(check, "its program's table %zu is input %u of %zu", k,
+                      table->input - 1, check->step->inputs.count);
+    if (*used >> (table->input - 1) & 1)
+        return refuse(check, "its program reads input %u twice",
+                      table->input - 1);
+    *used |= (uint32_t)1 << (table->input - 1);
+    return check_table(check, table, 0, input(check, table->input - 1));
+}
+
+/* Checks where the rows of the program's tables come from. */
 static enum vdbq_status check_tables(const struct checking *check)
 {
     const struct program *program = &check->step->scan.program;
     enum vdbq_status status = VDBQ_OK;
-    unsigned inputs = 0;
-    for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++) {
-        const struct program_table *table = vector_at(&program->tables, i);
-        if (table->input == 0)
-            continue;
-        inputs++;
-        if (table->input > check->step->inputs.count)
-            return refuse(check, "it has no input %u", table->input);
-        status = check_table(check, table, 0, input(check, table->input - 1));
-    }
-    if (status == VDBQ_OK && inputs != check->step->inputs.count)
-        return refuse(check, "its program does not read its input");
+    unsigned axes = program_axes(program);
+    uint32_t used = 0;
+    if (axes > 1 && axes < program->tables.count)
+        return refuse(check, "its program has %u axes, and probes", axes);
+    for (size_t k = 0; k < program->tables.count && status == VDBQ_OK; k++)
+        status = check_scanned(check, k, &used);
+    for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK; i++)
+        if (!(used >> i & 1))
+            status = refuse(check, "its program does not read input %zu", i);
     return status;
 }
 
@@ -187,12 +206,13 @@ static enum vdbq_status check_condition(const struct checking *check)
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK && program->tables.count != 1)
         status = refuse(check, "its condition does not read pairs of rows");
-    const struct program_table *table = vector_at(&program->tables, 0);
-    if (status == VDBQ_OK)
-        status = check_table(check, table, 0, left);
-    if (status == VDBQ_OK)
-        status = check_table(check, table, left->column_count, right);
-    return status;
+    if (status != VDBQ_OK)
+        return status;
+    const struct program_table *pair = vector_at(&program->tables, 0);
+    status = check_table(check, pair, 0, left);
+    return status == VDBQ_OK
+               ? check_table(check, pair, left->column_count, right)
+               : status;
 }
 
 static enum vdbq_status check_join(const struct checking *check)

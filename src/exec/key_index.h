@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Key indexes, made on the host: by which key which inner row is found
+ * (struct key_index in cl/launch.h).
+ */
+#ifndef VDBQ_EXEC_KEY_INDEX_H
+#define VDBQ_EXEC_KEY_INDEX_H
+
+#include <stdint.h>
+
+#include "cl/launch.h"
+
+/* Inner rows are numbered by i32, from 1 on in an index. */
+#define KEY_ROWS_MAX 0x7ffffffeu
+
+/* A column of keys: integers of 4 or 8 bytes. */
+struct key_column {
+    const void *values;
+    const uint8_t *nulls; /* NULL: no key is NULL                         */
+    unsigned width;
+    uint64_t rows;
+    int64_t low, high;    /* the least and the greatest key; low > high:
+                             there is none                                */
+};
+
+/* Chooses the kind of index and how many slots it has. */
+struct key_index key_index_plan(const struct key_column *column);
+/* Bytes of its slots. */
+uint64_t key_index_bytes(const struct key_index *index);
+/* Writes the slots, of any content, with so many threads. */
+void key_index_fill(const struct key_index *index,
+                    const struct key_column *column, unsigned threads,
+                    void *slots);
+
+#endif
