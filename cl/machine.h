@@ -7,8 +7,8 @@
  *   VDBQ_TILE        rows of a tile: a handful on a GPU, hundreds on a CPU
  *   VDBQ_GROUP       work-items of a group; 1 on a CPU, where nothing waits
  *   VDBQ_REGISTERS   registers there is room for
- *   VDBQ_AXES        axes of the program: more than one make a grid. The host
- *                    build serves any number
+ *   VDBQ_AXES        axes of the program, or where it is not specialised, at
+ *                    most: more than one make a grid
  *   VDBQ_SPECIALISED the program is pasted in as calls
  * and as host C, where VDBQ_HOST is set and one call runs one group.
  */
@@ -135,8 +135,8 @@ struct machine {
     GLOBAL struct descriptor *descriptors;
 };
 
-/* The axes of the program; of a device's build a constant. */
-#if VDBQ_AXES > 1 && !defined(__OPENCL_C_VERSION__)
+/* The axes of the program; of a specialised build a constant. */
+#if VDBQ_AXES > 1 && !defined(VDBQ_SPECIALISED)
 #define AXES m->axes
 #else
 #define AXES VDBQ_AXES

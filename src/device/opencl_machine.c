@@ -142,6 +142,8 @@ static struct variant variant_of(const struct opencl *opencl,
 
     if (!special)
         variant.registers = register_class(params->registers);
+    if (!special && variant.axes > 1)
+        variant.axes = VDBQ_AXES_MAX; /* one build serves all grids */
     if (variant.registers == 0)
         variant.registers = 1;
     if (opencl->found.is_cpu)

@@ -70,32 +70,42 @@ static uint64_t cells_most(const struct scan_grid *grid)
     return cells;
 }
 
-/* The words of all axes are one. */
-static enum vdbq_status make_base(struct scan_grid *grid,
-                                  struct word_base **base, struct error *error)
+/* The words of an axis' feeds, into `words`; a text without any has `none`. */
+static void find_words(const struct scan_grid *grid, unsigned axis,
+                       struct words *none, struct words **words)
 {
-    unsigned feeds = grid->pack.feed_count + grid->pack.inner_count, f = 0;
-    struct words **words =
-        arena_alloc(&grid->arena, (feeds + 1) * sizeof *words);
-    struct words *none = words_make(NULL, 0, NULL);
-    for (unsigned a = 0; words != NULL && a < grid->axis_count; a++) {
-        const struct axis *axis = &grid->axes[a];
-        const struct program_table *table =
-            vector_at(&grid->head.step->scan.program.tables, a);
-        unsigned count;
-        const struct program_feed *from =
-            program_axis_feeds(&grid->pack, (int)a, &count);
-        for (unsigned i = 0; i < axis->feed_count; i++, f++) {
-            int type = from[i].column < 0
-                           ? table->key_type
-                           : table->column_types[from[i].column];
-            struct words *found = axis_words(axis, i);
-            if (type == TYPE_WORD)
-                words[f] = found != NULL ? found : none;
-        }
+    const struct program_table *table =
+        vector_at(&grid->head.step->scan.program.tables, axis);
+    unsigned count;
+    const struct program_feed *feeds =
+        program_axis_feeds(&grid->pack, (int)axis, &count);
+    for (unsigned i = 0; i < count; i++) {
+        int column = feeds[i].column;
+        int type = column < 0 ? table->key_type : table->column_types[column];
+        if (type != TYPE_WORD)
+            continue;
+        words[i] = axis_words(&grid->axes[axis], i);
+        if (words[i] == NULL)
+            words[i] = none;
     }
-    *base = words != NULL && none != NULL ? word_base_make(words, 1, feeds)
-                                          : NULL;
+}
+
+/* The words of the left rows, and of inner rows into `inner`. */
+static enum vdbq_status make_base(struct scan_grid *grid,
+                                  struct word_base **base,
+                                  struct words ***inner, struct error *error)
+{
+    unsigned feeds = grid->pack.feed_count;
+    struct words **words = arena_alloc(
+        &grid->arena, (feeds + grid->pack.inner_count + 1) * sizeof *words);
+    struct words *none = words_make(NULL, 0, NULL);
+    bool made = words != NULL && none != NULL;
+    *inner = words + feeds;
+    for (unsigned a = 0, first = 0; made && a < grid->axis_count; a++) {
+        find_words(grid, a, a == 0 ? none : NULL, words + first);
+        first += grid->axes[a].feed_count;
+    }
+    *base = made ? word_base_make(words, 1, feeds) : NULL;
     words_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }
@@ -105,9 +115,10 @@ static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
 {
     const struct program *program = &grid->head.step->scan.program;
     struct word_base *base = NULL;
+    struct words **inner = NULL;
     if (!word_table_needed(program))
         return VDBQ_OK;
-    enum vdbq_status status = make_base(grid, &base, error);
+    enum vdbq_status status = make_base(grid, &base, &inner, error);
     if (status == VDBQ_OK)
         status = word_table_init(
             &grid->words,
@@ -115,7 +126,9 @@ static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
                 .program = program,
                 .base = base,
                 .parameters = grid->head.params->parameters,
-                .parameter_count = grid->head.params->parameter_count },
+                .parameter_count = grid->head.params->parameter_count,
+                .inner = inner,
+                .inner_count = grid->pack.inner_count },
             error);
     word_base_release(base);
     return status;
@@ -150,9 +163,7 @@ static enum vdbq_status open_runner(struct scan_grid *grid,
                                  error);
     if (status != VDBQ_OK)
         return status;
-    if (grid->words.base != NULL)
-        grid->inner.run.ranks =
-            word_table_ranks(&grid->words, 0) + grid->pack.feed_count;
+    grid->inner.run.ranks = grid->words.inner_ranks;
     return runner_open(&(struct runner_params){
                            .device = place.device,
                            .program = &grid->head.step->scan.program,
