@@ -4,25 +4,7 @@
  * Part of cl/ops.cl.
  */
 
-/* The row of a key, from a hashed index; -1: there is none. A slot whose tag
- * fits has the key, if it is of 32 bits; else the key itself tells. */
-static i32 find_hashed(GLOBAL const u8 *inner,
-                       GLOBAL const struct key_index *index, i64 key,
-                       u32 tag, i32 wide)
-{
-    GLOBAL const u64 *slots = (GLOBAL const u64 *)(inner + index->slots);
-    GLOBAL const i64 *keys = (GLOBAL const i64 *)(inner + index->keys);
-    u64 mask = index->count - 1;
-    for (u64 at = key_hash((u64)key) & mask;; at = (at + 1) & mask) {
-        u64 slot = slots[at];
-        i32 row = (i32)(u32)slot - 1;
-        if (row < 0 || ((u32)(slot >> 32) == tag &&
-                        (!wide || keys[row] == key)))
-            return row;
-    }
-}
-
-/* The same from a dense one. */
+/* The row of a key, from a dense index; -1: there is none. */
 static i32 find_dense(GLOBAL const u8 *inner,
                       GLOBAL const struct key_index *index, i64 key)
 {
@@ -31,7 +13,48 @@ static i32 find_dense(GLOBAL const u8 *inner,
     return at < index->count ? (i32)slots[at] - 1 : -1;
 }
 
-#define PROBE(T, tag, wide)                                                  \
+/* The same from a hashed one, whose slots are sought from the one behind the
+ * first on; that and the key of its row were looked at already. A slot whose
+ * tag fits has the key, if it is of 32 bits; else the key itself tells. */
+static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
+                       u64 mask, i64 key, u32 tag, i32 wide)
+{
+    for (u64 at = key_hash((u64)key) + 1;; at++) {
+        u64 slot = slots[at & mask];
+        i32 row = (i32)(u32)slot - 1;
+        if (row < 0 || ((u32)(slot >> 32) == tag &&
+                        (!wide || keys[row] == key)))
+            return row;
+    }
+}
+
+/* The tile's loads do not wait for one another: first come all slots, then the
+ * keys of rows whose tags fit, and only then, for few rows, further slots. */
+#define PROBE(T, TAG, wide)                                           \
+    static void probe_hashed_##T(struct machine *m, i32 k, i32 a, i32 b,     \
+                                 GLOBAL const struct key_index *index)       \
+    {                                                                        \
+        GLOBAL const u64 *slots =                                            \
+            (GLOBAL const u64 *)(m->inner + index->slots);                   \
+        GLOBAL const i64 *keys =                                             \
+            (GLOBAL const i64 *)(m->inner + index->keys);                    \
+        u64 mask = index->count - 1, first[VDBQ_TILE];                       \
+        i32 fits[VDBQ_TILE];                                                 \
+        EACH first[t] =                                                      \
+            LIVE ? slots[key_hash((u64)(i64)B(T)) & mask] : 0;               \
+        EACH {                                                               \
+            i32 row = (i32)(u32)first[t] - 1;                                \
+            fits[t] = row < 0 || (u32)(first[t] >> 32) == TAG(B(T));         \
+            if (wide && fits[t] && row >= 0)                                 \
+                fits[t] = keys[row] == (i64)B(T);                            \
+            A(I32) = row;                                                    \
+        }                                                                    \
+        EACH {                                                               \
+            if (!fits[t])                                                    \
+                A(I32) = find_hashed(slots, keys, mask, B(T), TAG(B(T)),     \
+                                     wide);                                  \
+        }                                                                    \
+    }                                                                        \
     OP(PROBE_##T)                                                            \
     {                                                                        \
         NO_C;                                                                \
@@ -39,9 +62,7 @@ static i32 find_dense(GLOBAL const u8 *inner,
         if (index->kind == INDEX_DENSE) {                                    \
             EACH A(I32) = LIVE ? find_dense(m->inner, index, B(T)) : -1;     \
         } else {                                                             \
-            EACH A(I32) = LIVE ? find_hashed(m->inner, index, B(T),          \
-                                             tag(B(T)), wide)                \
-                               : -1;                                         \
+            probe_hashed_##T(m, k, a, b, index);                             \
         }                                                                    \
     }
 #define TAG_I32(key) (u32)(key)

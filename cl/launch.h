@@ -40,12 +40,14 @@ struct code {
  * buffer. What the encodings are is drawn in cl/tablet.h. */
 struct feed {
     u64 values;
-    u64 nulls;    /* bits; 0: none is NULL; FEED_ALL_NULL: all are        */
+    u64 nulls;    /* bits, or bytes where `bits` says so; 0: none is NULL;
+                     FEED_ALL_NULL: all are                               */
     i64 base;     /* ENCODING_SEQUENCE: the value of row 0; of the others
                      as in the tablet                                     */
     u32 width;    /* bytes of a value                                     */
     u32 encoding; /* ENCODING_...                                         */
-    u32 bits;     /* ENCODING_PACKED: of a code                           */
+    u32 bits;     /* ENCODING_PACKED: of a code; ENCODING_PLAIN: 8 where a
+                     row's NULL flag is a byte, as an output's            */
     u32 row;      /* ENCODING_PACKED: codes from `values` to row 0's, a
                      multiple of PACKED_LANES                             */
     u64 ranks;    /* of a column of words: offset in the control block of
@@ -80,7 +82,7 @@ struct key_index {
     u32 kind;  /* INDEX_...                                               */
     u32 reserved; /* 0 */
 };
-enum { INDEX_DENSE, INDEX_HASHED };
+enum index_kind { INDEX_DENSE, INDEX_HASHED };
 
 /* Fibonacci hashing; the high bits are the good ones. */
 static inline u64 key_hash(u64 key)

@@ -142,8 +142,11 @@ static void load_null(struct machine *m, i32 k, i32 a,
 {
     u64 nulls = feed->nulls;
     GLOBAL const u8 *bits = m->data + nulls;
+    i32 bytes = feed->encoding == ENCODING_PLAIN && feed->bits == 8;
     if (nulls == 0 || nulls == FEED_ALL_NULL) {
         EACH A(I32) = nulls != 0;
+    } else if (bytes && some_live(m, k)) {
+        EACH_EXISTING A(I32) = bits[m->row + t] != 0;
     } else if (some_live(m, k)) {
         EACH_EXISTING A(I32) =
             bits[(m->row + t) / 8] >> ((m->row + t) % 8) & 1;

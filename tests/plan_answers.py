@@ -9,6 +9,7 @@ first one and none for the second, which is written so that it cannot be
 turned round. Both run over several tables of random rows with many NULLs.
 """
 import random
+import re
 import subprocess
 import sys
 
@@ -202,6 +203,32 @@ def on_pairs():
                    f'where {opaque("a.id > b.k")}')
 
 
+def order_pairs():
+    """Joins of several tables, and the pairs of rows of two and two that a CASE keeps."""
+    shapes = (
+        ('a.k = b.k', 'a.x = c.x', 'a.n = d.n'),                                        # a star
+        ('a.k = b.k', 'b.x = c.x', 'c.n = d.n'),                                        # a chain
+        ('a.k = b.k', 'a.k = c.k', 'b.k = c.k', 'a.k = d.k', 'b.k = d.k', 'c.k = d.k'),  # a clique
+        ('a.k = b.k', 'a.x = b.x', 'b.k = c.k', 'b.x = c.x', 'd.id = a.id'),
+        ('a.k = b.k', 'a.k + b.x = c.k', 'd.id = c.id + a.x - b.x'),
+        ('a.k = b.k', 'c.x = d.x', 'a.n < c.n'))
+    filters = ((), ('b.x = 2',), ("c.s = 'a'",), ('d.x between 1 and 3', 'b.n > 1'), ('a.id < 5',),
+               ('d.id = 3',), ('a.x is null',), ('c.k in (1, 2)', 'a.n + b.n < 9'))
+
+    def two(tables, where):
+        columns = ', '.join(f'{t}.{c} as {t}_{c}' for t in tables
+                            for c in ('id', 'k', 'x', 'n', 's'))
+        return f'(select {columns} from {", ".join(tables)} {where} {ALL})'
+
+    for first, *others in (shape + extra for shape in shapes for extra in filters):
+        late = re.sub(r'\b([abcd])\.(\w+)', r'\1_\2', ' and '.join(others))
+        apart = (f'select a_id, b_id, c_id, d_id from {two("ab", "where " + first)} l, '
+                 f'{two("cd", "")} r where {opaque(late)}')
+        for tables in ('a, b, c, d', 'd, c, b, a', 'c, a, d, b'):
+            yield (f'select a.id, b.id, c.id, d.id from {tables} '
+                   f'where {" and ".join([first, *others])}', apart)
+
+
 def list_pairs():
     numbers = [str(n) for n in range(0, 140, 2)]
     words = ["'a'", "'b'"] + [f"'w{n}'" for n in range(80)]
@@ -246,7 +273,7 @@ def answers(command, script, count):
 def main():
     command = sys.argv[1:] + ['--batch', '--csv', '--no-header']
     pairs = [pair for make in (exists_pairs, in_pairs, value_pairs, derived_pairs, outer_pairs,
-                               on_pairs, list_pairs) for pair in make()]
+                               on_pairs, order_pairs, list_pairs) for pair in make()]
     good = bad = 0
     for seed, rows in ((1, 0), (2, 1), (3, 12), (4, 40)):
         chance = random.Random(seed)

@@ -20,7 +20,7 @@
 #include "base/type.h"
 #include "exec/stream.h"
 
-enum { SIDE_ROWS_MAX = 3000 };
+enum { SIDE_ROWS_MAX = 70000 };
 
 /* The rows of a table. */
 struct side {

@@ -7,6 +7,7 @@
 Tables and plots are made of numbers that are easy to check; then the
 benchmark runs over a small table on the host.
 """
+import argparse
 import json
 import os
 import re
@@ -23,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / 'tools'))
 import figures
+import measure
 
 LIMITS = {'memory_read': 100.0, 'copy_in': 10.0, 'copy_out': 5.0, 'copy_both': 12.0,
           'host_read': 50.0, 'shares_memory': False}
@@ -124,9 +126,10 @@ def case_readme_is_in_step():
     subprocess.run([sys.executable, ROOT / 'tools' / 'figures.py', '--check',
                     ROOT / 'README.md', kept], check=True)
     records = figures.read(kept)
-    machine = re.search('<!-- figures growth (.*) -->', (ROOT / 'README.md').read_text())
-    plot = figures.svg(figures.select(records, 'growth', machine.group(1)))
-    assert plot == (ROOT / 'docs' / 'growth.svg').read_text(), 'docs/growth.svg is old'
+    for view in figures.PLOTS:
+        machine = re.search(f'<!-- figures {view} (.*) -->', (ROOT / 'README.md').read_text())
+        plot = figures.plot(records, view, machine.group(1))
+        assert plot == (ROOT / 'docs' / f'{view}.svg').read_text(), f'docs/{view}.svg is old'
 
 
 def case_differences_are_found():
@@ -179,6 +182,193 @@ def case_small_growth():
         printed, records = benchmark(folder, '--rows', '3000,6000', '--devices', 'host')
         assert [one['rows'] for one in records] == [3000, 6000]
         assert 'growth: ' in printed and 'queries: ' not in printed, printed
+
+
+# ----------------------------------------------------------------- joins --
+
+def case_joins():
+    paper = {'where': 'joins', 'peer_ms': [20.0, 20.0]}
+    rows = list(figures.joins([record('cpu', **paper), record('gpu', **paper | {
+        'total_ms': [1.0, None], 'answer_rows': [10, None]})]))
+    assert rows[0] == ['query', 'rows', 'cpu', 'DuckDB, 2 threads', 'DuckDB / it', 'gpu',
+                       'DuckDB, 2 threads', 'DuckDB / it', 'paper: CPU', 'paper: GTX 760']
+    assert rows[2] == ['1', '20', '8.00', '20.0', '2.50x', '', '20.0', '', '', ''], rows[2]
+    assert rows[3][2:8] == ['5.00', '20.0', '4.00x', '1.00', '20.0', '20.0x'], rows[3]
+    assert rows[3][8:] == ['1155', '291']
+    assert {len(row) for row in rows} == {10}
+
+
+def case_join_growth():
+    """A peer that ran twice counts once; other lines are no part of it."""
+    lines = [record(label, where='join_growth', rows=rows, total_ms=[ms])
+             for rows in (1000, 100_000) for label, ms in (('cpu', 1.0), ('DuckDB', 2.0),
+                                                           ('DuckDB', 3.0))]
+    chosen = figures.select([*lines, record('cpu mapped')], 'join_growth', 'box')
+    assert list(figures.join_growth(chosen)) == [
+        ['rows', 'cpu', 'DuckDB'], ['1 k', '1.00', '3.00'], ['100 k', '1.00', '3.00']]
+    assert figures.select(lines, 'queries', 'box') == []
+    assert 'ms, join of two tables' in figures.plot(lines, 'join_growth', 'box')
+
+
+def case_join_cases_and_memory():
+    case = record('gpu', where='join_cases', name=['even', 'odd'], left_rows=[5, 5],
+                  right_rows=[6, 6], answer_rows=[1000, None], peer_ms=[8.0, 8.0])
+    assert list(figures.join_cases([case]))[1:] == [
+        ['even', 'gpu', '5', '6', '1000', '2.00', '1.00', '8.00', '4.00x', '2000'],
+        ['odd', 'gpu', '5', '6', '', '8.00', '4.00', '8.00', '1.00x', '']]
+    held = record('gpu', where='join_memory', name=['all'], build_bytes=[1 << 30],
+                  memory_bytes=[None], peak_bytes=[1 << 20], total_ms=[7.0])
+    assert list(figures.join_memory([held]))[1:] == [['all', 'gpu', '1024', '', '1.00', '7.00']]
+
+
+def case_ssb():
+    rows = list(figures.ssb([record('gpu', where='ssb', scale='20', name=['1.1', '1.2'],
+                                    peer_ms=[20.0, None])]))
+    assert rows[0][1:] == ['gpu SF 20: kernels', 'gpu SF 20', 'DuckDB, 2 threads', 'DuckDB / it']
+    assert rows[1] == ['1.1', '1.00', '2.00', '20.0', '10.0x']
+    assert rows[3] == ['geometric mean', '2.00', '4.00', '20.0', '5.00x'], rows[3]
+    assert rows[4] == ['Crystal, CUDA by hand, SF 20 on an H200: 1.14', '', '', '', '']
+
+
+def run_tool(name, folder, *arguments):
+    """What a tool prints over tables in a folder, and the lines that it keeps."""
+    kept = Path(folder) / 'kept.jsonl'
+    done = subprocess.run([sys.executable, ROOT / 'tools' / name, '--build-dir', BUILD,
+                           '--data', folder, '--device', 'host', '--runs', '1', '--json', kept,
+                           '--machine', 'box', *arguments],
+                          capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, figures.read(kept)
+
+
+def case_faults_do_not_stop():
+    """A query that fails is told, and the others are measured all the same."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        generate('--keys', 'dense', '--table', 'a', '--rows', 100, '--db', Path(folder, 'db'))
+        options = argparse.Namespace(benchmark=BUILD / 'tools' / 'vdbq-benchmark', device='host',
+                                     mode='auto', runs=1, timeout=60)
+        good, bad, text = measure.run_queries(options, Path(folder, 'db'), [
+            'select k from a', 'select x from a', "select 'a' || k from a where k < 5"])
+        assert good['rows'] == 100 and text['rows'] == 5, (good, text)
+        assert list(bad) == ['fault'] and 'x' in bad['fault'], bad
+        options.timeout = 0
+        late, = measure.run_queries(options, Path(folder, 'db'), ['select k from a'])
+        assert late == {'fault': 'took more than 0 s'}, late
+
+
+def case_small_ssb():
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        printed, records = run_tool('benchmark-ssb', folder, '--scale', '0.02')
+        assert 'DIFFERENT' not in printed and 'Crystal' in printed, printed
+        one, = records
+        assert one['rows'] == 120_000 and len(one['total_ms']) == len(one['name']) == 13
+        assert one['command'].startswith('tools/benchmark-ssb --device host'), one['command']
+        assert None not in one['kernel_ms'] and one['answer_rows'][:3] == [1, 1, 1]
+        if one['peer_ms'][0] is not None:
+            assert printed.count('EQUAL') == 13, printed
+
+
+def case_small_joins():
+    with tempfile.TemporaryDirectory(prefix='vdbq-benchmark-') as folder:
+        printed, records = run_tool(
+            'benchmark-joins', folder, '--rows', '200', '--growth', '100,1000',
+            '--unique-rows', '3000', '--skew-rows', '5000', '--grid-rows', '200',
+            '--memory-rows', '3000000')
+        assert 'no answer differs' in printed and printed.count('sqlite3: EQUAL') == 10, printed
+        where = [one['where'] for one in records]
+        assert where.count('join_cases') == 3 and where.count('joins') == 1
+        assert where.count('join_growth') in (2, 4) and where.count('join_memory') == 1
+        cases = {name: rows for one in records if one['where'] == 'join_cases'
+                 for name, rows in zip(one['name'], one['answer_rows'])}
+        assert cases['different keys, half match, counted'] == 1500
+        assert cases['dense keys, half match, fetched'] == 1500
+        assert cases['even keys, each once right, counted'] == 5000
+        assert cases['half have one key, each once right, fetched'] == 5000
+        assert 400_000 < cases['half have one key, all right have it, counted'] < 600_000
+        assert cases['each pair of rows, a cell of a grid'] == cases['equal keys, expanded evenly']
+
+
+# -------------------------------------------------------------- generator --
+
+def generate(*arguments):
+    subprocess.run([BUILD / 'tools' / 'generate', *map(str, arguments)], check=True)
+
+
+def case_ssb_data():
+    """Counts and domains are the specification's; threads do not matter."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-ssb-') as folder:
+        one, three = (Path(folder, name) for name in ('one', 'three'))
+        for made, threads in ((one, 1), (three, 3)):
+            made.mkdir()
+            generate('--ssb', '0.05', '--threads', threads, '--csv', made, '--db', made / 'db')
+        for table in SSB_ROWS:
+            assert (one / f'{table}.csv').read_bytes() == (three / f'{table}.csv').read_bytes()
+            lines = (one / f'{table}.csv').read_text().count('\n')
+            assert lines == SSB_ROWS[table] + 1, (table, lines)
+        wrong = [f'{sql}: {found}, not {wanted}' for sql, wanted in SSB_FACTS.items()
+                 if (found := ask(one / 'db', sql)) != wanted]
+        assert not wrong, '\n'.join(wrong)
+
+
+def ask(database, sql):
+    """The shell's answer, its values separated by |."""
+    return subprocess.run([BUILD / 'vdbq', '--readonly', '--list', '--no-header', '--device',
+                           'host', database, f'select {sql}'],
+                          capture_output=True, text=True, check=True).stdout.strip()
+
+
+SSB_ROWS = {'lineorder': 300_000, 'customer': 1500, 'supplier': 100, 'part': 10_000, 'date': 2556}
+SSB_FACTS = {
+    'count(*) from lineorder': '300000',
+    'min(lo_quantity), max(lo_quantity), count(distinct lo_quantity) from lineorder': '1|50|50',
+    'min(lo_discount), max(lo_discount), min(lo_tax), max(lo_tax) from lineorder': '0|10|0|8',
+    'min(lo_linenumber), max(lo_linenumber) from lineorder': '1|7',
+    'count(distinct lo_orderpriority), count(distinct lo_shipmode) from lineorder': '5|7',
+    'min(lo_orderdate), max(lo_orderdate) from lineorder': '19920101|19980802',
+    'count(distinct lo_orderkey) between 74998 and 75005 from lineorder': '1',
+    'count(*) from (select lo_orderkey from lineorder group by lo_orderkey, lo_linenumber '
+    'having count(*) > 1) t': '0',
+    'count(*) from lineorder where lo_revenue <> lo_extendedprice * (100 - lo_discount) / 100': '0',
+    'count(*) from lineorder where lo_extendedprice <> lo_quantity * (90000 + '
+    'lo_partkey / 10 % 20001 + lo_partkey % 1000 * 100)': '0',
+    'count(*) from lineorder, date where lo_orderdate = d_datekey': '300000',
+    'count(*) from lineorder, date where lo_commitdate = d_datekey and '
+    'lo_commitdate > lo_orderdate': '300000',
+    'count(*) from lineorder, part, supplier, customer where lo_partkey = p_partkey and '
+    'lo_suppkey = s_suppkey and lo_custkey = c_custkey': '300000',
+    'count(distinct c_region), count(distinct c_nation), max(length(c_city)) from customer':
+        '5|25|10',
+    'count(distinct c_city) <= 250, count(distinct c_mktsegment) from customer': '1|5',
+    'count(*) from customer where substr(c_city, 1, 9) <> substr(rpad(c_nation, 9, \' \'), 1, 9)':
+        '0',
+    'count(distinct c_region) from customer where c_nation = \'UNITED STATES\'': '1',
+    'count(distinct p_mfgr), count(distinct p_category), count(distinct p_brand1) from part':
+        '5|25|1000',
+    'min(p_brand1), max(p_brand1), min(p_size), max(p_size) from part': 'MFGR#1101|MFGR#5540|1|50',
+    'count(*) from part where substr(p_brand1, 1, 7) <> p_category or '
+    'substr(p_category, 1, 6) <> p_mfgr': '0',
+    'count(distinct p_container) from part': '40',
+    'min(d_datekey), max(d_datekey), count(*) from date': '19920101|19981230|2556',
+    'min(d_year), max(d_year), max(d_weeknuminyear) from date': '1992|1998|53',
+    'd_date, d_dayofweek, d_yearmonth from date where d_datekey = 19960229':
+        'February 29, 1996|Thursday|Feb1996',
+    'count(*), count(distinct d_sellingseason) from date where d_yearmonthnum / 100 = d_year':
+        '2556|5',
+    'count(distinct d_yearmonth), count(distinct d_yearmonthnum) from date': '84|84'}
+
+
+def case_keys():
+    """What tables of keys promise."""
+    with tempfile.TemporaryDirectory(prefix='vdbq-keys-') as folder:
+        database = Path(folder, 'db')
+        for name, *flags in (('a', 'unique'), ('b', 'unique', '--first', 5000), ('c', 'dense'),
+                             ('d', 'skewed', '--distinct', 10)):
+            generate('--keys', *flags, '--table', name, '--rows', 10_000, '--db', database)
+        assert ask(database, 'count(distinct k) from a') == '10000'
+        assert ask(database, 'count(*) from a, b where a.k = b.k') == '5000'
+        assert ask(database, 'min(k), max(k), count(distinct k) from c') == '0|9999|10000'
+        assert ask(database, 'count(distinct k), max(k) from d') == '10|9'
+        assert 5200 < int(ask(database, 'count(*) from d where k = 0')) < 5800
 
 
 def main():

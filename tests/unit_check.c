@@ -235,6 +235,63 @@ static void frames_are_checked(void **state)
     }
 }
 
+/* Programs with a second table, whose Parallel is at 3. */
+static void probes_are_checked(void **state)
+{
+    static const struct part parts[] = {
+        { "Column.I32 1 0\nProbe.I32 0 1 1 0\nResult 0 1\n", 3, NULL },
+        { "Column.I32 1 0\nProbe.I32 0 1 0 0\nResult 0 1\n", 3,
+          "0 of 2 cursors are not probed" },
+        { "Column.I32 1 0\nProbe.I32 0 1 2 0\nResult 0 1\n", 3,
+          "no cursor 2" },
+        { "Column.I32 1 0\nProbe.I32 0 1 1 4\nResult 0 1\n", 3,
+          "no column 4" },
+        { "Column.I32 1 0\nProbe.I32 0 1 1 1\nResult 0 1\n", 3,
+          "of type I64" },
+        { "Column.I32 1 0\nProbe.I64 0 1 1 1\nResult 0 1\n", 3,
+          "type I32, not I64" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumn.I32 0 0 1\nResult 0 1\n",
+          4, "cursor 1 is a probed one" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nRowid.I32 0 0 1\nResult 0 1\n",
+          4, "cursor 1 is a probed one" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 0 2\n"
+          "Result 0 1\n", 4, "cursor 0 is an axis" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 2\n"
+          "Result 0 1\n", 4, NULL },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 1 1 2\n"
+          "Result 0 1\n", 4, "of type I64" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAtNull 0 1 1 2\n"
+          "Result 0 1\n", 4, NULL },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 1\n"
+          "Result 0 1\n", 4, "register 1 is no row of cursor 1" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nInteger.I32 3 -1\n"
+          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n", 6, NULL },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nInteger.I32 3 0\n"
+          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n", 6,
+          "register 4 is no row of cursor 1" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 3\n"
+          "Result 0 1\n", 4, "register 3 is read before" },
+    };
+    struct program program;
+    struct error error;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        char text[4096];
+        snprintf(text, sizeof text,
+                 "Table 0 0 0 0 \"t\"\nTable 0 0 1 0 \"u\"\n"
+                 "ResultColumn 1 0 0 0 \"x\"\nParallel 0 0 %d\n%sConverge\n"
+                 "Finish\n", parts[i].count + 5, parts[i].lines);
+        enum vdbq_status status = load(text, &program, &error);
+        if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK) ||
+            (parts[i].message && !strstr(error.message, parts[i].message)))
+            fail_msg("expected \"%s\", got \"%s\":\n%s",
+                     parts[i].message ? parts[i].message : "", error.message,
+                     parts[i].lines);
+        program_finish(&program);
+    }
+}
+
 static void limits_are_errors(void **state)
 {
     struct program program;
@@ -304,6 +361,7 @@ int main(void)
         cmocka_unit_test(registers_are_checked),
         cmocka_unit_test(rows_parts_are_checked),
         cmocka_unit_test(frames_are_checked),
+        cmocka_unit_test(probes_are_checked),
         cmocka_unit_test(limits_are_errors),
         cmocka_unit_test(programs_may_be_long),
     };

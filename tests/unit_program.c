@@ -307,6 +307,50 @@ static void columns_become_feeds(void **state)
     program_finish(&program);
 }
 
+/* Of probed cursors: what is read and what is probed are lists of their own,
+ * each by cursors and columns. */
+static void inner_columns_become_feeds(void **state)
+{
+    static const char text[] = "Table 0 0 0 \"t\"\n"
+                               "Table 0 0 1 \"u\"\n"
+                               "Table 0 0 2 \"w\"\n"
+                               "ResultColumn 2 \"x\"\n"
+                               "Parallel 0 0 14\n"
+                               "Column.I64 1 1 0\n"
+                               "Column.I32 2 0 0\n"
+                               "Probe.I64 3 1 2 1\n"
+                               "Probe.I32 4 2 1 0\n"
+                               "ColumnAt.F64 5 3 2 3\n"
+                               "ColumnAtNull 6 3 1 4\n"
+                               "ColumnAt.I64 0 1 2 3\n"
+                               "Result 0 1\n"
+                               "Converge\n"
+                               "Finish\n";
+    struct program program;
+    struct program_pack pack;
+    struct error error;
+
+    (void)state;
+    load_good(text, &program);
+    assert_int_equal(program_axes(&program), 1);
+    assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
+                     VDBQ_OK);
+    assert_int_equal(pack.feed_count, 2);
+    assert_int_equal(pack.inner_count, 3);
+    assert_int_equal(pack.inner_feeds[0].cursor, 1);
+    assert_int_equal(pack.inner_feeds[1].cursor, 2);
+    assert_int_equal(pack.inner_feeds[1].column, 1);
+    assert_int_equal(pack.index_count, 2);
+    assert_int_equal(pack.indexes[0].cursor, 1);
+    assert_int_equal(pack.indexes[1].column, 1);
+    assert_int_equal(pack.code[7].d, 1);
+    assert_int_equal(pack.code[8].d, 0);
+    assert_int_equal(pack.code[9].b, 2);
+    assert_int_equal(pack.code[10].b, 0);
+    assert_int_equal(pack.code[11].b, 1);
+    program_finish(&program);
+}
+
 static void constants_get_places(void **state)
 {
     struct program program;
@@ -482,6 +526,7 @@ int main(void)
         cmocka_unit_test(text_may_be_written_freely),
         cmocka_unit_test(faults_of_text_have_a_place),
         cmocka_unit_test(columns_become_feeds),
+        cmocka_unit_test(inner_columns_become_feeds),
         cmocka_unit_test(constants_get_places),
         cmocka_unit_test(specialised_text_is_calls),
         cmocka_unit_test(specialised_text_holds_no_constants),

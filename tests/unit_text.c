@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/type.h"
+#include "data/facts.h"
 #include "data/words_sort.h"
 #include "data_fixture.h"
 
@@ -138,6 +139,27 @@ static void texts_come_back(void **unused)
                     assert_int_equal(check(), VDBQ_OK);
                     assert_values();
                 }
+}
+
+/* Of a column without NULLs; the facts of one whose words nobody counted say
+ * the same. */
+static void words_are_counted(void **unused)
+{
+    (void)unused;
+    for (unsigned v = 0; v < VARIETIES; v++) {
+        struct column_facts read, old;
+        fill(1023, varieties[v], true);
+        build(CHOOSE_AUTO);
+        tablet_facts(made.block.bytes, 2, &read);
+        old = read;
+        old.maximum = 0;
+        assert_int_equal(read.maximum,
+                         tablet_words(made.block.bytes, 2)->count);
+        assert_true(facts_equal(VDBQ_TEXT, &read, &made.facts[2]));
+        assert_true(facts_equal(VDBQ_TEXT, &old, &made.facts[2]));
+        old.maximum = read.maximum + 1;
+        assert_false(facts_equal(VDBQ_TEXT, &old, &made.facts[2]));
+    }
 }
 
 static void codes_are_encoded(void **unused)
@@ -360,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_come_back),
+        cmocka_unit_test(words_are_counted),
         cmocka_unit_test(codes_are_encoded),
         cmocka_unit_test(long_texts_are_kept),
         cmocka_unit_test(sorted_texts_are_in_order),

@@ -35,7 +35,7 @@ static void fill(uint32_t rows, uint32_t variety)
     assert_int_equal(relation_init(&input, input_columns, RANDOM_COLUMNS,
                                    &error), VDBQ_OK);
     batch = random_batch(0, rows, vectors);
-    assert_int_equal(relation_append(&input, &batch, &error), VDBQ_OK);
+    assert_int_equal(relation_append(&input, &batch, 1, &error), VDBQ_OK);
 }
 
 /* ------------------------------------------------------- the naive way -- */

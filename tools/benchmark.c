@@ -25,7 +25,7 @@ enum exit_code { GOOD = 0, BAD_SQL = 1, BAD_USAGE = 2, BAD_FILE = 3,
 
 /* Options of vdbq_set() that the command line may give. */
 static const char *const settings[] = {"device", "mode", "build", "cores",
-                                       "memory", "device_memory"};
+                                       "memory", "device_memory", "steps"};
 #define SETTINGS (sizeof settings / sizeof settings[0])
 
 struct options {
@@ -96,8 +96,8 @@ static int usage(void)
           "  --queries FILE  one SELECT a line\n"
           "  --runs N        measured runs of each, the median counts (5)\n"
           "  --limits yes    measure the limits of the device first\n"
-          "  --device, --mode, --build, --cores, --memory, --device_memory\n"
-          "  VALUE           as the options of vdbq_set()\n", stderr);
+          "  --device, --mode, --build, --cores, --memory, --device_memory,\n"
+          "  --steps VALUE   as the options of vdbq_set()\n", stderr);
     return BAD_USAGE;
 }
 
@@ -154,19 +154,39 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 32);
 }
 
-static bool is_wide(const struct vdbq_vector *vector)
+static size_t width_of(enum vdbq_type type)
 {
-    return vector->type == VDBQ_BIGINT || vector->type == VDBQ_DOUBLE;
+    switch (type) {
+    case VDBQ_TEXT:
+        return sizeof(struct vdbq_text);
+    case VDBQ_BIGINT:
+    case VDBQ_DOUBLE:
+    case VDBQ_DECIMAL:
+    case VDBQ_TIMESTAMP:
+        return 8;
+    default:
+        return 4;
+    }
+}
+
+static uint64_t text_bits(const struct vdbq_text *text)
+{
+    uint64_t bits = text->length;
+    for (size_t i = 0; i < text->length; i++)
+        bits = mix(bits + (unsigned char)text->bytes[i]);
+    return bits;
 }
 
 static uint64_t value_bits(const struct vdbq_vector *vector, uint64_t row)
 {
     const unsigned char *bytes = vector->values;
-    bool wide = is_wide(vector);
+    size_t width = width_of(vector->type);
     uint64_t bits = 0;
     if (vector->nulls && vector->nulls[row])
         return UINT64_MAX;
-    memcpy(&bits, bytes + row * (wide ? 8 : 4), wide ? 8 : 4);
+    if (vector->type == VDBQ_TEXT)
+        return text_bits((const struct vdbq_text *)vector->values + row);
+    memcpy(&bits, bytes + row * width, width);
     return bits;
 }
 
@@ -181,7 +201,7 @@ static void add_batch(const struct vdbq_batch *batch, struct run *run)
     }
     run->rows += batch->rows;
     for (unsigned column = 0; column < batch->columns; column++)
-        run->bytes += batch->rows * (is_wide(&batch->column[column]) ? 8 : 4);
+        run->bytes += batch->rows * width_of(batch->column[column].type);
 }
 
 /* ------------------------------------------------------------- measure -- */

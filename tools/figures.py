@@ -6,6 +6,7 @@
     tools/figures.py --write README FILE  ... between their marks in README
     tools/figures.py --check README FILE  fails where README says something else
     tools/figures.py --plot SVG FILE      growth with the number of rows
+    tools/figures.py --plot SVG --view join_growth FILE    ... of a join
 
 A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
@@ -67,6 +68,21 @@ def mean(values):
 
 def geometric(values):
     return math.exp(mean([math.log(max(value, 1e-3)) for value in values]))
+
+
+def known(values):
+    """Those that were measured."""
+    return [value for value in values if value is not None]
+
+
+def over_known(average, values):
+    """An average of those that were measured; None: there are none."""
+    return average(known(values)) if known(values) else None
+
+
+def times(theirs, ours):
+    """How many times as long theirs is; '': not known."""
+    return short(theirs / ours) + 'x' if theirs and ours else ''
 
 
 def peer_of(record, records, counted=False):
@@ -175,13 +191,19 @@ def speedups(records):
                *(short(mean_of(baseline, kind) / mean_of(record, kind)) for kind in KINDS)]
 
 
+def amount(rows):
+    """Rows as a person says them."""
+    unit, name = (1e6, ' M') if rows >= 1e6 else (1e3, ' k') if rows >= 1e3 else (1, '')
+    return f'{rows / unit:g}{name}'
+
+
 def growth(records):
     """The ancestor's Figure 6: mean time of the ten by rows of the table."""
     labels = list(dict.fromkeys(record['label'] for record in records))
     times = {(record['label'], record['rows']): mean(record['total_ms']) for record in records}
     yield ['rows', *labels]
     for rows in sorted({record['rows'] for record in records}):
-        yield [f'{rows / 1e6:g} M', *(short(times.get((label, rows))) for label in labels)]
+        yield [amount(rows), *(short(times.get((label, rows))) for label in labels)]
 
 
 def largest(records):
@@ -203,8 +225,96 @@ def statements(records):
                short(geometric(record['peer_ms']) / geometric(record['total_ms'])) + 'x']
 
 
+# ----------------------------------------------------------------- joins --
+
+PAPER_MS = {'paper: CPU': 1155, 'paper: GTX 760': 291}  # means of the join paper's ten queries
+CRYSTAL_MS = {'Crystal': 1.14, 'Crystal-Opt': 0.93}  # geometric means at SF 20, on an H200
+
+
+def first_known(values):
+    return next(iter(known(values)), None)
+
+
+def text_of(value):
+    return '' if value is None else str(value)
+
+
+def averages(records, average):
+    """A cell for each of vdbq, DuckDB, and their ratio, for each record."""
+    for record in records:
+        ours, theirs = (over_known(average, record[key]) for key in ('total_ms', 'peer_ms'))
+        yield from (short(ours), short(theirs), times(theirs, ours))
+
+
+def joins(records):
+    """The join paper's ten queries: milliseconds, the paper's beside them."""
+    yield ['query', 'rows', *(name for record in records for name in (
+        record['label'], f'DuckDB, {record["threads"]} threads', 'DuckDB / it')), *PAPER_MS]
+    for number in range(len(records[0]['total_ms'])):
+        pairs = [(record['total_ms'][number], record['peer_ms'][number]) for record in records]
+        yield [str(number), text_of(first_known(record['answer_rows'][number]
+                                                for record in records)),
+               *(cell for ours, theirs in pairs
+                 for cell in (short(ours), short(theirs), times(theirs, ours))),
+               *('' for _ in PAPER_MS)]
+    yield ['mean', '', *averages(records, mean), *map(short, PAPER_MS.values())]
+    yield ['geometric mean', '', *averages(records, geometric), *('' for _ in PAPER_MS)]
+
+
+def join_growth(records):
+    """A join of two tables on their keys by their rows (the join paper's Figure 8)."""
+    return growth(records)
+
+
+def join_cases(records):
+    """Joins of one kind each: milliseconds, and nanoseconds a row of their results."""
+    yield ['', 'device', 'left rows', 'right rows', 'result rows', 'vdbq', 'of it kernels',
+           'DuckDB', 'DuckDB / vdbq', 'vdbq, ns a result row']
+    for record in records:
+        for number, name in enumerate(record['name']):
+            left, right, result, ours, kernels, theirs = (record[key][number] for key in (
+                'left_rows', 'right_rows', 'answer_rows', 'total_ms', 'kernel_ms', 'peer_ms'))
+            each = ours * 1e6 / result if ours is not None and result else None
+            yield [name, record['label'], *map(text_of, (left, right, result)), short(ours),
+                   short(kernels), short(theirs), times(theirs, ours), short(each)]
+
+
+def join_memory(records):
+    """The most memory of a process that joins: MiB."""
+    yield ['', 'device', 'build side', 'memory for tablets', 'peak', 'ms']
+    for record in records:
+        for number, name in enumerate(record['name']):
+            sizes = (record[key][number] for key in ('build_bytes', 'memory_bytes', 'peak_bytes'))
+            yield [name, record['label'], *(short(size and size / (1 << 20)) for size in sizes),
+                   short(record['total_ms'][number])]
+
+
+def ssb(records):
+    """The Star Schema Benchmark: milliseconds, of kernels alone and in all."""
+    heads = [f'{record["label"]} SF {record["scale"]}' for record in records]
+    yield ['query', *(name for head, record in zip(heads, records) for name in (
+        f'{head}: kernels', head, f'DuckDB, {record["threads"]} threads', 'DuckDB / it'))]
+    for number, name in enumerate(records[0]['name']):
+        yield [name, *ssb_cells(records, lambda values, number=number: values[number])]
+    yield ['geometric mean', *ssb_cells(records, lambda values: over_known(geometric, values))]
+    for name, ms in CRYSTAL_MS.items():
+        yield [f'{name}, CUDA by hand, SF 20 on an H200: {ms}',
+               *('' for _ in range(4 * len(records)))]
+
+
+def ssb_cells(records, choose):
+    """What is chosen of each list of each record."""
+    for record in records:
+        kernels, ours, theirs = (choose(record[key])
+                                 for key in ('kernel_ms', 'total_ms', 'peer_ms'))
+        yield from (short(kernels), short(ours), short(theirs), times(theirs, ours))
+
+
+OWN = ('statements', 'ssb', 'joins', 'join_growth', 'join_cases', 'join_memory')
 VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
-         'speedups': speedups, 'growth': growth, 'largest': largest, 'statements': statements}
+         'speedups': speedups, 'growth': growth, 'largest': largest,
+         'statements': statements, 'ssb': ssb, 'joins': joins, 'join_growth': join_growth,
+         'join_cases': join_cases, 'join_memory': join_memory}
 
 
 def markdown(rows):
@@ -238,8 +348,10 @@ def select(records, name, machine):
     that ran over several tables, largest all over the largest of them; all
     others have the commands over one table, the smallest if there are more."""
     here = [record for record in records if machine in record['machine'] and
-            (record['where'] == 'statements') == (name == 'statements')]
-    if name == 'statements':
+            (record['where'] == name if name in OWN else record['where'] not in OWN)]
+    if name == 'join_growth':  # a peer that ran beside several devices counts once
+        return list({(record['label'], record['rows']): record for record in here}.values())
+    if name in OWN:
         return here
     growing = [record for record in here if grows(record['command'], records)]
     if name == 'growth':
@@ -252,15 +364,16 @@ def select(records, name, machine):
     return [record for record in others if record['rows'] == least]
 
 
-def everything(records):
-    """All views of all machines, with what they are."""
+def everything(records, form=None):
+    """All views of all machines, with what they are, as Markdown or in another form."""
     parts = []
     for machine in dict.fromkeys(record['machine'] for record in records):
         for name, view in VIEWS.items():
             chosen = select(records, name, machine)
             if chosen:
                 commands = '\n'.join(dict.fromkeys(record['command'] for record in chosen))
-                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{markdown(view(chosen))}')
+                table = (form or markdown)(view(chosen))
+                parts.append(f'{name}, {machine}:\n`{commands}`\n\n{table}')
     return '\n\n'.join(parts)
 
 
@@ -291,7 +404,7 @@ def scale(value, low, high, start, end):
     return start + part * (end - start)
 
 
-def svg(records):
+def svg(records, what='ms, mean of the ten queries'):
     """Lines of mean time over rows, both logarithmic."""
     labels = list(dict.fromkeys(record['label'] for record in records))
     sizes = sorted({record['rows'] for record in records})
@@ -308,13 +421,13 @@ def svg(records):
              'font-family="sans-serif" font-size="12">',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>']
     parts += [grid_line(x(rows), TOP, x(rows), HEIGHT - BOTTOM) +
-              text(x(rows), HEIGHT - BOTTOM + 18, f'{rows / 1e6:g} M', 'middle')
+              text(x(rows), HEIGHT - BOTTOM + 18, amount(rows), 'middle')
               for rows in sizes]
     for power in range(round(math.log10(low)), round(math.log10(high)) + 1):
         parts += [grid_line(LEFT, y(10 ** power), WIDTH - RIGHT, y(10 ** power)),
                   text(LEFT - 8, y(10 ** power) + 4, f'{10.0 ** power:g}', 'end')]
     parts += [text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, 'rows of the table', 'middle'),
-              text(LEFT + 6, TOP + 12, 'ms, mean of the ten queries', 'start')]
+              text(LEFT + 6, TOP + 12, what, 'start')]
     ends = last_heights(labels, records, y)
     for label, colour in zip(labels, COLOURS * 9):
         line = sorted((record['rows'], mean(record['total_ms'])) for record in records
@@ -326,6 +439,13 @@ def svg(records):
                     for rows, ms in line),
                   text(WIDTH - RIGHT + 10, ends[label] + 4, label, 'start', colour)]
     return '\n'.join([*parts, '</svg>', ''])
+
+
+PLOTS = {'growth': 'ms, mean of the ten queries', 'join_growth': 'ms, join of two tables'}
+
+
+def plot(records, view, machine):
+    return svg(select(records, view, machine), PLOTS[view])
 
 
 def last_heights(labels, records, y):
@@ -357,6 +477,7 @@ def arguments():
     parser.add_argument('--write', type=Path, metavar='README')
     parser.add_argument('--check', type=Path, metavar='README')
     parser.add_argument('--plot', type=Path, metavar='SVG')
+    parser.add_argument('--view', choices=PLOTS, default='growth', help='of the plot')
     parser.add_argument('--machine', default='', help='of the plot; a part of its name')
     return parser.parse_args()
 
@@ -366,7 +487,7 @@ def main():
     records = read(options.file)
     readme = options.write or options.check
     if options.plot:
-        options.plot.write_text(svg(select(records, 'growth', options.machine)))
+        options.plot.write_text(plot(records, options.view, options.machine))
     if options.write:
         readme.write_text(filled(readme.read_text(), records))
     elif options.check:

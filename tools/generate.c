@@ -1,77 +1,117 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the table `test` of the Virginian benchmark, as CSV, as columns of
- * bare numbers, or straight into a database. Equal seeds give equal tables,
- * everywhere: the numbers come from GSL's ranlxd2, row by row, column by
- * column in table order; a longer table begins with a shorter one's rows.
- * Relies on vdbq.h alone.
+ * Makes the tables of the benchmarks, as CSV, as columns of bare numbers, or
+ * straight into a database; here, the table `test` of the Virginian benchmark.
+ * Equal seeds give equal tables, everywhere: the numbers come from GSL's
+ * ranlxd2, row by row, column by column in table order; a longer table begins
+ * with a shorter one's rows. Relies on vdbq.h alone.
  */
+#include "generate.h"
+
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <vdbq.h>
+#include <unistd.h>
 
-#define BATCH_ROWS 65536
 #define COLUMNS 7
 
+static const char *const names[COLUMNS] = {
+    "id", "uniformi", "normali5", "normali20", "uniformf", "normalf5",
+    "normalf20"
+};
+static const enum vdbq_type types[COLUMNS] = {
+    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
+    VDBQ_FLOAT, VDBQ_FLOAT, VDBQ_FLOAT
+};
 static const char schema[] =
-    "create table test (id integer primary key, uniformi integer, "
-    "normali5 integer, normali20 integer, uniformf float, normalf5 float, "
-    "normalf20 float)";
+    "(id integer primary key, uniformi integer, normali5 integer, "
+    "normali20 integer, uniformf float, normalf5 float, normalf20 float)";
 
 /* Rows in columns, as vdbq_append_rows() takes them. */
 struct batch {
-    uint64_t rows;
-    int32_t id[BATCH_ROWS];
-    int32_t whole[3][BATCH_ROWS]; /* uniformi, normali5, normali20 */
-    float real[3][BATCH_ROWS];    /* uniformf, normalf5, normalf20 */
+    int32_t id[GENERATE_BATCH];
+    int32_t whole[3][GENERATE_BATCH]; /* uniformi, normali5, normali20 */
+    float real[3][GENERATE_BATCH];    /* uniformf, normalf5, normalf20 */
 };
 
 struct options {
-    const char *csv; /* file to write, "-": standard output */
-    const char *raw; /* folder to write columns into        */
-    const char *db;  /* database to make the table in       */
+    struct output_places places;
+    const char *table;
     uint64_t rows;
-    unsigned long seed;
+    uint64_t seed;
+    uint64_t first, distinct;
+    enum keys_kind keys;
+    double scale; /* of SSB; 0: another table */
+    uint64_t threads;
     bool schema; /* print the CREATE TABLE statement instead */
 };
 
-/* Takes one batch; returns the program's exit code. */
-typedef int (*sink)(void *context, const struct batch *batch);
-
 static int parse(int argc, char **argv, struct options *options);
-static int write_csv(const struct options *options);
-static int write_db(const struct options *options);
-static int write_raw(const struct options *options);
+static int write_test(const struct options *options);
+static int write_keys(const struct options *options);
+static int write_ssb(const struct options *options);
 
 int main(int argc, char **argv)
 {
-    struct options options = {.rows = 8000000, .seed = 42};
+    struct options options = {
+        .table = "test", .rows = 8000000, .seed = 42, .distinct = 1000,
+        .threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+    };
     int status = parse(argc, argv, &options);
     if (status != 0)
         return status;
     if (options.schema)
-        return printf("%s;\n", schema) < 0;
-    if (options.raw)
-        return write_raw(&options);
-    return options.csv ? write_csv(&options) : write_db(&options);
+        return printf("create table %s %s;\n", options.table, schema) < 0;
+    if (options.scale > 0)
+        return write_ssb(&options);
+    return options.keys ? write_keys(&options) : write_test(&options);
 }
+
+static int write_keys(const struct options *options)
+{
+    return keys_write(&(struct keys_options){
+        .kind = options->keys, .table = options->table, .rows = options->rows,
+        .seed = options->seed, .first = options->first,
+        .distinct = options->distinct }, &options->places);
+}
+
+static int write_ssb(const struct options *options)
+{
+    return ssb_write(&(struct ssb_options){
+        .scale = options->scale, .seed = options->seed,
+        .threads = (unsigned)options->threads, .db = options->places.db,
+        .csv = options->places.csv });
+}
+
+/* ------------------------------------------------------- command line -- */
 
 static int usage(void)
 {
     fputs("usage: generate [--rows N] [--seed N] --csv FILE | --db FILE | "
           "--raw FOLDER |\n"
           "                --schema\n"
+          "       generate --keys KIND [--first N | --distinct N] ...\n"
+          "       generate --ssb SCALE [--threads N] [--csv FOLDER] "
+          "[--db FILE]\n"
           "  --csv FILE  write CSV with a header (- is standard output)\n"
           "  --db FILE   make the table `test` in a database\n"
           "  --raw FOLDER  write each column's values, 4 bytes each, into a "
           "file of its name\n"
           "  --schema    print the table's CREATE TABLE statement\n"
+          "  --table NAME  of the table, instead of test\n"
           "  --rows N    how many rows (8000000)\n"
-          "  --seed N    of the random numbers (42)\n", stderr);
+          "  --seed N    of the random numbers (42)\n"
+          "  --keys KIND   a table of a key k and a value v instead; the keys "
+          "are\n"
+          "              unique: different and far apart, numbers N and above "
+          "of --first N\n"
+          "              dense: N of --first N and above, each once\n"
+          "              uniform: drawn from --distinct N, 0 and above "
+          "(1000)\n"
+          "              skewed: likewise, but every other one is 0\n"
+          "  --ssb SCALE   the Star Schema Benchmark's five tables instead\n"
+          "  --threads N   that make their rows (one a core)\n", stderr);
     return 2;
 }
 
@@ -82,21 +122,69 @@ static bool parse_number(const char *text, uint64_t max, uint64_t *number)
     return *text >= '0' && *text <= '9' && *end == '\0' && *number <= max;
 }
 
+static bool parse_scale(const char *text, double *scale)
+{
+    char *end;
+    *scale = strtod(text, &end);
+    return *end == '\0' && *scale > 0 && *scale <= 250;
+}
+
+static bool parse_keys(const char *text, enum keys_kind *kind)
+{
+    static const char *const kinds[] = {"", "unique", "dense", "uniform",
+                                        "skewed"};
+    for (int i = KEYS_UNIQUE; i <= KEYS_SKEWED; i++)
+        if (strcmp(text, kinds[i]) == 0)
+            return *kind = (enum keys_kind)i, true;
+    return false;
+}
+
+/* An option whose value is text. */
+static bool parse_text(const char *name, const char *value,
+                       struct options *options)
+{
+    const struct { const char *name, **value; } texts[] = {
+        {"--csv", &options->places.csv}, {"--db", &options->places.db},
+        {"--raw", &options->places.raw}, {"--table", &options->table},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (strcmp(name, texts[i].name) == 0)
+            return *texts[i].value = value, true;
+    return false;
+}
+
 static bool parse_option(const char *name, const char *value,
                          struct options *options)
 {
-    uint64_t seed;
-    if (strcmp(name, "--csv") == 0)
-        return options->csv = value, true;
-    if (strcmp(name, "--db") == 0)
-        return options->db = value, true;
-    if (strcmp(name, "--raw") == 0)
-        return options->raw = value, true;
-    if (strcmp(name, "--rows") == 0)
-        return parse_number(value, INT32_MAX, &options->rows);
-    if (strcmp(name, "--seed") == 0 && parse_number(value, UINT32_MAX, &seed))
-        return options->seed = (unsigned long)seed, true;
-    return false;
+    const struct { const char *name; uint64_t max, *value; } numbers[] = {
+        {"--rows", INT32_MAX, &options->rows},
+        {"--seed", UINT32_MAX, &options->seed},
+        {"--first", INT32_MAX, &options->first},
+        {"--distinct", INT32_MAX, &options->distinct},
+        {"--threads", 1024, &options->threads},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (strcmp(name, numbers[i].name) == 0)
+            return parse_number(value, numbers[i].max, numbers[i].value);
+    if (strcmp(name, "--keys") == 0)
+        return parse_keys(value, &options->keys);
+    if (strcmp(name, "--ssb") == 0)
+        return parse_scale(value, &options->scale);
+    return parse_text(name, value, options);
+}
+
+/* Whether what was asked for can be written where it was asked for. */
+static bool is_possible(const struct options *options)
+{
+    const struct output_places *places = &options->places;
+    int targets = options->schema + !!places->csv + !!places->raw +
+                  !!places->db;
+    if (options->threads == 0 || options->distinct == 0)
+        return false;
+    if (options->scale > 0)
+        return targets > 0 && !options->schema && !places->raw &&
+               !options->keys;
+    return options->schema ? targets == 1 && !options->keys : targets > 0;
 }
 
 static int parse(int argc, char **argv, struct options *options)
@@ -110,12 +198,10 @@ static int parse(int argc, char **argv, struct options *options)
         else
             i++;
     }
-    int targets = options->schema + !!options->csv + !!options->raw +
-                  !!options->db;
-    return targets == 1 ? 0 : usage();
+    return is_possible(options) ? 0 : usage();
 }
 
-/* ------------------------------------------------------------ numbers -- */
+/* ---------------------------------------------------------------- test -- */
 
 static void draw_row(gsl_rng *random, struct batch *batch, uint64_t row)
 {
@@ -130,168 +216,62 @@ static void draw_row(gsl_rng *random, struct batch *batch, uint64_t row)
 static void fill(gsl_rng *random, uint64_t first, uint64_t rows,
                  struct batch *batch)
 {
-    batch->rows = rows < BATCH_ROWS ? rows : BATCH_ROWS;
-    for (uint64_t row = 0; row < batch->rows; row++) {
+    for (uint64_t row = 0; row < rows; row++) {
         batch->id[row] = (int32_t)(first + row);
         draw_row(random, batch, row);
     }
 }
 
-static int generate(const struct options *options, sink take, void *context)
+static void point_at(const struct batch *batch, struct vdbq_vector *vectors)
 {
+    vectors[0] = (struct vdbq_vector){.type = VDBQ_INTEGER,
+                                      .values = batch->id};
+    for (int i = 0; i < 3; i++) {
+        vectors[1 + i] = (struct vdbq_vector){.type = VDBQ_INTEGER,
+                                              .values = batch->whole[i]};
+        vectors[4 + i] = (struct vdbq_vector){.type = VDBQ_FLOAT,
+                                              .values = batch->real[i]};
+    }
+}
+
+static int write_rows(const struct options *options, gsl_rng *random,
+                      struct batch *batch, struct output *output)
+{
+    struct vdbq_vector vectors[COLUMNS];
+    int status = 0;
+    point_at(batch, vectors);
+    gsl_rng_set(random, (unsigned long)options->seed);
+    for (uint64_t row = 0; status == 0 && row < options->rows;
+         row += GENERATE_BATCH) {
+        uint64_t left = options->rows - row;
+        struct output_batch part = {
+            .rows = left < GENERATE_BATCH ? left : GENERATE_BATCH,
+            .vectors = vectors,
+        };
+        fill(random, row, part.rows, batch);
+        status = output_rows(output, &part);
+    }
+    return status;
+}
+
+static int write_test(const struct options *options)
+{
+    const struct output_table table = {
+        .name = options->table, .schema = schema, .columns = COLUMNS,
+        .names = names, .types = types,
+    };
+    struct output output;
+    int status = output_open(&output, &options->places, &table);
     gsl_rng *random = gsl_rng_alloc(gsl_rng_ranlxd2);
     struct batch *batch = malloc(sizeof *batch);
-    int status = batch && random ? 0 : 1;
-    if (status != 0)
+    if (status == 0 && (!random || !batch)) {
         fputs("generate: out of memory\n", stderr);
-    else
-        gsl_rng_set(random, options->seed);
-    for (uint64_t row = 0; status == 0 && row < options->rows;
-         row += BATCH_ROWS) {
-        fill(random, row, options->rows - row, batch);
-        status = take(context, batch);
+        status = 1;
     }
+    if (status == 0)
+        status = write_rows(options, random, batch, &output);
     free(batch);
     if (random)
         gsl_rng_free(random);
-    return status;
-}
-
-/* ---------------------------------------------------------------- CSV -- */
-
-/* Writes the shortest text that reads back as the same float. */
-static void write_real(FILE *file, float value)
-{
-    char text[32];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if (strtof(text, NULL) == value)
-            break;
-    }
-    fputc(',', file);
-    fputs(text, file);
-}
-
-static int csv_batch(void *context, const struct batch *batch)
-{
-    FILE *file = context;
-    for (uint64_t row = 0; row < batch->rows; row++) {
-        fprintf(file, "%" PRId32, batch->id[row]);
-        for (int column = 0; column < 3; column++)
-            fprintf(file, ",%" PRId32, batch->whole[column][row]);
-        for (int column = 0; column < 3; column++)
-            write_real(file, batch->real[column][row]);
-        fputc('\n', file);
-    }
-    return ferror(file) ? 3 : 0;
-}
-
-static int write_csv(const struct options *options)
-{
-    bool to_file = strcmp(options->csv, "-") != 0;
-    FILE *file = to_file ? fopen(options->csv, "w") : stdout;
-    if (!file)
-        return perror(options->csv), 3;
-    fputs("id,uniformi,normali5,normali20,uniformf,normalf5,normalf20\n",
-          file);
-    int status = generate(options, csv_batch, file);
-    if (fflush(file) != 0 || (to_file && fclose(file) != 0) || status == 3)
-        return perror(options->csv), 3;
-    return status;
-}
-
-/* -------------------------------------------------------------- columns -- */
-
-static const char *const column_names[COLUMNS] = {
-    "id", "uniformi", "normali5", "normali20", "uniformf", "normalf5",
-    "normalf20"
-};
-
-/* The values of a column of the batch; all are 4 bytes wide. */
-static const void *column_values(const struct batch *batch, int column)
-{
-    if (column == 0)
-        return batch->id;
-    return column <= 3 ? (const void *)batch->whole[column - 1]
-                       : (const void *)batch->real[column - 4];
-}
-
-static int raw_batch(void *context, const struct batch *batch)
-{
-    FILE **files = context;
-    for (int column = 0; column < COLUMNS; column++)
-        if (fwrite(column_values(batch, column), 4, batch->rows,
-                   files[column]) != batch->rows)
-            return 3;
-    return 0;
-}
-
-static int write_raw(const struct options *options)
-{
-    FILE *files[COLUMNS] = {0};
-    char path[4096];
-    int status = 0;
-    for (int column = 0; column < COLUMNS && status == 0; column++) {
-        snprintf(path, sizeof path, "%s/%s", options->raw,
-                 column_names[column]);
-        files[column] = fopen(path, "wb");
-        status = files[column] ? 0 : 3;
-    }
-    if (status == 0)
-        status = generate(options, raw_batch, files);
-    for (int column = 0; column < COLUMNS; column++)
-        if (files[column] && fclose(files[column]) != 0)
-            status = 3;
-    if (status == 3)
-        perror(options->raw);
-    return status;
-}
-
-/* ----------------------------------------------------------- database -- */
-
-static int complain(vdbq *db)
-{
-    const struct vdbq_error *error = vdbq_error(db);
-    fprintf(stderr, "generate: %s\n", error->message);
-    if (error->hint && *error->hint)
-        fprintf(stderr, "hint: %s\n", error->hint);
-    return 3;
-}
-
-static int append_batch(void *context, const struct batch *batch)
-{
-    struct vdbq_vector vectors[COLUMNS] = {
-        {.type = VDBQ_INTEGER, .values = batch->id},
-    };
-    for (int column = 0; column < 3; column++) {
-        vectors[1 + column] = (struct vdbq_vector){
-            .type = VDBQ_INTEGER, .values = batch->whole[column]};
-        vectors[4 + column] = (struct vdbq_vector){
-            .type = VDBQ_FLOAT, .values = batch->real[column]};
-    }
-    return vdbq_append_rows(context, batch->rows, vectors) == VDBQ_OK ? 0 : 3;
-}
-
-static int append_all(const struct options *options, vdbq *db)
-{
-    vdbq_append *append;
-    if (vdbq_execute(db, schema) != VDBQ_OK ||
-        vdbq_append_open(db, "test", &append) != VDBQ_OK)
-        return complain(db);
-    int status = generate(options, append_batch, append);
-    if (status == 3 ||
-        (status == 0 && vdbq_append_commit(append) != VDBQ_OK))
-        status = complain(db);
-    vdbq_append_close(append);
-    return status;
-}
-
-static int write_db(const struct options *options)
-{
-    vdbq *db;
-    int status = vdbq_open(options->db, VDBQ_OPEN_CREATE, &db) == VDBQ_OK
-                     ? append_all(options, db)
-                     : complain(db);
-    vdbq_close(db);
-    return status;
+    return output_close(&output, status);
 }

@@ -44,26 +44,41 @@ def duckdb_missing():
     return None
 
 
-def arrow_table(folder, rows):
-    """The first rows of the raw columns, mapped, as an Arrow table."""
+def columns_in(folder):
+    """{name: array's code} of the columns that lie in a folder, in table order."""
+    found = {path.name for path in folder.iterdir()}
+    known = COLUMNS | {'k': 'i', 'v': 'i'}
+    return {name: kind for name, kind in known.items() if name in found}
+
+
+def arrow_table(folder, rows=None):
+    """The first rows (or all) of the raw columns, mapped, as an Arrow table."""
     import pyarrow
     kinds = {'i': pyarrow.int32(), 'f': pyarrow.float32()}
+    columns = columns_in(folder)
+    if rows is None:
+        rows = (folder / next(iter(columns))).stat().st_size // 4
 
     def column(name, kind):
         values = pyarrow.memory_map(str(folder / name)).read_buffer(4 * rows)
         return pyarrow.Array.from_buffers(kinds[kind], rows, [None, values])
 
-    return pyarrow.table({name: column(name, kind) for name, kind in COLUMNS.items()})
+    return pyarrow.table({name: column(name, kind) for name, kind in columns.items()})
+
+
+def duckdb_fill(db, folder, table, rows=None):
+    """Makes a table of the raw columns, one of DuckDB's own. It has no primary
+    key there, which no query asks for."""
+    db.register('raw', arrow_table(folder, rows))
+    db.execute(f'create table {table} as select * from raw')
+    db.unregister('raw')
 
 
 def duckdb_open(folder, rows):
-    """A connection with the table `test` as one of DuckDB's own, in memory. It
-    has no primary key there, which no query asks for."""
+    """A connection with the table `test`, in memory."""
     import duckdb
     db = duckdb.connect()
-    db.register('raw', arrow_table(folder, rows))
-    db.execute('create table test as select * from raw')
-    db.unregister('raw')
+    duckdb_fill(db, folder, 'test', rows)
     return db
 
 
@@ -91,11 +106,17 @@ def values(folder, name, kind, rows):
     return column
 
 
-def sqlite_open(folder, rows, schema):
-    db = sqlite3.connect(':memory:')
+def sqlite_fill(db, folder, rows, schema):
+    """Makes the table of a CREATE TABLE statement and fills it."""
     db.execute(schema)
     columns = [values(folder, name, kind, rows) for name, kind in COLUMNS.items()]
-    db.executemany('insert into test values (?,?,?,?,?,?,?)', zip(*columns))
+    name = schema.split()[2]
+    db.executemany(f'insert into {name} values (?,?,?,?,?,?,?)', zip(*columns))
+
+
+def sqlite_open(folder, rows, schema):
+    db = sqlite3.connect(':memory:')
+    sqlite_fill(db, folder, rows, schema)
     return db
 
 

@@ -183,7 +183,8 @@ enum vdbq_status explain_lines(vdbq_query *query)
     text_finish(&query->lines);
     query->line_texts.count = 0;
     if (query->plan.steps.steps.count > 0)
-        steps_print(&query->plan.steps, &query->lines);
+        steps_print_counts(&query->plan.steps, &query->counts,
+                           &query->lines);
     print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);

@@ -26,7 +26,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
                                   const struct catalogue *catalogue)
 {
     struct error *error = &query->db->error;
-    const struct plan_limits limits = { 0 };
+    const struct plan_limits limits = options_limits(query->db);
     enum vdbq_status status;
     forget_plan(query);
     if (query->statement == NULL)
@@ -235,6 +235,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 /* Forgets what the last run has cost. */
 static void clear_stats(vdbq_query *query)
 {
+    vector_finish(&query->counts);
+    query->counts = VECTOR(struct step_count);
     stream_stats_init(&query->stats);
     query->device = NULL;
     query->device_text[0] = query->mode_text[0] = '\0';
@@ -264,6 +266,8 @@ enum vdbq_status query_stream(vdbq_query *query)
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
     };
+    if (query->plan.explain == AST_EXPLAIN_ANALYZE)
+        query->stats.counts = &query->counts;
     return stream_open(&query->params, steps, (int)steps->steps.count - 1,
                        &query->stream, &db->error);
 }
@@ -417,6 +421,7 @@ void vdbq_query_close(vdbq_query *query)
     for (size_t i = 0; i < query->cells.count; i++)
         text_finish(vector_at(&query->cells, i));
     vector_finish(&query->cells);
+    vector_finish(&query->counts);
     forget_plan(query);
     query_parameters_close(query);
     while (*at != query)

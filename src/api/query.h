@@ -53,6 +53,7 @@ struct vdbq_query {
     struct query_texts texts;
     uint64_t row;            /* of the batch, that comes next          */
     struct stream_stats stats;
+    struct vector counts;    /* of struct step_count: of EXPLAIN ANALYZE */
     struct device *device;   /* that a table is read on, or any; NULL:
                                 nothing ran                            */
     char device_text[96];    /* where `stats` points: what ran, listed */

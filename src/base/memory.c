@@ -10,12 +10,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 struct memory_calls memory_calls = { realloc, free };
 
 enum {
     BLOCK_FIRST = 4 << 10, /* bytes of an arena's first block     */
-    BLOCK_MAX = 1 << 20    /* bytes at which blocks stop doubling */
+    BLOCK_MAX = 1 << 20,   /* bytes at which blocks stop doubling */
+    PAGE_LARGE = 2 << 20   /* bytes of a large page               */
 };
 
 struct arena_block {
@@ -46,6 +48,19 @@ void *memory_zeroed(size_t count, size_t width)
     memory = memory_resize(NULL, count * width);
     if (memory != NULL)
         memset(memory, 0, count * width);
+    return memory;
+}
+
+void *memory_spread(void *old, size_t size)
+{
+    char *memory = memory_resize(old, size);
+#ifdef MADV_HUGEPAGE
+    size_t skip = PAGE_LARGE - (uintptr_t)memory % PAGE_LARGE;
+
+    if (memory != NULL && size >= 2 * PAGE_LARGE)
+        madvise(memory + skip, (size - skip) / PAGE_LARGE * PAGE_LARGE,
+                MADV_HUGEPAGE);
+#endif
     return memory;
 }
 

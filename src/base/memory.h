@@ -21,6 +21,9 @@ void *memory_resize(void *old, size_t size);
 /* Zeroed; count * width may overflow, which gives NULL. */
 void *memory_zeroed(size_t count, size_t width);
 void memory_release(void *memory);
+/* As memory_resize(), of memory that is read here and there: where it is
+ * large, the system is asked for large pages. */
+void *memory_spread(void *old, size_t size);
 
 /* Memory that is freed all at once. A zeroed struct is an empty arena. */
 struct arena_block;

@@ -28,7 +28,8 @@ struct column_facts {
     uint64_t null_count;
     bool empty;           /* no value that is not NULL: no minimum        */
     int64_t minimum;      /* of an integer column                         */
-    int64_t maximum;
+    int64_t maximum;      /* ...; of a text column: the words in a tablet,
+                             0: not known                                 */
     double minimum_real;  /* of a floating-point column                   */
     double maximum_real;
 };

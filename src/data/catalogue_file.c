@@ -36,7 +36,8 @@
  *                       8  generation
  *                       4  rows, at least 1
  *                      24  for each column: null count, minimum, maximum as
- *                          in struct tablet_column
+ *                          in struct tablet_column; of a TEXT column 0 and
+ *                          the number of its words, or 0: nobody counted
  *
  * What is read is believed only after it was checked: every count against
  * the bytes that are left before memory is taken for it, every extent

@@ -82,12 +82,16 @@ int64_t facts_maximum_bits(enum vdbq_type type,
 struct column_facts facts_of_text(const struct column_facts *codes)
 {
     return (struct column_facts){ .null_count = codes->null_count,
-                                  .empty = codes->empty };
+                                  .empty = codes->empty,
+                                  .maximum = codes->empty
+                                                 ? 0 : codes->maximum + 1 };
 }
 
 bool facts_equal(enum vdbq_type type, const struct column_facts *a,
                  const struct column_facts *b)
 {
+    if (type == VDBQ_TEXT && (a->maximum == 0 || b->maximum == 0))
+        return a->null_count == b->null_count && a->empty == b->empty;
     return a->null_count == b->null_count && a->empty == b->empty
         && facts_minimum_bits(type, a) == facts_minimum_bits(type, b)
         && facts_maximum_bits(type, a) == facts_maximum_bits(type, b);
@@ -106,7 +110,8 @@ static bool facts_fit(enum vdbq_type type, const struct column_facts *facts)
     }
     switch (type) {
     case VDBQ_TEXT:
-        return facts->minimum == 0 && facts->maximum == 0;
+        return facts->minimum == 0 && facts->maximum >= 0
+            && facts->maximum <= (int64_t)INT32_MAX + 1;
     case VDBQ_DOUBLE:
         return low <= high;
     case VDBQ_FLOAT:

@@ -32,8 +32,10 @@ int64_t facts_maximum_bits(enum vdbq_type type,
 /* False where no column of that type with so many rows has such facts. */
 bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
                      const int64_t bits[2], struct column_facts *facts);
-/* What is kept of a text column, whose codes have such facts: no minimum. */
+/* What is kept of a text column, whose codes have such facts: no minimum, and
+ * as the maximum how many words there are. */
 struct column_facts facts_of_text(const struct column_facts *codes);
+/* A number of words that is 0 is one that nobody counted. */
 bool facts_equal(enum vdbq_type type, const struct column_facts *a,
                  const struct column_facts *b);
 

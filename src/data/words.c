@@ -60,6 +60,23 @@ bool words_find(const struct words *words, struct vdbq_text text,
     return false;
 }
 
+uint32_t *words_translate(const struct words *from, const struct words *to)
+{
+    uint32_t count = from != NULL ? from->count : 0, at = 0;
+    uint32_t others = to != NULL ? to->count : 0;
+    uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
+
+    for (uint32_t i = 0; numbers != NULL && i < count; i++) {
+        struct vdbq_text text = words_text(from, i);
+        while (at < others && text_compare(words_text(to, at), text) < 0)
+            at++;
+        numbers[i] = at < others && text_compare(words_text(to, at), text) == 0
+                         ? at
+                         : WORDS_NONE;
+    }
+    return numbers;
+}
+
 /* Words of that many texts and bytes, not written yet. */
 static struct words *words_room(uint32_t count, uint64_t bytes)
 {

@@ -35,6 +35,11 @@ struct vdbq_text words_text(const struct words *words, uint32_t number);
 bool words_find(const struct words *words, struct vdbq_text text,
                 uint32_t *number);
 
+/* The number in `to` of each word of `from`; WORDS_NONE: it has none there.
+ * Both may be NULL, as without words. To be released; NULL: no memory. */
+#define WORDS_NONE 0xffffffffu
+uint32_t *words_translate(const struct words *from, const struct words *to);
+
 /* Makes words of texts, in any order, equal ones too. `numbers`, where it is
  * not NULL, gets the number of each. A text whose bytes are NULL is none: it
  * gets 0. NULL: no memory, or more than 4 GiB. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels beside the machine (cl/group.cl, cl/sort.cl): what works on result
- * rows where they are, on the device. Calls are put into the device's queue
- * behind the machine's launches, and run in the order in which they were
- * made. The host build has none of them.
+ * Kernels beside the machine (cl/group.cl, cl/sort.cl, cl/join.cl): what works
+ * on result rows where they are, on the device. Calls are put into the
+ * device's queue behind the machine's launches, and run in the order in which
+ * they were made. The host build has none of them.
  */
 #ifndef VDBQ_DEVICE_KERNEL_H
 #define VDBQ_DEVICE_KERNEL_H
@@ -28,7 +28,13 @@
     _(SORT_KEEP, vdbq_sort_keep, SORT)                                        \
     _(SORT_PICK, vdbq_sort_pick, SORT)                                        \
     _(SORT_RECORDS, vdbq_sort_records, SORT)                                  \
-    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)
+    _(SORT_FIRSTS, vdbq_sort_firsts, SORT)                                    \
+    _(JOIN_FIND, vdbq_join_find, JOIN)                                        \
+    _(JOIN_STARTS, vdbq_join_starts, JOIN)                                    \
+    _(JOIN_COUNT, vdbq_join_count, JOIN)                                      \
+    _(JOIN_SUMS, vdbq_join_sums, JOIN)                                        \
+    _(JOIN_PLACES, vdbq_join_places, JOIN)                                    \
+    _(JOIN_EXPAND, vdbq_join_expand, JOIN)
 
 enum device_kernel {
 #define DEVICE_KERNEL(name, function, text) KERNEL_##name,

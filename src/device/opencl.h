@@ -12,7 +12,7 @@
 #include "device/find.h"
 
 /* Texts of kernels beside the machine. */
-enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, TEXT_SORT,
+enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, TEXT_SORT, TEXT_JOIN,
                    OPENCL_TEXTS };
 
 struct opencl {

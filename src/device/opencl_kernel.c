@@ -11,6 +11,7 @@
 /* The texts of cl/group.cl and others, which tools/embed.py made. */
 extern const char vdbq_source_group[];
 extern const char vdbq_source_sort[];
+extern const char vdbq_source_join[];
 
 static const struct {
     const char *text;
@@ -19,6 +20,7 @@ static const struct {
     [TEXT_GROUP] = { vdbq_source_group, "" },
     [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
     [TEXT_SORT] = { vdbq_source_sort, "" },
+    [TEXT_JOIN] = { vdbq_source_join, "" },
 };
 
 static const struct {

@@ -191,7 +191,7 @@ static enum vdbq_status add_truth(struct apply_stream *apply, int truth,
                                   .values = &value,
                                   .nulls = &null };
     struct vdbq_batch batch = { .rows = 1, .columns = 1, .column = &vector };
-    return relation_append(&apply->answers, &batch, error);
+    return relation_append(&apply->answers, &batch, 1, error);
 }
 
 /* Adds the first value of a batch, or NULL where it has no rows. */

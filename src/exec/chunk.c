@@ -136,6 +136,7 @@ enum vdbq_status chunks_init(struct chunks *chunks,
         return status;
     chunks->mode = place.mode;
     chunks->device = place.device;
+    chunks->takes = place.takes;
     if (word_table_needed(params->program))
         status = make_words(chunks, params, error);
     if (status == VDBQ_OK)
@@ -344,6 +345,48 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
             least(chunk->rows_room * ROWS_GROWTH,
                   least(ROWS_MAX, runner_rows_max(chunks->runner)));
     return status;
+}
+
+/* Where the feeds are among the columns of rows on the device. */
+static void place_rows(struct chunks *chunks, const struct sink_rows *from,
+                       uint64_t first, uint64_t rows)
+{
+    uint64_t start = from->start + first;
+    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
+        struct feed *feed = &chunks->places[i];
+        int column = chunks->feeds[i].column;
+        if (column < 0) {
+            *feed = feed_numbers(chunks->rows_started);
+            continue;
+        }
+        const struct output *output = &from->outputs[column];
+        *feed = (struct feed){ .values = output->values +
+                                         start * output->width,
+                               .width = output->width,
+                               .encoding = ENCODING_PLAIN };
+        if (output->null_register >= 0) {
+            feed->nulls = output->nulls + start;
+            feed->bits = 8;
+        }
+        chunks->bytes_started += feed_value_bytes(feed, rows) +
+                                 feed_null_bytes(feed, rows);
+    }
+}
+
+enum vdbq_status chunks_start_rows(struct chunks *chunks,
+                                   const struct sink_rows *from,
+                                   uint64_t first, uint64_t rows,
+                                   struct error *error)
+{
+    struct runner_input input = { .count = 1 };
+    place_rows(chunks, from, first, rows);
+    input.pieces[0] = (struct runner_piece){ .feeds = chunks->places,
+                                             .rows = rows,
+                                             .data = from->memory };
+    if (chunks->words.base != NULL)
+        input.pieces[0].ranks = word_table_ranks(&chunks->words, 0);
+    chunks->rows_started += rows;
+    return runner_start(chunks->runner, &input, error);
 }
 
 enum vdbq_status chunks_batch(struct chunks *chunks, struct vdbq_batch *batch,

@@ -31,6 +31,7 @@ struct chunks {
     struct runner *runner;
     enum run_mode mode;
     struct device *device;
+    bool takes;                   /* it takes result rows itself         */
     const struct program_pack *pack;
     struct chunk_feed *feeds;     /* one for each of the pack's          */
     struct feed *places;          /* of the launch at hand               */
@@ -76,6 +77,14 @@ void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
                 const uint32_t *rows, uint64_t count);
 /* Launches the chunk; it has rows. */
 enum vdbq_status chunks_start(struct chunks *chunks, struct error *error);
+
+/* The same with rows [first, first + rows) of those that the device has, in
+ * place of a chunk; no more than one launch takes. They stay as they are until
+ * nothing is in flight. */
+enum vdbq_status chunks_start_rows(struct chunks *chunks,
+                                   const struct sink_rows *from,
+                                   uint64_t first, uint64_t rows,
+                                   struct error *error);
 
 /* Chunks in flight. */
 unsigned chunks_in_flight(const struct chunks *chunks);

@@ -29,6 +29,7 @@ struct device_group {
     struct device_memory *slots;    /* hashed: one a row; else NULL   */
     struct device_memory *bits;     /* or NULL                        */
     struct device_memory *state;
+    bool *reads;                    /* a column: whether it is needed */
     uint64_t rows;                  /* taken so far                   */
     struct device_times times;
 };
@@ -84,6 +85,27 @@ static enum vdbq_status make_bits(struct device_group *group,
                              : status;
 }
 
+/* Notes which columns are needed. */
+static enum vdbq_status make_reads(struct device_group *group,
+                                   struct error *error)
+{
+    const struct vector *aggregates = &group->params.step->aggregates;
+    bool *reads = memory_zeroed(group->params.column_count + 1, sizeof *reads);
+    if (reads == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < group->params.step->keys; i++)
+        reads[i] = true;
+    for (unsigned i = 0; i < aggregates->count; i++) {
+        const struct step_aggregate *step = vector_at(aggregates, i);
+        if (step->column >= 0)
+            reads[step->column] = true;
+        if (step->filter >= 0)
+            reads[step->filter] = true;
+    }
+    group->sink.reads = group->reads = reads;
+    return VDBQ_OK;
+}
+
 enum vdbq_status device_group_create(const struct device_group_params *params,
                                      struct device_group **made,
                                      struct error *error)
@@ -97,7 +119,9 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
     group->sink = (struct sink){ .take = sink_take, .wait = sink_wait };
     group->params = *params;
     device_group_shape(params, &group->shape);
-    status = memory(group, sizeof group->sent, &group->control, error);
+    status = make_reads(group, error);
+    if (status == VDBQ_OK)
+        status = memory(group, sizeof group->sent, &group->control, error);
     if (status == VDBQ_OK)
         status = memory(group, sizeof(struct group_state), &group->state,
                         error);
@@ -127,6 +151,7 @@ void device_group_destroy(struct device_group *group)
     device_memory_release(group->slots);
     device_memory_release(group->bits);
     device_memory_release(group->state);
+    memory_release(group->reads);
     memory_release(group);
 }
 

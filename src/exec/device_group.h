@@ -13,7 +13,8 @@
 
 struct device_group_params {
     const struct step_group *step;
-    const struct device_column *columns;
+    const struct device_column *columns; /* of the input */
+    unsigned column_count;
     struct device *device;
     uint64_t rows;    /* that there may be, about              */
     unsigned threads; /* of the host to work with at most      */

@@ -25,7 +25,8 @@ struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row)
                          .base = from->base,
                          .width = from->width,
                          .encoding = from->encoding,
-                         .bits = from->bits };
+                         .bits = from->encoding == ENCODING_PACKED
+                                     ? from->bits : 0 };
     if (from->nulls == 0 && from->null_count > 0)
         feed.nulls = FEED_ALL_NULL;
     return feed_from(feed, row);
@@ -65,6 +66,9 @@ u64 feed_value_bytes(const struct feed *feed, u64 rows)
 
 u64 feed_null_bytes(const struct feed *feed, u64 rows)
 {
-    return feed->nulls == 0 || feed->nulls == FEED_ALL_NULL ? 0
-                                                            : (rows + 7) / 8;
+    if (feed->nulls == 0 || feed->nulls == FEED_ALL_NULL)
+        return 0;
+    return feed->encoding == ENCODING_PLAIN && feed->bits == 8
+               ? rows
+               : (rows + 7) / 8;
 }

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/parallel.h"
+
 enum { ROWS_ROOM_FIRST = 64 };
 
 unsigned relation_width(enum vdbq_type type)
@@ -47,7 +49,7 @@ void relation_finish(struct relation *relation)
 static bool column_room(struct relation_column *column, uint64_t rows_before,
                         uint64_t rows)
 {
-    void *values = memory_resize(column->values, rows * column->width);
+    void *values = memory_spread(column->values, rows * column->width);
     if (values == NULL)
         return false;
     column->values = values;
@@ -94,26 +96,78 @@ enum vdbq_status relation_flags(struct relation *relation, unsigned column,
 
 /* ------------------------------------------------------------- append -- */
 
-static enum vdbq_status append_column(struct relation *relation,
-                                      unsigned number,
-                                      const struct vdbq_vector *vector,
-                                      uint64_t first, uint64_t rows,
-                                      struct error *error)
+/* What threads append: each its share of the rows, of all columns. */
+struct appending {
+    struct relation *to;
+    const struct vdbq_batch *batch;
+    uint64_t first, rows; /* of the batch */
+    unsigned threads;
+};
+
+static void append_values(const struct relation_column *to, uint64_t at,
+                          const struct vdbq_vector *from, uint64_t first,
+                          uint64_t rows)
 {
-    struct relation_column *column = &relation->columns[number];
-    const uint8_t *nulls = vector->nulls ? vector->nulls + first : NULL;
-    memcpy((char *)column->values + relation->rows * column->width,
-           (const char *)vector->values + first * column->width,
-           rows * column->width);
-    if (nulls == NULL && column->nulls != NULL)
-        memset(column->nulls + relation->rows, 0, rows);
-    if (nulls == NULL ||
-        (column->nulls == NULL && memchr(nulls, 1, rows) == NULL))
-        return VDBQ_OK;
-    enum vdbq_status status = relation_flags(relation, number, error);
-    if (status == VDBQ_OK)
-        memcpy(column->nulls + relation->rows, nulls, rows);
+    memcpy((char *)to->values + at * to->width,
+           (const char *)from->values + first * to->width, rows * to->width);
+    if (to->nulls == NULL)
+        return;
+    if (from->nulls != NULL)
+        memcpy(to->nulls + at, from->nulls + first, rows);
+    else
+        memset(to->nulls + at, 0, rows);
+}
+
+static void append_share(void *context, unsigned share)
+{
+    const struct appending *all = context;
+    uint64_t first = all->rows * share / all->threads;
+    uint64_t end = all->rows * (share + 1) / all->threads;
+    for (unsigned i = 0; i < all->to->column_count && first < end; i++)
+        append_values(&all->to->columns[i], all->to->rows + first,
+                      &all->batch->column[i], all->first + first,
+                      end - first);
+}
+
+/* Makes the NULL flags that the rows take. */
+static enum vdbq_status append_flags(const struct appending *all,
+                                     struct error *error)
+{
+    struct relation *to = all->to;
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
+        const uint8_t *nulls = all->batch->column[i].nulls;
+        if (nulls != NULL && to->columns[i].nulls == NULL &&
+            memchr(nulls + all->first, 1, all->rows) != NULL)
+            status = relation_flags(to, i, error);
+    }
     return status;
+}
+
+static enum vdbq_status append(struct appending *all, struct error *error)
+{
+    if (all->rows == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = relation_room(all->to, all->rows, error);
+    if (status == VDBQ_OK)
+        status = append_flags(all, error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(all->threads, append_share, all);
+    all->to->rows += all->rows;
+    return VDBQ_OK;
+}
+
+enum vdbq_status relation_append(struct relation *relation,
+                                 const struct vdbq_batch *batch,
+                                 unsigned threads, struct error *error)
+{
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .rows = batch->rows,
+                             .threads = parallel_threads(threads,
+                                                         batch->rows) };
+    return append(&all, error);
 }
 
 enum vdbq_status relation_append_part(struct relation *relation,
@@ -121,22 +175,12 @@ enum vdbq_status relation_append_part(struct relation *relation,
                                       uint64_t first, uint64_t rows,
                                       struct error *error)
 {
-    enum vdbq_status status = relation_room(relation, rows, error);
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        status = append_column(relation, i, &batch->column[i], first, rows,
-                               error);
-    if (status == VDBQ_OK)
-        relation->rows += rows;
-    return status;
-}
-
-enum vdbq_status relation_append(struct relation *relation,
-                                 const struct vdbq_batch *batch,
-                                 struct error *error)
-{
-    return batch->rows > 0
-               ? relation_append_part(relation, batch, 0, batch->rows, error)
-               : VDBQ_OK;
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .first = first,
+                             .rows = rows,
+                             .threads = 1 };
+    return append(&all, error);
 }
 
 /* ---------------------------------------------------------------- pick -- */
@@ -144,6 +188,24 @@ enum vdbq_status relation_append(struct relation *relation,
 static void pick_values(const struct relation_column *from,
                         const struct relation_column *to, uint64_t at,
                         const uint32_t *rows, uint64_t count)
+{
+    if (from->width == sizeof(u32)) {
+        const u32 *source = from->values;
+        u32 *target = (u32 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    } else {
+        const u64 *source = from->values;
+        u64 *target = (u64 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    }
+}
+
+/* ... where there may be no row. */
+static void pick_values_or_none(const struct relation_column *from,
+                                const struct relation_column *to, uint64_t at,
+                                const uint32_t *rows, uint64_t count)
 {
     if (from->width == sizeof(u32)) {
         const u32 *source = from->values;
@@ -158,6 +220,14 @@ static void pick_values(const struct relation_column *from,
     }
 }
 
+static void pick_nulls(const struct relation_column *from, uint8_t *nulls,
+                       const uint32_t *rows, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] = rows[i] == RELATION_NO_ROW ||
+                   relation_is_null(from, rows[i]);
+}
+
 /* Whether a row has no number. */
 static bool lacks_any(const uint32_t *rows, uint64_t count)
 {
@@ -167,25 +237,51 @@ static bool lacks_any(const uint32_t *rows, uint64_t count)
     return lacks;
 }
 
+static bool is_read(const struct relation_picking *picking, unsigned column)
+{
+    return picking->reads == NULL || picking->reads[column];
+}
+
+enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    const struct relation *from = picking->from;
+    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
+        if (is_read(picking, i) &&
+            (picking->lacks || from->columns[i].nulls != NULL))
+            status = relation_flags(picking->to, picking->first + i, error);
+    return status;
+}
+
+void relation_pick_part(const struct relation_picking *picking, uint64_t at,
+                        const uint32_t *rows, uint64_t count)
+{
+    for (unsigned i = 0; i < picking->from->column_count; i++) {
+        const struct relation_column *from = &picking->from->columns[i];
+        const struct relation_column *to =
+            &picking->to->columns[picking->first + i];
+        if (!is_read(picking, i))
+            continue;
+        (picking->lacks ? pick_values_or_none : pick_values)(from, to, at,
+                                                             rows, count);
+        if (to->nulls != NULL)
+            pick_nulls(from, to->nulls + at, rows, count);
+    }
+}
+
 enum vdbq_status relation_pick(struct relation *relation, unsigned first,
                                const struct relation *from,
                                const uint32_t *rows, uint64_t count,
                                struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    bool lacks = lacks_any(rows, count);
-    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++) {
-        const struct relation_column *source = &from->columns[i];
-        struct relation_column *target = &relation->columns[first + i];
-        pick_values(source, target, relation->rows, rows, count);
-        if (source->nulls == NULL && !lacks && target->nulls == NULL)
-            continue;
-        status = relation_flags(relation, first + i, error);
-        for (uint64_t row = 0; row < count && status == VDBQ_OK; row++)
-            target->nulls[relation->rows + row] =
-                rows[row] == RELATION_NO_ROW ||
-                relation_is_null(source, rows[row]);
-    }
+    struct relation_picking picking = { .to = relation,
+                                        .first = first,
+                                        .from = from,
+                                        .lacks = lacks_any(rows, count) };
+    enum vdbq_status status = relation_pick_flags(&picking, error);
+    if (status == VDBQ_OK)
+        relation_pick_part(&picking, relation->rows, rows, count);
     return status;
 }
 

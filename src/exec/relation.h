@@ -50,12 +50,13 @@ enum vdbq_status relation_room(struct relation *relation, uint64_t rows,
 enum vdbq_status relation_flags(struct relation *relation, unsigned column,
                                 struct error *error);
 
-/* Adds the first columns of a batch, as many as the relation has. */
+/* Adds the first columns of a batch, as many as the relation has; so many
+ * threads work on it at most. */
 enum vdbq_status relation_append(struct relation *relation,
                                  const struct vdbq_batch *batch,
-                                 struct error *error);
+                                 unsigned threads, struct error *error);
 
-/* The same with rows [first, first + rows) of the batch. */
+/* The same with rows [first, first + rows) of the batch, on one thread. */
 enum vdbq_status relation_append_part(struct relation *relation,
                                       const struct vdbq_batch *batch,
                                       uint64_t first, uint64_t rows,
@@ -68,6 +69,22 @@ enum vdbq_status relation_pick(struct relation *relation, unsigned first,
                                const struct relation *from,
                                const uint32_t *rows, uint64_t count,
                                struct error *error);
+
+/* The same in parts, by several threads. */
+struct relation_picking {
+    struct relation *to;
+    unsigned first;              /* of its columns                       */
+    const struct relation *from;
+    const bool *reads;           /* of each column of `from`: it is wanted;
+                                    NULL: all are                        */
+    bool lacks;                  /* a number may be RELATION_NO_ROW      */
+};
+/* Makes the NULL flags that it takes. */
+enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
+                                     struct error *error);
+/* Writes rows [at, at + count) of `to`, for which there must be room. */
+void relation_pick_part(const struct relation_picking *picking, uint64_t at,
+                        const uint32_t *rows, uint64_t count);
 
 /* Vectors of rows from `row` on, one a column, into `vectors`. */
 void relation_vectors(const struct relation *relation, uint64_t row,

@@ -203,6 +203,8 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
                                  .start = segment->start,
                                  .count = segment->count },
             error);
+        if (status == VDBQ_OK)
+            sink->rows += segment->count;
     }
     result->segments.count = 0;
     return status;

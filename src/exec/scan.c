@@ -24,6 +24,7 @@ struct part {
 struct scan {
     struct scan_params params;
     struct runner *runner;
+    struct sink *sink; /* that takes the rows; NULL: none */
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
     struct feed *feeds;        /* of the launch at hand, piece by piece    */
@@ -213,7 +214,13 @@ void scan_close(struct scan *scan)
 
 void scan_sink(struct scan *scan, struct sink *sink)
 {
+    scan->sink = sink;
     runner_sink(scan->runner, sink);
+}
+
+uint64_t scan_taken(const struct scan *scan)
+{
+    return scan->sink != NULL ? scan->sink->rows : 0;
 }
 
 bool scan_ranges(struct scan *scan, struct interval *ranges)
@@ -237,28 +244,45 @@ static void part_done(struct scan *scan)
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
 }
 
-enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
-                            struct error *error)
+/* The next rows of the oldest launch in flight, where there is one; rows 0: it
+ * has no more. A failure that was held back comes behind the last. */
+static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
+                                  bool *more, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
     *batch = (struct vdbq_batch){ 0 };
-    while (status == VDBQ_OK && batch->rows == 0 && !scan->failed) {
-        status = feed(scan, error);
-        if (status == VDBQ_OK && runner_in_flight(scan->runner) == 0)
-            break;
-        if (status == VDBQ_OK)
-            status = runner_batch(scan->runner, batch, error);
-        if (status == VDBQ_OK && batch->rows == 0)
-            part_done(scan);
-    }
-    if (status == VDBQ_OK && batch->rows == 0 &&
-        scan->held.status != VDBQ_OK && !scan->failed) {
+    *more = !scan->failed && status == VDBQ_OK &&
+            runner_in_flight(scan->runner) > 0;
+    if (*more)
+        status = runner_batch(scan->runner, batch, error);
+    if (*more && status == VDBQ_OK && batch->rows == 0)
+        part_done(scan);
+    if (!*more && status == VDBQ_OK && !scan->failed &&
+        scan->held.status != VDBQ_OK) {
         *error = scan->held;
         status = error->status;
     }
     if (status != VDBQ_OK)
         scan->failed = true;
     return status;
+}
+
+enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
+                            struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool more = true;
+    *batch = (struct vdbq_batch){ 0 };
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = next_rows(scan, batch, &more, error);
+    return status;
+}
+
+enum vdbq_status scan_advance(struct scan *scan, bool *more,
+                              struct error *error)
+{
+    struct vdbq_batch none;
+    return next_rows(scan, &none, more, error);
 }
 
 /* --------------------------------------------------------------- start -- */

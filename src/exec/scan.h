@@ -39,6 +39,8 @@ void scan_close(struct scan *scan);
 
 /* From now on a sink takes the rows; as runner_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
+/* The rows that the sink took so far. */
+uint64_t scan_taken(const struct scan *scan);
 /* What is known of the values that are not NULL of the result's columns, as
  * far as the facts of all tablets tell: an interval for each. False: nothing,
  * or no memory. */
@@ -48,6 +50,11 @@ bool scan_ranges(struct scan *scan, struct interval *ranges);
  * next call. */
 enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
                             struct error *error);
+
+/* Has the sink take the rows of one launch more; `*more`: it was not the last
+ * one. */
+enum vdbq_status scan_advance(struct scan *scan, bool *more,
+                              struct error *error);
 
 /* The words of the result's texts; NULL: the program has none. The scan's. */
 struct words *scan_words(const struct scan *scan);

@@ -3,6 +3,7 @@
  * STEP_SCAN: a program over a table's tablets, or once. Rows that it probes
  * come first, from the step's inputs.
  */
+#include "device/kernel.h"
 #include "exec/scan.h"
 #include "exec/stream_inner.h"
 
@@ -11,6 +12,7 @@ struct scan_stream {
     struct scan *scan;
     struct inner *inner;   /* rows that its program probes              */
     struct device *device; /* that may take its rows; NULL: none        */
+    uint64_t room;         /* of its memory, for a step                 */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
 };
 
@@ -23,6 +25,15 @@ static const struct table *table_of(const struct stream *stream)
     return catalogue_table_id(stream->params->snapshot->catalogue,
                               VECTOR_ITEMS(tables,
                                            struct program_table)[0].id);
+}
+
+/* What a step may take of the device's memory. */
+static uint64_t room_of(const struct stream_place *place)
+{
+    uint64_t room = device_facts(place->device)->memory_bytes / 4;
+    uint64_t budget = place->resident != NULL
+                          ? resident_budget(place->resident) : room;
+    return budget < room ? budget : room;
 }
 
 static enum vdbq_status open_scan(struct scan_stream *made,
@@ -57,7 +68,9 @@ static enum vdbq_status open_scan(struct scan_stream *made,
         .progress = params->progress,
         .progress_context = params->progress_context,
     };
-    made->device = place.takes && table != NULL ? place.device : NULL;
+    if (place.takes && table != NULL && device_has_kernels(place.device))
+        made->device = place.device;
+    made->room = room_of(&place);
     return scan_open(&scan, &made->scan, error);
 }
 
@@ -84,6 +97,8 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
     enum vdbq_status status = scan_batch(scan->scan, batch, error);
+    if (status == VDBQ_OK && batch->rows == 0)
+        stream->rows += scan_taken(scan->scan);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
     stream_retype(stream, batch, scan->vectors);
@@ -115,48 +130,45 @@ static void scan_stream_close(struct stream *stream)
     memory_release(scan->vectors);
 }
 
-const struct stream_kind scan_stream = {
-    .size = sizeof(struct scan_stream),
-    .calls = { .batch = scan_stream_batch,
-               .words = scan_stream_words,
-               .stats = scan_stream_stats,
-               .close = scan_stream_close },
-    .open = scan_stream_open,
-};
+/* ---------------------------------------------------- rows on a device -- */
 
-struct scan *stream_scan(struct stream *stream, struct device **device)
+static struct device *scan_stream_device(const struct stream *stream,
+                                         uint64_t *room)
 {
-    struct scan_stream *scan = (struct scan_stream *)stream;
-    if (stream->calls != &scan_stream.calls)
-        return NULL;
-    *device = scan->device;
-    return scan->device != NULL ? scan->scan : NULL;
+    const struct scan_stream *scan = (const struct scan_stream *)stream;
+    *room = scan->room;
+    return scan->device;
+}
+
+static void scan_stream_sink(struct stream *stream, struct sink *sink)
+{
+    scan_sink(((struct scan_stream *)stream)->scan, sink);
+}
+
+static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
+                                            struct error *error)
+{
+    return scan_advance(((struct scan_stream *)stream)->scan, more, error);
 }
 
 /* What is known of a column of the input. */
-static struct device_column describe(struct stream *input,
-                                           unsigned number, bool known,
-                                           const struct interval *range)
+static struct device_column describe(struct stream *input, unsigned number,
+                                     bool known, const struct interval *range)
 {
     const struct program *program = &input->step->scan.program;
-    enum vdbq_type type = input->step->columns[number].type;
-    const struct words *words = stream_words(input, number);
-    struct device_column column = {
-        .type = type,
-        .nullable = program_result(program, number).null_register >= 0,
-        .ranged = known,
-        .low = known ? range->low : 0,
-        .high = known ? range->high : 0,
-    };
-    if (type == VDBQ_TEXT && words != NULL) {
-        column.ranged = true;
-        column.low = 0;
-        column.high = words->count > 0 ? words->count - 1 : 0;
-    }
+    struct device_column column = device_column_of(
+        &input->step->columns[number],
+        program_result(program, number).null_register >= 0,
+        stream_words(input, number));
+    if (!known || column.ranged)
+        return column;
+    column.ranged = true;
+    column.low = range->low;
+    column.high = range->high;
     return column;
 }
 
-struct device_column *stream_scan_columns(struct stream *input)
+static struct device_column *scan_stream_columns(struct stream *input)
 {
     unsigned count = input->step->column_count;
     struct device_column *columns =
@@ -170,3 +182,20 @@ struct device_column *stream_scan_columns(struct stream *input)
     memory_release(ranges);
     return columns;
 }
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_stream_device,
+    .columns = scan_stream_columns,
+    .sink = scan_stream_sink,
+    .advance = scan_stream_advance,
+};
+
+const struct stream_kind scan_stream = {
+    .size = sizeof(struct scan_stream),
+    .calls = { .batch = scan_stream_batch,
+               .words = scan_stream_words,
+               .stats = scan_stream_stats,
+               .close = scan_stream_close,
+               .device = &device_calls },
+    .open = scan_stream_open,
+};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A sink: takes result rows of launches where they are, on the device, so
- * that they need not come to the host. Its kernels go into the device's queue
- * behind the launch that wrote the rows, and in front of the next one that
- * writes there.
+ * A sink: takes rows where they are, on the device, so that they need not
+ * come to the host: result rows of launches, or those of a join. Its kernels
+ * go into the device's queue behind what wrote the rows, and in front of what
+ * writes there next.
  */
 #ifndef VDBQ_EXEC_SINK_H
 #define VDBQ_EXEC_SINK_H
@@ -19,19 +19,23 @@ struct device_column {
     int64_t low, high;
 };
 
-/* Rows [start, start + count) of the program's result columns. */
+/* Rows [start, start + count) of some columns. They are there until the next
+ * ones are asked for. */
 struct sink_rows {
     struct device_memory *memory;
-    const struct output *outputs; /* one a column: where they lie */
+    const struct output *outputs; /* one a column: where they lie;
+                                     null_register -1: none is NULL */
     uint64_t start, count;
 };
 
 struct sink {
-    /* Takes the next rows, in table order. */
+    const bool *reads; /* a column: whether it is looked at; NULL: all are */
+    /* Takes the next rows, in their order. */
     enum vdbq_status (*take)(struct sink *sink, const struct sink_rows *rows,
                              struct error *error);
     /* Waits until no rows are read any more. */
     enum vdbq_status (*wait)(struct sink *sink, struct error *error);
+    uint64_t rows; /* that it took; who gives them counts */
 };
 
 #endif

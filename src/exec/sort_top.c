@@ -140,7 +140,7 @@ static enum vdbq_status add_block(struct sort_top *top,
     for (unsigned i = 0; i < picked.columns; i++)
         vectors[i] = pick(&batch->column[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
-    status = relation_append(&top->rows, &picked, error);
+    status = relation_append(&top->rows, &picked, 1, error);
     if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + GATHERED_MIN)
         status = shrink(top, error);
     return status;

@@ -8,9 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/os.h"
+
 /* ---------------------------------------------------------------- open -- */
 
-static const struct stream_kind *kind_of(const struct step *step)
+/* The kind of a stream that has its head. */
+static enum vdbq_status choose_kind(const struct stream *stream,
+                                    const struct stream_kind **kind,
+                                    struct error *error)
 {
     static const struct stream_kind *const kinds[] = {
         [STEP_SCAN] = &scan_stream,     [STEP_GROUP] = &group_stream,
@@ -19,28 +24,71 @@ static const struct stream_kind *kind_of(const struct step *step)
         [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
         [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
     };
+    const struct step *step = stream->step;
     const struct program_table *first =
         step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
-    if (first != NULL && program_axes(&step->scan.program) > 1)
-        return &scan_grid;
+    *kind = kinds[step->kind];
     if (first != NULL && first->input > 0)
-        return &scan_rows;
-    return kinds[step->kind];
+        *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
+    if (first != NULL && program_axes(&step->scan.program) > 1)
+        *kind = &scan_grid;
+    return step->kind == STEP_JOIN
+               ? join_choose(step, stream->inputs, kind, error)
+               : VDBQ_OK;
 }
 
-/* Opens the inputs, then the stream itself. */
-static enum vdbq_status open_all(struct stream *stream,
-                                 const struct stream_kind *kind,
-                                 const struct steps *steps,
-                                 struct error *error)
+static enum vdbq_status open_inputs(const struct steps *steps,
+                                    const struct stream *head,
+                                    struct error *error)
 {
-    const struct vector *inputs = &stream->step->inputs;
+    const struct vector *inputs = &head->step->inputs;
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
-        status = stream_open(stream->params, steps,
-                             VECTOR_ITEMS(inputs, int)[i], &stream->inputs[i],
+        status = stream_open(head->params, steps,
+                             VECTOR_ITEMS(inputs, int)[i], &head->inputs[i],
                              error);
-    return status == VDBQ_OK ? kind->open(stream, error) : status;
+    return status;
+}
+
+static void close_head(const struct stream *head)
+{
+    for (size_t i = 0; head->inputs && i < head->step->inputs.count; i++)
+        stream_close(head->inputs[i]);
+    memory_release(head->inputs);
+    memory_release(head->reads);
+}
+
+/* Makes the stream of a head, whose inputs and reads are the stream's then. */
+static enum vdbq_status make_stream(const struct stream *head,
+                                    struct stream **stream,
+                                    struct error *error)
+{
+    const struct stream_kind *kind;
+    struct stream *made = NULL;
+    enum vdbq_status status = choose_kind(head, &kind, error);
+    if (status == VDBQ_OK) {
+        made = memory_zeroed(1, kind->size);
+        status = made != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    if (status != VDBQ_OK) {
+        close_head(head);
+        return status;
+    }
+    *made = *head;
+    made->calls = &kind->calls;
+    status = kind->open(made, error);
+    if (status != VDBQ_OK)
+        stream_close(made);
+    else
+        *stream = made;
+    return status;
+}
+
+/* The time, where somebody asks for it. */
+static uint64_t clock_of(const struct stream_params *params)
+{
+    return params->stats != NULL && params->stats->counts != NULL
+               ? os_time_ns() : 0;
 }
 
 enum vdbq_status stream_open(const struct stream_params *params,
@@ -48,24 +96,26 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error)
 {
     const struct step *step = steps_at(steps, number);
-    const struct stream_kind *kind = kind_of(step);
-    struct stream *made = memory_zeroed(1, kind->size);
+    struct stream head = {
+        .params = params,
+        .step = step,
+        .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
+        .reads = memory_zeroed(step->column_count + (size_t)1,
+                               sizeof *head.reads),
+    };
+    uint64_t start = clock_of(params);
     *stream = NULL;
-    if (made == NULL)
-        return error_no_memory(error);
-    made->calls = &kind->calls;
-    made->params = params;
-    made->step = step;
-    if (step->inputs.count > 0)
-        made->inputs = memory_zeroed(step->inputs.count, sizeof *made->inputs);
-    enum vdbq_status status =
-        step->inputs.count > 0 && made->inputs == NULL
-            ? error_no_memory(error)
-            : open_all(made, kind, steps, error);
-    if (status != VDBQ_OK)
-        stream_close(made);
-    else
-        *stream = made;
+    enum vdbq_status status = head.inputs != NULL && head.reads != NULL
+                                  ? open_inputs(steps, &head, error)
+                                  : error_no_memory(error);
+    if (status != VDBQ_OK) {
+        close_head(&head);
+        return status;
+    }
+    steps_reads(steps, number, head.reads);
+    status = make_stream(&head, stream, error);
+    if (status == VDBQ_OK)
+        (*stream)->time_ns = clock_of(params) - start;
     return status;
 }
 
@@ -121,6 +171,20 @@ void stream_add_times(const struct device_times *times,
     stats->launches += times->launches;
 }
 
+/* Adds what a stream that is closed came to. Without memory for it, nobody
+ * is told. */
+static void keep_count(const struct stream *stream)
+{
+    struct stream_stats *stats = stream->params->stats;
+    const struct step_count count = { .step = stream->step,
+                                      .rows = stream->rows,
+                                      .time_ns = stream->time_ns,
+                                      .runs = 1,
+                                      .seen = stream->asked };
+    if (stats != NULL && stats->counts != NULL)
+        step_count_add(stats->counts, &count);
+}
+
 /* Adds what a stream that is closed has cost to what all have. */
 static void keep_stats(const struct stream *stream)
 {
@@ -149,10 +213,12 @@ void stream_close(struct stream *stream)
     if (stream == NULL)
         return;
     keep_stats(stream);
+    keep_count(stream);
     stream->calls->close(stream);
     for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
         stream_close(stream->inputs[i]);
     memory_release(stream->inputs);
+    memory_release(stream->reads);
     memory_release(stream);
 }
 
@@ -163,11 +229,15 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
 {
     enum vdbq_status status = VDBQ_OK;
     *batch = (struct vdbq_batch){ .columns = stream->step->column_count };
+    stream->asked = true;
     if (stream->ended)
         return VDBQ_OK;
+    uint64_t start = clock_of(stream->params);
     status = stream->calls->batch(stream, batch, error);
+    stream->time_ns += clock_of(stream->params) - start;
     if (status != VDBQ_OK)
         batch->rows = 0;
+    stream->rows += batch->rows;
     stream->ended = batch->rows == 0;
     return status;
 }
@@ -196,22 +266,31 @@ enum vdbq_status stream_pause(const struct stream_params *params,
     return VDBQ_OK;
 }
 
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error)
+{
+    enum vdbq_status status =
+        relation_init(relation, stream->step->columns,
+                      stream->step->column_count, error);
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        if (relation->columns[i].type == VDBQ_TEXT)
+            relation_words(relation, i, words_hold(stream_words(stream, i)));
+    return status;
+}
+
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status =
-        relation_init(relation, stream->step->columns,
-                      stream->step->column_count, error);
+    enum vdbq_status status = stream_gather_begin(stream, relation, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(relation, &batch, error);
+            status = relation_append(relation, &batch,
+                                     stream->params->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        if (relation->columns[i].type == VDBQ_TEXT)
-            relation_words(relation, i, words_hold(stream_words(stream, i)));
     return status;
 }

@@ -37,6 +37,8 @@ struct stream_stats {
     struct vdbq_stats sum;
     char build[64]; /* where sum.build points: the builds that ran, listed */
     char steps[128]; /* ... and sum.steps                                   */
+    struct vector *counts; /* of struct step_count: what each step came to;
+                              NULL: nobody asks                             */
 };
 void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */

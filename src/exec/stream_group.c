@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STEP_GROUP as a stream: all rows go in while it is opened. Where the input
- * is a scan whose device takes rows itself, that groups them, if it can; else
+ * STEP_GROUP as a stream: all rows go in while it is opened. Where a
+ * device has the rows and takes them itself, that groups them, if it can; else
  * the host does.
  */
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include "exec/device_group.h"
 #include "exec/group.h"
 #include "exec/replay.h"
-#include "exec/scan.h"
 #include "exec/stream_inner.h"
 
 struct group_stream {
@@ -45,8 +44,7 @@ static void take_words(struct group_stream *group)
                                                    words_column(step, i))));
 }
 
-/* Takes all rows of the input in: into `group`, or where that is NULL, into
- * the input's sink, and there come none. */
+/* Takes all rows of the input in. */
 static enum vdbq_status add_rows(struct group_stream *stream,
                                  struct group *group, struct error *error)
 {
@@ -88,14 +86,14 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
 
 static enum vdbq_status run_on_device(struct group_stream *stream,
                                       const struct device_group_params *params,
-                                      struct scan *scan, struct error *error)
+                                      struct error *error)
 {
     struct device_group *group;
     enum vdbq_status status = device_group_create(params, &group, error);
     if (status != VDBQ_OK)
         return status;
-    scan_sink(scan, device_group_sink(group));
-    status = add_rows(stream, NULL, error);
+    stream_sink(stream->head.inputs[0], device_group_sink(group));
+    status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
         status = device_group_finish(group, &stream->groups.relation, error);
     stream->times = *device_group_times(group);
@@ -105,27 +103,29 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     return status;
 }
 
-/* Groups on the device that scans, where it does and can; `*done`: so it
+/* Groups on the device that has the rows, where there is one and it can; `*done`: so it
  * was. */
 static enum vdbq_status group_on_device(struct group_stream *stream,
                                         bool *done, struct error *error)
 {
     struct stream *input = stream->head.inputs[0];
     struct device_group_params params = { .step = &stream->head.step->group,
+                                          .column_count =
+                                              input->step->column_count,
+                                          .device = stream_device(input, NULL),
                                           .rows = input->rows_most,
                                           .threads = threads_of(stream) };
-    struct scan *scan = stream_scan(input, &params.device);
     struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;
-    if (scan == NULL)
+    if (params.device == NULL)
         return VDBQ_OK;
-    params.columns = columns = stream_scan_columns(input);
+    params.columns = columns = stream_device_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
     *done = device_group_can(&params);
     if (*done)
-        status = run_on_device(stream, &params, scan, error);
+        status = run_on_device(stream, &params, error);
     memory_release(columns);
     return status;
 }

@@ -7,6 +7,7 @@
 #define VDBQ_EXEC_STREAM_INNER_H
 
 #include "exec/relation.h"
+#include "exec/sink.h"
 #include "exec/stream.h"
 
 /* What a kind of stream does. */
@@ -22,6 +23,17 @@ struct stream_calls {
     /* Frees what the kind's struct holds, not the struct; may find it half
      * opened. The inputs are still there. */
     void (*close)(struct stream *stream);
+    /* For rows that may stay on a device; NULL: they come as batches alone. */
+    const struct stream_device_calls *device;
+};
+
+/* The same for rows on a device: as the functions below. */
+struct stream_device_calls {
+    struct device *(*device)(const struct stream *stream, uint64_t *room);
+    struct device_column *(*columns)(struct stream *stream);
+    void (*sink)(struct stream *stream, struct sink *sink);
+    enum vdbq_status (*advance)(struct stream *stream, bool *more,
+                                struct error *error);
 };
 
 /* The head of every stream's struct, which is one block of memory. */
@@ -32,7 +44,13 @@ struct stream {
     struct stream **inputs; /* one for each of the step's; NULL: closed    */
     uint64_t rows_most;     /* about how many rows come, for choosing where
                                to run what reads them                      */
+    bool *reads;            /* of each column: somebody reads it; values of
+                               others need not be written                  */
     bool ended;             /* ... or failed: there are no more rows       */
+    bool asked;             /* for rows                                    */
+    uint64_t rows;          /* that came so far                            */
+    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+                               where somebody asks                         */
 };
 
 /* Closes an input whose rows are all taken, for what it holds. */
@@ -50,7 +68,11 @@ void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
                    struct vdbq_vector *vectors);
 
 /* Makes `relation` of all rows that are left of a stream, words included;
- * relation_finish() is due whatever it returns. */
+ * relation_finish() is due whatever it returns. stream_gather_begin() makes it
+ * with the words alone. */
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error);
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
@@ -59,13 +81,40 @@ enum vdbq_status stream_gather(struct stream *stream,
 void stream_add_times(const struct device_times *times,
                       struct vdbq_stats *stats);
 
-/* ------------------------------------------------------------- scans -- */
+/* ---------------------------------------------------- rows on a device -- */
 
-/* The scan of a stream of a table's rows, and its device, where that takes
- * rows itself; NULL: there is none. */
-struct scan *stream_scan(struct stream *stream, struct device **device);
-/* What is known of its columns, to be released; NULL: no memory. */
-struct device_column *stream_scan_columns(struct stream *stream);
+/* The device that has a stream's rows and takes them itself; NULL: there is
+ * none. `*room`: bytes of its memory that a step may take; may be NULL. */
+struct device *stream_device(const struct stream *stream, uint64_t *room);
+/* Whether no more rows come than `rows_most`. */
+bool stream_bounded(const struct stream *stream);
+/* What is known of the columns, to be released; NULL: no memory. */
+struct device_column *stream_device_columns(struct stream *stream);
+/* What its type, and of a text its words, tell of a column. */
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable,
+                                      const struct words *words);
+/* A sink takes the rows, and no batch gives any: before the first are asked
+ * for. */
+void stream_sink(struct stream *stream, struct sink *sink);
+/* Has the sink take some more rows, maybe none; `*more`: they were not the
+ * last ones. */
+enum vdbq_status stream_advance(struct stream *stream, bool *more,
+                                struct error *error);
+/* The same to the end. */
+enum vdbq_status stream_drain(struct stream *stream, struct error *error);
+
+/* ------------------------------------------------------------ gathered -- */
+
+/* Puts in a stream's place one that has all its rows in memory; it was closed
+ * then. */
+enum vdbq_status stream_gathered(struct stream **stream, struct error *error);
+/* The rows of such a stream, while none was given out; of others NULL. */
+const struct relation *stream_relation(const struct stream *stream);
+
+/* Whether the stream that has this head, of a STEP_SCAN over another step's
+ * rows, may be a scan_moves. */
+bool scan_moves_can(const struct stream *stream);
 
 /* ---------------------------------------------------------- the kinds -- */
 
@@ -76,8 +125,14 @@ struct stream_kind {
     struct stream_calls calls;
     enum vdbq_status (*open)(struct stream *stream, struct error *error);
 };
-extern const struct stream_kind scan_stream, scan_rows, scan_grid,
-    join_stream, concat_stream, apply_stream, limit_stream, map_stream, group_stream,
-    sort_stream, window_stream, values_stream;
+extern const struct stream_kind scan_stream, scan_rows, scan_moves, scan_grid,
+    join_stream, concat_stream, apply_stream, limit_stream, map_stream,
+    group_stream, sort_stream, window_stream, values_stream,
+    device_join_stream;
+
+/* Which kind joins two open inputs; the second may become another stream. */
+enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
+                             const struct stream_kind **kind,
+                             struct error *error);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * STEP_SORT as a stream: all rows are sorted while it is opened. Where few
- * rows are asked for, only those that may be among them are kept. Where the
- * input is a scan whose device takes rows itself, that sorts them.
+ * rows are asked for, only those that may be among them are kept. Where a
+ * device has the rows and takes them itself, that sorts them.
  */
 #include <stdio.h>
 
 #include "exec/device_sort.h"
-#include "exec/scan.h"
 #include "exec/sort.h"
 #include "exec/stream_inner.h"
 
@@ -91,18 +90,14 @@ static enum vdbq_status open_all(struct sort_stream *sort,
 /* -------------------------------------------------------- on the device -- */
 
 static enum vdbq_status run_on_device(struct sort_stream *sort,
-                                      struct scan *scan, struct error *error)
+                                      struct error *error)
 {
-    struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status =
         relation_init(&sort->gathered, sort->head.step->columns,
                       sort->head.step->column_count, error);
-    scan_sink(scan, device_sort_sink(sort->device));
-    while (status == VDBQ_OK && batch.rows > 0) {
-        status = stream_batch(sort->head.inputs[0], &batch, error);
-        if (status == VDBQ_OK)
-            status = stream_pause(sort->head.params, error);
-    }
+    stream_sink(sort->head.inputs[0], device_sort_sink(sort->device));
+    if (status == VDBQ_OK)
+        status = stream_drain(sort->head.inputs[0], error);
     if (status == VDBQ_OK)
         status = device_sort_finish(sort->device, &sort->gathered, error);
     sort->times = *device_sort_times(sort->device);
@@ -110,7 +105,7 @@ static enum vdbq_status run_on_device(struct sort_stream *sort,
     return status;
 }
 
-/* Sorts on the device that scans, where it does and can; `*done`: so it
+/* Sorts on the device that has the rows, where there is one and it can; `*done`: so it
  * was. */
 static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
                                     struct error *error)
@@ -120,15 +115,15 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
         .step = &sort->head.step->sort,
         .column_count = input->step->column_count,
         .out_count = sort->head.step->column_count,
+        .device = stream_device(input, NULL),
         .rows = input->rows_most
     };
-    struct scan *scan = stream_scan(input, &params.device);
     struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;
-    if (scan == NULL)
+    if (params.device == NULL || !stream_bounded(input))
         return VDBQ_OK;
-    params.columns = columns = stream_scan_columns(input);
+    params.columns = columns = stream_device_columns(input);
     if (columns == NULL)
         return error_no_memory(error);
     *done = device_sort_can(&params);
@@ -137,7 +132,7 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
     if (*done && status == VDBQ_OK) {
         snprintf(sort->where, sizeof sort->where, "%s (sorted)",
                  device_facts(params.device)->name);
-        status = run_on_device(sort, scan, error);
+        status = run_on_device(sort, error);
     }
     memory_release(columns);
     return status;

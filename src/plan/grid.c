@@ -18,11 +18,13 @@ struct grid {
     struct vector parts;           /* of struct expression *: conditions  */
 };
 
-/* Whether a node is a join that can be part of a grid. */
+/* Whether a node is a join that can be part of a grid: keys and bounds find
+ * partners faster. */
 static bool is_pairs(const struct node *node)
 {
     return node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
-           && node->join.left_keys.count == 0;
+           && node->join.left_keys.count == 0
+           && node->join.band.side == BAND_NONE;
 }
 
 /* Whether a SELECT gives columns of what is below as they are. */

@@ -199,9 +199,8 @@ static int lower_values(struct lowering *lowering, struct node *node,
     return number;
 }
 
-/* The number of the node's step, or -1: a failure. */
-int lower_node(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+static int lower_kind(struct lowering *lowering, struct node *node,
+                      const bool *needed, int *map)
 {
     switch (node->kind) {
     case NODE_ONCE:
@@ -233,6 +232,17 @@ int lower_node(struct lowering *lowering, struct node *node,
     return lower_map(lowering, node, needed, map);
 }
 
+/* The number of the node's step, or -1: a failure. */
+int lower_node(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map)
+{
+    int number = lower_kind(lowering, node, needed, map);
+
+    if (number >= 0)
+        steps_at(lowering->steps, number)->rows = node->rows;
+    return number;
+}
+
 enum vdbq_status lower(struct binder *binder, struct node *node,
                        struct steps *steps)
 {
@@ -243,6 +253,7 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
     if (needed == NULL || map == NULL)
         return binder->error->status;
     memset(needed, true, node->column_count);
+    estimate_node(node);
     if (lower_node(&lowering, node, needed, map) < 0)
         return binder->error->status;
     for (unsigned i = 0; i < node->column_count; i++) {

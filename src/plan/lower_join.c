@@ -29,6 +29,19 @@ static bool start_sides(struct lowering *lowering, const struct node *node,
     return true;
 }
 
+static void mark_band(const struct step_band *band, struct sides *sides)
+{
+    int side = band->side == BAND_RIGHT;
+
+    if (band->side == BAND_NONE)
+        return;
+    sides->used[side][band->column] = true;
+    if (band->low >= 0)
+        sides->used[!side][band->low] = true;
+    if (band->high >= 0)
+        sides->used[!side][band->high] = true;
+}
+
 static bool mark_sides(struct lowering *lowering, struct node *node,
                        const bool *needed, struct sides *sides)
 {
@@ -49,6 +62,7 @@ static bool mark_sides(struct lowering *lowering, struct node *node,
         sides->used[0][VECTOR_ITEMS(&node->join.left_keys, int)[i]] = true;
         sides->used[1][VECTOR_ITEMS(&node->join.right_keys, int)[i]] = true;
     }
+    mark_band(&node->join.band, sides);
     return true;
 }
 
@@ -124,6 +138,21 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
            == VDBQ_OK;
 }
 
+static void move_band(const struct step_band *from, const struct sides *sides,
+                      struct step_band *to)
+{
+    int side = from->side == BAND_RIGHT;
+
+    *to = *from;
+    if (from->side == BAND_NONE)
+        return;
+    to->column = sides->maps[side][from->column];
+    if (from->low >= 0)
+        to->low = sides->maps[!side][from->low];
+    if (from->high >= 0)
+        to->high = sides->maps[!side][from->high];
+}
+
 static bool map_joined(struct lowering *lowering, const struct node *node,
                        const struct sides *sides, int number, int *map)
 {
@@ -189,6 +218,7 @@ int lower_join(struct lowering *lowering, struct node *node,
     join = &steps_at(lowering->steps, number)->join;
     join->kind = node->join.kind;
     join->nulls_match = node->join.nulls_match;
+    move_band(&node->join.band, &sides, &join->band);
     if (!lower_move_numbers(lowering, &node->join.left_keys, sides.maps[0],
                       &join->left_keys)
         || !lower_move_numbers(lowering, &node->join.right_keys, sides.maps[1],

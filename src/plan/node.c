@@ -6,17 +6,9 @@
 
 #include <string.h>
 
-/* How many of the rows a condition is thought to keep. */
-static const double KEPT = 0.25;
-
 /* A name of WITH is bound wherever it is used, so that names of names grow
  * without an end. Rows of VALUES do not count. */
 enum { NODES_MAX = 1 << 16 };
-
-double node_kept(double rows)
-{
-    return rows * KEPT;
-}
 
 static struct node *node_new(struct binder *binder, enum node_kind kind,
                              struct node *below, unsigned column_count)
@@ -114,9 +106,11 @@ struct node *node_table(struct binder *binder, const struct table *table)
             .scale = column->scale
         };
         range_column(&node->columns[i], &facts);
+        node->columns[i].estimate = estimate_table(table, i, &facts);
     }
     if (table->key == NO_KEY) {
         describe_row_id(table, &node->columns[count]);
+        node->columns[count].estimate = estimate_table(table, count, NULL);
     } else {
         node->columns[count] = node->columns[table->key];
         node->columns[count].name = "rowid";
@@ -341,8 +335,6 @@ struct node *node_select(struct binder *binder, struct node *below,
         return NULL;
     }
     node->where = where;
-    if (where != NULL)
-        node->rows *= KEPT;
     for (unsigned i = 0; i < count; i++) {
         node->results[i] = results[i];
         node->columns[i] = column_of(results[i]);
@@ -460,7 +452,6 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
         if (open)
             node->columns[i].range = range_full(node->columns[i].type);
     }
-    node->rows = left->rows * (both ? right->rows : 1);
     return node;
 }
 
@@ -518,7 +509,6 @@ struct node *node_group(struct binder *binder, struct node *below,
                              : &below->columns[aggregate->column],
                          &node->columns[i]);
     }
-    node->rows = keys == 0 ? 1 : below->rows * KEPT;
     return node;
 }
 
@@ -571,7 +561,6 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
 
     if (node == NULL)
         return NULL;
-    node->rows = 0;
     node->parts = VECTOR(struct node *);
     if (!copy_items(binder,
                     &(struct vector){ .items = (void *)(uintptr_t)parts,
@@ -581,7 +570,6 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
         return NULL;
     memcpy(node->columns, parts[0]->columns, columns * sizeof *node->columns);
     for (unsigned i = 0; i < count; i++) {
-        node->rows += parts[i]->rows;
         for (unsigned c = 0; c < columns; c++) {
             node->columns[c].nullable |= parts[i]->columns[c].nullable;
             node->columns[c].range = range_full(node->columns[c].type);

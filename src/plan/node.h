@@ -8,6 +8,7 @@
 #ifndef VDBQ_PLAN_NODE_H
 #define VDBQ_PLAN_NODE_H
 
+#include "plan/estimate.h"
 #include "plan/expression.h"
 
 enum node_kind {
@@ -25,6 +26,7 @@ struct node_column {
     unsigned precision, scale;
     bool nullable;
     struct range range;
+    struct column_estimate estimate; /* of estimate_node() */
 };
 
 struct node {
@@ -33,7 +35,8 @@ struct node {
     struct vector parts;          /* of struct node *: CONCAT's          */
     unsigned column_count;
     struct node_column *columns;
-    double rows;                  /* about how many, for the join's order */
+    double rows;                  /* about how many: estimate_node(); of
+                                     TABLE and VALUES they are counted   */
     const struct table *table;    /* TABLE                               */
     const struct catalogue *catalogue; /* ... that it is of              */
     struct expression *where;     /* SELECT; NULL: every row             */
@@ -107,8 +110,6 @@ struct expression *expression_over(struct binder *binder,
 /* A copy whose columns' numbers are higher by so much. */
 struct expression *expression_moved_by(struct binder *binder,
                                        struct expression *e, int by);
-/* About how many of so many rows a condition keeps. */
-double node_kept(double rows);
 /* Whether no two rows of the node can have equal values in all of these
  * columns; of rows with a NULL among them nothing is said, and without a
  * column it is whether there is at most one row. False: it is not known.

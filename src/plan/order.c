@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of inner joins, and where conditions are tested. The largest
- * input comes first and the others are joined to it, each time the smallest
- * of those that an equality connects; what nothing connects comes last, all
- * with all. A condition is tested as soon as its columns are there.
+ * Inner joins in the order that costs least (join_order.c), and where
+ * conditions are tested: as soon as their columns are there.
  */
+#include "plan/join_order.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>
-
-enum { LEAVES_MAX = 64 };
 
 /* One part of a condition. */
 struct part {
@@ -24,6 +21,7 @@ struct joining {
     struct node *leaves[LEAVES_MAX];
     unsigned firsts[LEAVES_MAX + 1]; /* the number of a leaf's first column */
     unsigned count;
+    unsigned order[LEAVES_MAX];      /* in which they are joined            */
     struct part *parts;
     size_t part_count;
     struct node *node;   /* what is joined so far                         */
@@ -260,8 +258,6 @@ bool join_keep_keys(struct binder *binder, struct step_join *join)
     return left && right;
 }
 
-/* -------------------------------------------------------------- joining -- */
-
 static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
@@ -287,6 +283,91 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
     return status;
 }
 
+/* ---------------------------------------------------------------- bands -- */
+
+/* FROM's columns as those of what is joined and of a leaf behind it; -1: they
+ * are of neither. */
+static int *both_columns(const struct joining *joining, unsigned leaf)
+{
+    unsigned count = joining->firsts[joining->count];
+    unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
+    int *columns = arena_alloc(joining->binder->arena,
+                               (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(joining->binder->error), NULL;
+    for (unsigned i = 0; i < joining->count; i++)
+        for (unsigned k = joining->firsts[i]; k < joining->firsts[i + 1]; k++)
+            columns[k] = joining->joined >> i & 1 ? joining->columns[k] : -1;
+    for (unsigned k = first; k < end; k++)
+        columns[k] = (int)(joining->node->column_count + k - first);
+    return columns;
+}
+
+/* What a part is over both; NULL: it does not say anything of them alone, or
+ * there is a failure. */
+static struct expression *over_both(const struct joining *joining,
+                                    const struct part *part, unsigned leaf,
+                                    const struct node *both,
+                                    const int *columns)
+{
+    uint64_t bit = (uint64_t)1 << leaf;
+
+    if (part->done || part->late || !(part->leaves & bit)
+        || (part->leaves & ~bit) == 0
+        || (part->leaves & ~(joining->joined | bit)))
+        return NULL;
+    return expression_over(joining->binder, part->expression, both, columns,
+                           0);
+}
+
+static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
+                                      struct node *nodes[2],
+                                      struct vector *parts,
+                                      struct step_band *band)
+{
+    struct binder *binder = joining->binder;
+    int *columns = both_columns(joining, leaf);
+    struct node *both =
+        columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
+    unsigned middle = nodes[0]->column_count;
+    enum vdbq_status status;
+
+    if (both == NULL)
+        return binder->error->status;
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct expression *e = over_both(joining, &joining->parts[i], leaf,
+                                         both, columns);
+        if (binder->error->status != VDBQ_OK)
+            return binder->error->status;
+        if (!vector_append(parts, &e, 1))
+            return error_no_memory(binder->error);
+        joining->parts[i].done |= e != NULL;
+    }
+    status = join_add_band(binder, nodes, middle, parts, band);
+    for (size_t i = 0; i < joining->part_count; i++)
+        if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
+            joining->parts[i].done = false;
+    return status;
+}
+
+/* What is said of the order of both, where there are no keys. */
+static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
+                                     struct node *nodes[2],
+                                     struct step_join *join)
+{
+    struct vector parts = VECTOR(struct expression *);
+    enum vdbq_status status;
+
+    if (join->left_keys.count > 0)
+        return VDBQ_OK;
+    status = add_best_band(joining, leaf, nodes, &parts, &join->band);
+    vector_finish(&parts);
+    return status;
+}
+
+/* ------------------------------------------------------------- joining -- */
+
 static void place_columns(struct joining *joining, unsigned leaf,
                           unsigned first)
 {
@@ -306,76 +387,121 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
+    if (status == VDBQ_OK)
+        status = collect_band(joining, leaf, nodes, &keys);
     if (join_keep_keys(binder, &keys) && status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;
     join->join.left_keys = keys.left_keys;
     join->join.right_keys = keys.right_keys;
-    if (keys.left_keys.count > 0)
-        join->rows = nodes[0]->rows;
+    join->join.band = keys.band;
     joining->node = join;
     place_columns(joining, leaf, nodes[0]->column_count);
     return filter_joined(joining);
 }
 
-static unsigned largest_leaf(const struct joining *joining)
-{
-    unsigned best = 0;
+/* ---------------------------------------------------------------- order -- */
 
-    for (unsigned i = 1; i < joining->count; i++)
-        if (joining->leaves[i]->rows > joining->leaves[best]->rows)
-            best = i;
-    return best;
+/* The leaf that has a column of FROM, and the column's number there. */
+static const struct node *leaf_of(const struct joining *joining, int *column)
+{
+    unsigned leaf = 0;
+
+    while ((unsigned)*column >= joining->firsts[leaf + 1])
+        leaf++;
+    *column -= (int)joining->firsts[leaf];
+    return joining->leaves[leaf];
 }
 
-static bool is_connected(const struct joining *joining, unsigned leaf)
+static const struct column_estimate *estimate_of(const void *context,
+                                                 int column)
 {
-    bool turned;
+    const struct node *leaf = leaf_of(context, &column);
 
-    for (size_t i = 0; i < joining->part_count; i++)
-        if (connects(joining, &joining->parts[i], leaf, &turned))
-            return true;
-    return false;
+    return &leaf->columns[column].estimate;
 }
 
-/* The leaf to be joined next. */
-static unsigned next_leaf(const struct joining *joining)
+static bool is_leaf_unique(const struct joining *joining, int column)
 {
-    unsigned best = joining->count;
-    bool best_connected = false;
+    const struct node *leaf = leaf_of(joining, &column);
 
-    for (unsigned i = 0; i < joining->count; i++) {
-        bool connected, better;
-        if (joining->joined >> i & 1)
-            continue;
-        connected = is_connected(joining, i);
-        better = best == joining->count || (connected && !best_connected)
-                 || (connected == best_connected
-                     && joining->leaves[i]->rows
-                            < joining->leaves[best]->rows);
-        if (better) {
-            best = i;
-            best_connected = connected;
-        }
+    return node_is_unique(leaf, &column, 1);
+}
+
+/* A condition as the search for an order sees it. */
+static struct join_edge edge_of(const struct joining *joining,
+                                const struct part *part)
+{
+    const struct estimate_source source = { estimate_of, joining };
+    const struct expression *e = part->expression;
+    struct join_edge edge = { .leaves = part->leaves,
+                              .price = (double)e->size };
+    struct column_estimate sides[2];
+    struct pair_estimate pairs;
+
+    if (is_equality(e)) {
+        edge.sides[0] = leaves_of(joining, e->left);
+        edge.sides[1] = leaves_of(joining, e->right);
     }
-    return best;
+    edge.key = edge.sides[0] != 0 && edge.sides[1] != 0
+               && !(edge.sides[0] & edge.sides[1]);
+    if (!edge.key) {
+        edge.share = estimate_kept(&source, e);
+        return edge;
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct expression *side = i == 0 ? e->left : e->right;
+        sides[i] = estimate_expression(&source, side);
+        edge.columns[i] =
+            side->kind == EXPRESSION_COLUMN ? side->column : -1;
+        edge.unique[i] = edge.columns[i] >= 0
+                         && is_leaf_unique(joining, edge.columns[i]);
+    }
+    pairs = estimate_pairs(&sides[0], &sides[1]);
+    edge.share = pairs.possible;
+    edge.values = pairs.values;
+    return edge;
+}
+
+/* Fills joining->order. */
+static enum vdbq_status find_order(struct joining *joining)
+{
+    struct arena *arena = joining->binder->arena;
+    struct join_problem problem = { .count = joining->count };
+
+    problem.edges = arena_alloc(arena, (joining->part_count + 1)
+                                           * sizeof *problem.edges);
+    if (problem.edges == NULL)
+        return error_no_memory(joining->binder->error);
+    for (unsigned i = 0; i < joining->count; i++) {
+        estimate_node(joining->leaves[i]);
+        problem.rows[i] = joining->leaves[i]->rows;
+        problem.bases[i] = estimate_base(joining->leaves[i]);
+    }
+    for (size_t i = 0; i < joining->part_count; i++) {
+        const struct part *part = &joining->parts[i];
+        if (!part->done && !part->late && part->leaves != 0)
+            problem.edges[problem.edge_count++] = edge_of(joining, part);
+    }
+    return join_order(arena, &problem, joining->order)
+               ? VDBQ_OK : error_no_memory(joining->binder->error);
 }
 
 static enum vdbq_status join_leaves(struct joining *joining)
 {
     enum vdbq_status status = VDBQ_OK;
-    unsigned first;
 
     for (unsigned i = 0; i < joining->count && status == VDBQ_OK; i++)
         status = filter_leaf(joining, i);
+    if (status == VDBQ_OK && joining->count > 1)
+        status = find_order(joining);
     if (status != VDBQ_OK)
         return status;
-    first = largest_leaf(joining);
-    joining->node = joining->leaves[first];
-    place_columns(joining, first, 0);
+    joining->node = joining->leaves[joining->order[0]];
+    place_columns(joining, joining->order[0], 0);
     for (unsigned i = 1; i < joining->count && status == VDBQ_OK; i++)
-        status = join_leaf(joining, next_leaf(joining));
+        status = join_leaf(joining, joining->order[i]);
     if (status == VDBQ_OK)
         status = filter_joined(joining);
     return status == VDBQ_OK ? filter_late(joining) : status;

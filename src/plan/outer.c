@@ -6,8 +6,6 @@
  */
 #include "plan/plan_inner.h"
 
-enum { LEFT = 1, RIGHT = 2 }; /* sides, as flags */
-
 /* An outer join that is being made. */
 struct outer {
     struct binder *binder;
@@ -34,17 +32,22 @@ static bool find_sides(void *context, struct expression **operand)
 
     if (e->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, find_sides, context);
-    seeking->sides |= (unsigned)e->column < seeking->middle ? LEFT : RIGHT;
+    seeking->sides |=
+        (unsigned)e->column < seeking->middle ? SIDE_LEFT : SIDE_RIGHT;
     return true;
 }
 
-/* Which sides an expression needs. */
-static int sides_of(const struct outer *outer, struct expression *e)
+int expression_sides(struct expression *e, unsigned middle)
 {
-    struct seeking seeking = { outer->counts[0], 0 };
+    struct seeking seeking = { middle, 0 };
 
     find_sides(&seeking, &e);
     return seeking.sides;
+}
+
+static int sides_of(const struct outer *outer, struct expression *e)
+{
+    return expression_sides(e, outer->counts[0]);
 }
 
 static struct expression *over_side(const struct outer *outer,
@@ -96,9 +99,9 @@ static bool is_key(const struct outer *outer, const struct expression *e,
         return false;
     left = sides_of(outer, e->left);
     right = sides_of(outer, e->right);
-    *turned = left == RIGHT;
-    return (left == LEFT && right == RIGHT)
-           || (left == RIGHT && right == LEFT);
+    *turned = left == SIDE_RIGHT;
+    return (left == SIDE_LEFT && right == SIDE_RIGHT)
+           || (left == SIDE_RIGHT && right == SIDE_LEFT);
 }
 
 static enum vdbq_status add_part(struct outer *outer, struct expression *e)
@@ -107,8 +110,8 @@ static enum vdbq_status add_part(struct outer *outer, struct expression *e)
     struct expression *left, *right;
     bool turned;
 
-    if (sides == LEFT || sides == RIGHT)
-        return add_one_sided(outer, e, sides == RIGHT);
+    if (sides == SIDE_LEFT || sides == SIDE_RIGHT)
+        return add_one_sided(outer, e, sides == SIDE_RIGHT);
     if (!is_key(outer, e, &turned))
         return keep(outer, &outer->both, e);
     left = over_side(outer, turned ? e->right : e->left, 0);
@@ -156,13 +159,14 @@ static bool add_conditions(const struct outer *outer, struct node *join,
     struct binder *binder = outer->binder;
     bool done = true;
 
-    for (size_t i = 0; i < outer->both.count && done; i++)
-        done = restrict_join(
-            outer, join,
-            expression_over(binder,
-                            VECTOR_ITEMS(&outer->both,
-                                         struct expression *)[i],
-                            join, columns, 0));
+    for (size_t i = 0; i < outer->both.count && done; i++) {
+        struct expression *part = VECTOR_ITEMS(&outer->both,
+                                               struct expression *)[i];
+        if (part != NULL)
+            done = restrict_join(
+                outer, join,
+                expression_over(binder, part, join, columns, 0));
+    }
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < outer->parts[side].count && done; i++)
             done = restrict_join(
@@ -175,21 +179,35 @@ static bool add_conditions(const struct outer *outer, struct node *join,
     return done;
 }
 
+/* What both sides' order says, where there are no keys. */
+static enum vdbq_status add_band(struct outer *outer)
+{
+    if (outer->keys.left_keys.count > 0)
+        return VDBQ_OK;
+    return join_add_band(outer->binder, outer->nodes, outer->counts[0],
+                         &outer->both, &outer->keys.band);
+}
+
 /* The join, with the columns that both sides had at first. */
 static struct node *finish_join(struct outer *outer)
 {
     struct binder *binder = outer->binder;
     unsigned count = outer->counts[0] + outer->counts[1];
-    int *columns = places_of(outer);
     struct node *join;
+    int *columns;
 
-    if (!join_keep_keys(binder, &outer->keys) || columns == NULL)
+    if (!join_keep_keys(binder, &outer->keys)
+        || add_band(outer) != VDBQ_OK)
+        return NULL;
+    columns = places_of(outer);
+    if (columns == NULL)
         return NULL;
     join = node_join(binder, outer->kind, outer->nodes[0], outer->nodes[1]);
     if (join == NULL)
         return NULL;
     join->join.left_keys = outer->keys.left_keys;
     join->join.right_keys = outer->keys.right_keys;
+    join->join.band = outer->keys.band;
     if (!add_conditions(outer, join, columns))
         return NULL;
     return join->column_count == count
@@ -202,7 +220,7 @@ static bool needs_pairs(const struct outer *outer,
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
-        if (is_lifted(e) && sides_of(outer, e) == (LEFT | RIGHT))
+        if (is_lifted(e) && sides_of(outer, e) == (SIDE_LEFT | SIDE_RIGHT))
             return true;
     }
     return false;

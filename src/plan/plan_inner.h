@@ -19,9 +19,14 @@
  *   pull.c           ... by what can be taken out of it
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
+ *   estimate.c       how many rows a condition keeps, and pairs there are ...
+ *   estimate_node.c  ... and so how many rows each node gives
  *   unique_key.c     proof that a row has at most one partner
- *   order.c          joins get their order, conditions their places
+ *   join_order.c     the order of joins that costs least
+ *   order.c          joins are made in it, conditions get their places
  *   outer.c          ... but outer ones stay where they are
+ *   bounds.c         what comparisons of two sides bound ...
+ *   band.c           ... is sorted and searched by the join
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
  *   grid.c           ... inner joins without keys programs of several axes ...
@@ -331,6 +336,21 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
                               struct step_join *join);
 /* Moves all keys to the arena, when there are no more to come. */
 bool join_keep_keys(struct binder *binder, struct step_join *join);
+/* band.c: gives a join the best band that the parts of its condition make.
+ * They are over the columns of both sides, those of the right one from number
+ * `middle` on; where the band says all of a part, it becomes NULL. There is
+ * no band where there is nothing of that kind. */
+enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
+                               unsigned middle, struct vector *parts,
+                               struct step_band *band);
+/* Whether there would be one. */
+enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
+                               const struct vector *parts, bool *has);
+
+/* Which sides' columns an expression needs, where those of the right one are
+ * the columns from `middle` on. */
+enum { SIDE_LEFT = 1, SIDE_RIGHT = 2 };
+int expression_sides(struct expression *e, unsigned middle);
 /* outer.c: two sides joined by the parts of ON, which are over the columns of
  * both; so is what is returned. */
 struct node *join_on(struct binder *binder, enum join_kind kind,

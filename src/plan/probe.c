@@ -9,6 +9,9 @@
 
 #include <assert.h>
 
+/* That an index of few rows, and what lies aligned, take besides. */
+enum { BYTES_LEAST = (4 << 16) + (4 << 10) };
+
 static const int *keys_of(const struct vector *keys)
 {
     return VECTOR_ITEMS(keys, int);
@@ -181,7 +184,7 @@ uint64_t probe_bytes(const struct probe *probe, unsigned columns)
      * four slots. */
     uint64_t row = columns * (uint64_t)(8 + 1) + 8 + 4 * 8;
 
-    return product(rows_most(probe->join->right), row);
+    return sum(product(rows_most(probe->join->right), row), BYTES_LEAST);
 }
 
 /* ----------------------------------------------------------- the number -- */

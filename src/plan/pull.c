@@ -348,7 +348,6 @@ static struct node *rejoin(struct pulling *pulling, const struct node *node,
     if (made == NULL)
         return NULL;
     made->join = node->join;
-    made->rows = node->rows;
     if (node->where != NULL) {
         made->where = join_where(pulling, node, made, columns);
         if (made->where == NULL)

@@ -174,7 +174,6 @@ static struct node *push_select(struct binder *binder, struct node *node,
                                                     node->where, inner,
                                                     &place)
                               : inner;
-    node->rows = node_kept(node->rows);
     return node->where ? node : NULL;
 }
 

@@ -62,22 +62,60 @@ static enum vdbq_status connect_keys(struct connecting *to)
     return status;
 }
 
-/* All other parts, over the columns of both sides. */
-static enum vdbq_status connect_where(struct connecting *to)
+/* Where columns of both sides are when the left one has got more of them than
+ * `middle`. */
+static int *both_columns(const struct connecting *to, unsigned middle)
 {
-    struct pulling *pulling = to->pulling;
-    struct binder *binder = pulling->binder;
+    struct binder *binder = to->pulling->binder;
+    unsigned count = middle + to->nodes[1]->column_count;
+    unsigned added = to->nodes[0]->column_count - middle;
+    int *columns = arena_alloc(binder->arena, (count + 1) * sizeof *columns);
 
+    if (columns == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        columns[i] = (int)(i < middle ? i : i + added);
+    return columns;
+}
+
+/* All parts that are no keys, over the columns of both sides, where those of
+ * the subquery are the columns from `middle` on. */
+static enum vdbq_status other_parts(const struct pulling *pulling,
+                                    unsigned middle, struct vector *parts)
+{
     for (size_t i = 0; i < pulling->parts.count; i++) {
         struct expression *part = VECTOR_ITEMS(&pulling->parts,
                                                struct expression *)[i];
-        struct ast_expression place = { .at = part->at };
         struct expression *inner, *outer;
         if (pull_equality(pulling->parameters, part, &inner, &outer))
             continue;
-        part = expression_moved_by(binder, part,
-                                   (int)to->nodes[0]->column_count);
+        part = expression_moved_by(pulling->binder, part, (int)middle);
         part = part ? with_values(pulling, part) : NULL;
+        if (part == NULL)
+            return pulling->binder->error->status;
+        if (!vector_append(parts, &part, 1))
+            return error_no_memory(pulling->binder->error);
+    }
+    return VDBQ_OK;
+}
+
+/* The condition: parts, but those that became NULL. The left node has got
+ * more columns since there were `middle`. */
+static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
+                                      const struct vector *parts)
+{
+    struct binder *binder = to->pulling->binder;
+    struct node *both = node_join(binder, JOIN_INNER, to->nodes[0],
+                                  to->nodes[1]);
+    int *columns = both ? both_columns(to, middle) : NULL;
+
+    for (size_t i = 0; columns != NULL && i < parts->count; i++) {
+        struct expression *part = VECTOR_ITEMS(parts, struct expression *)[i];
+        struct ast_expression place = { 0 };
+        if (part == NULL)
+            continue;
+        place.at = part->at;
+        part = expression_over(binder, part, both, columns, 0);
         if (part != NULL && to->where != NULL)
             part = expression_operator(binder, AST_AND, to->where, part,
                                        &place);
@@ -85,7 +123,23 @@ static enum vdbq_status connect_where(struct connecting *to)
             return binder->error->status;
         to->where = part;
     }
-    return VDBQ_OK;
+    return columns ? VDBQ_OK : binder->error->status;
+}
+
+static enum vdbq_status connect_others(struct connecting *to)
+{
+    struct binder *binder = to->pulling->binder;
+    struct vector parts = VECTOR(struct expression *);
+    unsigned middle = to->nodes[0]->column_count;
+    enum vdbq_status status = other_parts(to->pulling, middle, &parts);
+
+    if (status == VDBQ_OK && to->keys.left_keys.count == 0)
+        status = join_add_band(binder, to->nodes, middle, &parts,
+                               &to->keys.band);
+    if (status == VDBQ_OK && parts.count > 0)
+        status = connect_where(to, middle, &parts);
+    vector_finish(&parts);
+    return status;
 }
 
 static struct node *connect(struct pulling *pulling, enum join_kind kind,
@@ -109,14 +163,14 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
     if (status == VDBQ_OK)
         status = connect_keys(&to);
     if (join_keep_keys(binder, &to.keys) && status == VDBQ_OK
-        && connect_where(&to) == VDBQ_OK)
+        && connect_others(&to) == VDBQ_OK)
         join = node_join(binder, kind, to.nodes[0], to.nodes[1]);
     if (join == NULL)
         return NULL;
     join->join.left_keys = to.keys.left_keys;
     join->join.right_keys = to.keys.right_keys;
+    join->join.band = to.keys.band;
     join->where = to.where;
-    join->rows = below->rows;
     return join;
 }
 
@@ -164,10 +218,12 @@ static struct node *without_limit(const struct subquery *subquery)
     return node;
 }
 
-/* Without any equality, all rows would meet all rows. */
-static bool has_key(const struct pulling *pulling)
+/* Without any equality or band, all rows would meet all rows. */
+static bool connects(const struct pulling *pulling, unsigned middle)
 {
+    struct vector parts = VECTOR(struct expression *);
     struct expression *inner, *outer;
+    bool has = false;
 
     for (size_t i = 0; i < pulling->parts.count; i++)
         if (pull_equality(pulling->parameters,
@@ -175,7 +231,10 @@ static bool has_key(const struct pulling *pulling)
                                        struct expression *)[i],
                           &inner, &outer))
             return true;
-    return false;
+    if (other_parts(pulling, middle, &parts) == VDBQ_OK)
+        join_has_band(pulling->binder, middle, &parts, &has);
+    vector_finish(&parts);
+    return has;
 }
 
 struct node *unnest_filter(struct binder *binder, struct node *below,
@@ -192,9 +251,10 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
         return NULL;
     pulling.parameters = &asked->subquery->parameters;
     node = pull_conditions(&pulling, without_limit(asked->subquery));
-    if (node != NULL && asked->left == NULL && !has_key(&pulling)) {
+    if (node != NULL && asked->left == NULL
+        && !connects(&pulling, below->column_count)) {
         node = NULL;
-        pulling.refused = true;
+        pulling.refused = binder->error->status == VDBQ_OK;
     }
     *done = !pulling.refused;
     if (node != NULL)

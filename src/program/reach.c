@@ -15,6 +15,11 @@
  *   the ranges, and not taken unless it can fail for none. An opcode that is
  *   not known here gives any value, and fails if one that may fail.
  *
+ * Reach rule 4. Behind a jump that is not taken its condition does not hold,
+ *   and a range may be narrowed by that: up to the next place where rows come
+ *   in that took this jump, or another one over it. Where only results are
+ *   asked for, rows that are not valid do not count as such.
+ *
  * So by induction over the program counter, which only grows, every path of
  * every row is among the paths noted; where none of these gives a result or
  * fails, no row does.
@@ -26,6 +31,14 @@
 
 enum { WORDS_MAX = 1 << 16 }; /* that a lookup is tried for */
 
+/* A register whose range is narrowed up to an instruction. */
+struct narrowed {
+    int register_;
+    int end;
+    struct interval wide; /* the range from there on */
+};
+enum { NARROWED_MAX = 2 * VDBQ_CURSORS_MAX };
+
 struct reach {
     const struct program *program;
     const struct program_pack *pack;
@@ -34,11 +47,16 @@ struct reach {
     struct interval *registers;
     bool *live;  /* one an instruction */
     bool *valid;
+    bool only_results;
     bool fails;  /* an instruction may fail for a live row */
+    struct narrowed narrowed[NARROWED_MAX];
+    unsigned narrowed_count;
 };
 
 static void evaluate(struct reach *reach, int pc);
 static void jump(struct reach *reach, int pc);
+static void narrow(struct reach *reach, const struct instruction *in, int pc);
+static void widen(struct reach *reach, int pc);
 static struct verdict condition(const struct reach *reach,
                                 const struct instruction *in);
 
@@ -91,7 +109,8 @@ static bool run(const struct program *program, const struct program_pack *pack,
                            .pack = pack,
                            .values = values,
                            .ranges = ranges,
-                           .registers = room };
+                           .registers = room,
+                           .only_results = only_results };
     reach.live = (bool *)(reach.registers + program->registers + 1);
     reach.valid = reach.live + count;
     memset(reach.live, 0, 2 * count * sizeof(bool));
@@ -100,6 +119,7 @@ static bool run(const struct program *program, const struct program_pack *pack,
     go_on(&reach, part.first, true);
     for (int pc = part.first; pc < part.converge; pc++) {
         enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        widen(&reach, pc);
         if (reach.live[pc] && step(&reach, pc) &&
             (!only_results || effect == EFFECT_OUTPUT))
             return true;
@@ -132,8 +152,63 @@ static void jump(struct reach *reach, int pc)
     bool valid = reach->valid[pc];
     if (verdict.may_hold)
         go_on(reach, in->c, valid && in->d == 1);
+    if (verdict.may_hold && verdict.may_fail)
+        narrow(reach, in, pc);
     if (verdict.may_fail)
         go_on(reach, pc + 1, valid);
+}
+
+/* The least value that register `r` has where the jump is not taken; what it
+ * has anyway where nothing is known. */
+static int64_t least_behind(const struct reach *reach,
+                            const struct instruction *in, int r)
+{
+    const struct interval *a = &reach->registers[in->a];
+    const struct interval *b = &reach->registers[in->b];
+    int64_t low = reach->registers[r].low;
+    if (in->op == OP_LT_I32 && r == in->a)
+        return b->low > low ? b->low : low;
+    if (in->op == OP_GT_I32 && r == in->b)
+        return a->low > low ? a->low : low;
+    if (in->op == OP_EQ_I32 && r == in->a && b->low == low && b->high == low)
+        return low + 1;
+    return low;
+}
+
+/* Narrows a register's range from below behind a jump (reach rule 4): before
+ * what follows it is noted. */
+static void narrow(struct reach *reach, const struct instruction *in, int pc)
+{
+    const bool *come = reach->only_results ? reach->valid : reach->live;
+    int r = in->op == OP_GT_I32 ? in->b : in->a, end = pc + 1;
+    if (in->op != OP_LT_I32 && in->op != OP_GT_I32 && in->op != OP_EQ_I32)
+        return;
+    int64_t low = least_behind(reach, in, r);
+    struct interval *range = &reach->registers[r];
+    while (end < (int)reach->program->code.count && !come[end])
+        end++;
+    if (low <= range->low || low > range->high || end == pc + 1 ||
+        reach->narrowed_count == NARROWED_MAX)
+        return;
+    reach->narrowed[reach->narrowed_count++] =
+        (struct narrowed){ .register_ = r, .end = end, .wide = *range };
+    range->low = low;
+}
+
+/* Ends what was narrowed up to here, the last one first: an earlier one of the
+ * same register never ends before it. */
+static void widen(struct reach *reach, int pc)
+{
+    unsigned left = 0;
+    for (unsigned i = reach->narrowed_count; i > 0; i--) {
+        const struct narrowed *narrowed = &reach->narrowed[i - 1];
+        if (narrowed->end == pc)
+            reach->registers[narrowed->register_] = narrowed->wide;
+    }
+    for (unsigned i = 0; i < reach->narrowed_count; i++)
+        if (reach->narrowed[i].end != pc)
+            reach->narrowed[left++] = reach->narrowed[i];
+    reach->narrowed_count = left;
 }
 
 static struct verdict both(struct verdict a, struct verdict b)

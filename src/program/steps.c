@@ -35,6 +35,7 @@ struct step *steps_add(struct steps *steps, enum step_kind kind)
     if (step == NULL)
         return NULL;
     step->kind = kind;
+    step->rows = -1;
     step->inputs = VECTOR(int);
     switch (kind) {
     case STEP_SCAN:

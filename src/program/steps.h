@@ -88,8 +88,8 @@ struct step_limit {
     uint64_t offset, limit;
 };
 
-/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, and
- * the condition keeps it. In the order of the left rows, then of the right
+/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, it is
+ * in the band, and the condition keeps it. In the order of the left rows, then of the right
  * ones; right rows without a partner come last. */
 enum join_kind {
     JOIN_INNER, /* left columns, right columns; without keys all pairs  */
@@ -101,11 +101,21 @@ enum join_kind {
     JOIN_MARK   /* left rows with a BOOLEAN: the left key is IN the right
                    ones; one key, no condition                          */
 };
+/* A band: the value of a column of one side lies between those of two columns
+ * of the other one. NULL lies nowhere. */
+enum band_side { BAND_NONE, BAND_LEFT, BAND_RIGHT };
+struct step_band {
+    enum band_side side; /* that has the value; BAND_NONE: there is no band */
+    int column;          /* ... of that side                             */
+    int low, high;       /* of the other side; -1: no bound              */
+    bool low_open, high_open; /* the bound itself is left out            */
+};
 struct step_join {
     enum join_kind kind;
     struct vector left_keys, right_keys; /* of int: columns, pairwise of one
                                             machine type                 */
     bool nulls_match;          /* NULL equals NULL                       */
+    struct step_band band;     /* of integers, or of one type of floats  */
     struct program *condition; /* over one table of the columns of both,
                                   one after the other, as a scan's input;
                                   rows that it outputs match, no matter
@@ -176,6 +186,9 @@ struct step {
     struct vector inputs;       /* of int: numbers of steps              */
     unsigned column_count;
     struct step_column *columns;
+    double rows;                         /* about how many it gives, as the
+                                            planner thinks; below 0: it said
+                                            nothing                      */
     union {
         struct step_scan scan;
         struct step_group group;
@@ -206,6 +219,9 @@ struct step *steps_last(const struct steps *steps);
 /* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
  * no memory. It moves when another one is added. */
 struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* Sets reads[i] to whether a step, or who runs the steps, reads column i of
+ * step `number`'s rows. */
+void steps_reads(const struct steps *steps, int number, bool *reads);
 /* Gives the scan `step` the columns that its program's ResultColumns name;
  * the program need not be checked. False: no memory. */
 bool steps_describe(struct steps *steps, struct step *step);
@@ -216,7 +232,24 @@ bool steps_describe(struct steps *steps, struct step *step);
 enum vdbq_status steps_check(struct steps *steps, struct error *error);
 
 /* EXPLAIN's text: of one step that is a scan, its program and nothing else;
- * of several, a line for each in front of its program. */
+ * of several, a line for each, with the rows that are expected, in front of
+ * its program. */
 void steps_print(const struct steps *steps, struct text *text);
+
+/* What running a step came to; of a step that ran several times, in all. */
+struct step_count {
+    const struct step *step;
+    uint64_t rows;
+    uint64_t time_ns; /* with that of its inputs                           */
+    uint64_t runs;
+    bool seen;        /* its rows were counted; not so where they were
+                         taken without being asked for                     */
+};
+/* Adds one to a vector of struct step_count, to that of the same step where
+ * there is one. False: no memory. */
+bool step_count_add(struct vector *counts, const struct step_count *added);
+/* The same text, with what running came to beside what was expected. */
+void steps_print_counts(const struct steps *steps,
+                        const struct vector *counts, struct text *text);
 
 #endif

@@ -197,6 +197,42 @@ static enum vdbq_status check_join_keys(const struct checking *check)
     return VDBQ_OK;
 }
 
+/* Whether a column of `from` can bound one of a type. */
+static bool can_bound(const struct step *from, int column, enum vdbq_type type)
+{
+    int machine = step_machine_type(type);
+    bool is_float = machine == TYPE_F32 || machine == TYPE_F64;
+    enum vdbq_type other;
+    if (column < 0 || column >= (int)from->column_count)
+        return column == -1;
+    other = from->columns[column].type;
+    if (is_float || other == VDBQ_FLOAT || other == VDBQ_DOUBLE)
+        return step_machine_type(other) == machine;
+    return other != VDBQ_TEXT;
+}
+
+static enum vdbq_status check_band(const struct checking *check)
+{
+    const struct step_band *band = &check->step->join.band;
+    bool is_right = band->side == BAND_RIGHT;
+    const struct step *of = input(check, is_right);
+    const struct step *by = input(check, !is_right);
+    if (band->side == BAND_NONE)
+        return VDBQ_OK;
+    if (band->column < 0 || band->column >= (int)of->column_count ||
+        of->columns[band->column].type == VDBQ_TEXT)
+        return refuse(check, "column %d cannot be in a band", band->column);
+    if (band->low < 0 && band->high < 0)
+        return refuse(check, "its band has no bounds");
+    if (!can_bound(by, band->low, of->columns[band->column].type) ||
+        !can_bound(by, band->high, of->columns[band->column].type))
+        return refuse(check, "its band is not from %d to %d", band->low,
+                      band->high);
+    return check->step->join.left_keys.count == 0
+               ? VDBQ_OK
+               : refuse(check, "it has keys and a band");
+}
+
 static enum vdbq_status check_condition(const struct checking *check)
 {
     struct program *program = check->step->join.condition;
@@ -236,6 +272,8 @@ static enum vdbq_status check_join(const struct checking *check)
                    : refuse(check, "a mark has one key and no condition");
     if (status == VDBQ_OK && beside > 0)
         status = check_same(check, left, input(check, 1), right);
+    if (status == VDBQ_OK)
+        status = check_band(check);
     return status == VDBQ_OK ? check_condition(check) : status;
 }
 

@@ -5,8 +5,16 @@
  */
 #include "program/steps.h"
 
-static void print_list(const struct steps *steps, const char *prefix,
-                       struct text *text);
+/* What is printed, and where to. */
+struct printing {
+    const struct steps *steps;
+    const char *prefix;          /* in front of their numbers            */
+    const struct vector *counts; /* of struct step_count; NULL: they did
+                                    not run                              */
+    struct text *text;
+};
+
+static void print_list(const struct printing *printing);
 
 /* What stands between the items of a list. */
 static void print_comma(size_t i, struct text *text)
@@ -83,6 +91,21 @@ static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
         text_print(text, ", offset %llu", (unsigned long long)offset);
 }
 
+/* "3 < right 0 <= 4": a left value is a number alone. */
+static void print_band(const struct step_band *band, struct text *text)
+{
+    const char *of = band->side == BAND_RIGHT ? "right " : "";
+    const char *by = band->side == BAND_RIGHT ? "" : "right ";
+    text_print(text, " ");
+    if (band->low >= 0)
+        text_print(text, "%s%d %s ", by, band->low,
+                   band->low_open ? "<" : "<=");
+    text_print(text, "%s%d", of, band->column);
+    if (band->high >= 0)
+        text_print(text, " %s %s%d", band->high_open ? "<" : "<=", by,
+                   band->high);
+}
+
 static void print_join(const struct step *step, struct text *text)
 {
     static const char *const names[] = {
@@ -97,6 +120,8 @@ static void print_join(const struct step *step, struct text *text)
         text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
                    VECTOR_ITEMS(&join->right_keys, int)[i]);
     }
+    if (join->band.side != BAND_NONE)
+        print_band(&join->band, text);
     if (join->nulls_match)
         text_print(text, ", NULL = NULL");
     if (join->condition != NULL)
@@ -208,44 +233,163 @@ static void print_what(const struct step *step, const char *prefix,
     }
 }
 
-/* "; step 1.2 of step 1.0: sort by 0", then what belongs to it. */
-static void print_step(const struct steps *steps, int number,
-                       const char *prefix, struct text *text)
+/* ---------------------------------------------------------------- rows -- */
+
+/* 1234567 as "1,234,567". */
+static void print_number(uint64_t number, struct text *text)
 {
-    const struct step *step = steps_at(steps, number);
+    if (number >= 1000)
+        print_number(number / 1000, text);
+    if (number >= 1000)
+        text_print(text, ",%03u", (unsigned)(number % 1000));
+    else
+        text_print(text, "%u", (unsigned)number);
+}
+
+static void print_rows(uint64_t rows, struct text *text)
+{
+    print_number(rows, text);
+    text_print(text, rows == 1 ? " row" : " rows");
+}
+
+/* Less than one row, but more than none, is one. */
+static void print_expected(double rows, struct text *text)
+{
+    text_print(text, "~");
+    if (rows >= 1e15)
+        text_print(text, "%.0e rows", rows);
+    else
+        print_rows((uint64_t)(rows < 1 ? rows > 0 : rows + 0.5), text);
+}
+
+static const struct step_count *count_of(const struct vector *counts,
+                                         const struct step *step)
+{
+    for (size_t i = 0; counts != NULL && i < counts->count; i++) {
+        const struct step_count *count = vector_at(counts, i);
+        if (count->step == step)
+            return count;
+    }
+    return NULL;
+}
+
+bool step_count_add(struct vector *counts, const struct step_count *added)
+{
+    struct step_count *count =
+        (struct step_count *)(uintptr_t)count_of(counts, added->step);
+    if (count == NULL)
+        return vector_append(counts, added, 1);
+    count->rows += added->rows;
+    count->time_ns += added->time_ns;
+    count->runs += added->runs;
+    count->seen |= added->seen;
+    return true;
+}
+
+/* The time of a step itself: its inputs run inside of it. */
+static uint64_t own_time(const struct printing *printing,
+                         const struct step *step,
+                         const struct step_count *count)
+{
+    uint64_t time_ns = count->time_ns;
+    for (size_t i = 0; i < step->inputs.count; i++) {
+        const struct step_count *input = count_of(
+            printing->counts,
+            steps_at(printing->steps, VECTOR_ITEMS(&step->inputs, int)[i]));
+        if (input != NULL)
+            time_ns -= input->time_ns < time_ns ? input->time_ns : time_ns;
+    }
+    return time_ns;
+}
+
+static void print_count(const struct printing *printing,
+                        const struct step *step,
+                        const struct step_count *count)
+{
+    struct text *text = printing->text;
+    if (count->seen)
+        print_rows(count->rows, text);
+    else
+        text_print(text, "rows not counted");
+    text_print(text, " in %.3f ms",
+               (double)own_time(printing, step, count) / 1e6);
+    if (count->runs > 1)
+        text_print(text, ", %llu runs", (unsigned long long)count->runs);
+}
+
+/* " (~1,200 rows)", or " (~1,200 rows; 1,187 rows in 0.210 ms)". */
+static void print_figures(const struct printing *printing,
+                          const struct step *step)
+{
+    const struct step_count *count = count_of(printing->counts, step);
+    if (step->rows < 0 && count == NULL)
+        return;
+    text_print(printing->text, " (");
+    if (step->rows >= 0)
+        print_expected(step->rows, printing->text);
+    if (step->rows >= 0 && count != NULL)
+        text_print(printing->text, "; ");
+    if (count != NULL)
+        print_count(printing, step, count);
+    text_print(printing->text, ")");
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+static void print_inner(const struct printing *printing,
+                        const struct step *step, int number)
+{
+    struct text prefix = { 0 };
+    struct printing inner = *printing;
+    text_print(&prefix, "%s%d.", printing->prefix, number);
+    printing->text->failed |= prefix.failed;
+    inner.steps = step->apply.inner;
+    inner.prefix = prefix.bytes;
+    if (!prefix.failed)
+        print_list(&inner);
+    text_finish(&prefix);
+}
+
+/* "; step 1.2 of step 1.0: sort by 0 (~12 rows)", then what belongs to it. */
+static void print_step(const struct printing *printing, int number)
+{
+    const struct step *step = steps_at(printing->steps, number);
+    const char *prefix = printing->prefix;
+    struct text *text = printing->text;
     text_print(text, "; step %s%d", prefix, number);
     for (size_t i = 0; i < step->inputs.count; i++)
         text_print(text, "%s%s%d", i > 0 ? ", " : " of step ", prefix,
                    VECTOR_ITEMS(&step->inputs, int)[i]);
     text_print(text, ": ");
     print_what(step, prefix, text);
+    print_figures(printing, step);
     text_print(text, "\n");
     if (step->kind == STEP_SCAN)
         program_print(&step->scan.program, text);
     if (step->kind == STEP_JOIN && step->join.condition != NULL)
         program_print(step->join.condition, text);
-    if (step->kind == STEP_APPLY) {
-        struct text inner = { 0 };
-        text_print(&inner, "%s%d.", prefix, number);
-        text->failed |= inner.failed;
-        if (!inner.failed)
-            print_list(step->apply.inner, inner.bytes, text);
-        text_finish(&inner);
-    }
+    if (step->kind == STEP_APPLY)
+        print_inner(printing, step, number);
 }
 
-static void print_list(const struct steps *steps, const char *prefix,
-                       struct text *text)
+static void print_list(const struct printing *printing)
 {
-    for (int i = 0; i < (int)steps->steps.count; i++)
-        print_step(steps, i, prefix, text);
+    for (int i = 0; i < (int)printing->steps->steps.count; i++)
+        print_step(printing, i);
+}
+
+void steps_print_counts(const struct steps *steps,
+                        const struct vector *counts, struct text *text)
+{
+    const struct step *last = steps_last(steps);
+    const struct printing printing = { steps, "", counts, text };
+    if (steps->steps.count == 1 && last->kind == STEP_SCAN)
+        program_print(&last->scan.program, text);
+    else
+        print_list(&printing);
 }
 
 void steps_print(const struct steps *steps, struct text *text)
 {
-    const struct step *last = steps_last(steps);
-    if (steps->steps.count == 1 && last->kind == STEP_SCAN)
-        program_print(&last->scan.program, text);
-    else
-        print_list(steps, "", text);
+    steps_print_counts(steps, NULL, text);
 }

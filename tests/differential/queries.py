@@ -92,8 +92,11 @@ class Queries:
                  if a.type == b.type or (a.type in 'ID' and b.type in 'ID'
                                          and max(a.bound, b.bound) < 2**50)]
         terms = []
-        if pairs and self.rng.random() < 0.85:
+        chance = self.rng.random()
+        if pairs and chance < 0.7:
             terms.append(Node('{0} = {1}', *self.rng.choice(pairs), type='B'))
+        if chance > 0.6:
+            terms += self.band(left_columns, right_columns)
         if not terms or (self.rng.random() < 0.35 and word != 'FULL JOIN'):
             made = self.expressions.make('B', 2, scope)
             # sqlite3 3.40: a constant ON is taken for a WHERE of all joins.
@@ -102,6 +105,25 @@ class Queries:
         if not terms:
             terms.append(Node('{0} IS NOT NULL', self.rng.choice(left_columns), type='B'))
         return Node(f'{{0}} {word} {{1}} ON {{2}}', left, right, listed(terms, ' AND '), type='S')
+
+    def band(self, left_columns, right_columns):
+        """Bounds on a value of one side by values of the other; maybe none."""
+        sides = [left_columns, right_columns]
+        self.rng.shuffle(sides)
+        of = self.rng.choice(sides[0])
+        by = [c for c in sides[1] if c.type == of.type and c.bound < 2**50]
+        if not by or of.type not in 'IDYWM' or of.bound >= 2**50:
+            return []
+        templates = ['{0} < {1}', '{0} >= {1}', '{0} BETWEEN {1} AND {2}',
+                     '{1} < {0} AND {0} <= {2}']
+        if of.type in 'ID':
+            width = self.rng.choice((0, 1, 3, 20, -1))
+            templates += [f'abs({{0}} - {{1}}) < {width}', f'{{0}} - {{1}} >= {width}',
+                          f'{width} >= abs({{1}} - {{0}})',
+                          f'{{0}} BETWEEN {{1}} - {width} AND {{1}} + {width}',
+                          f'({{0}} - {{1}}) < {width} AND ({{0}} - {{1}}) > -{abs(width)}']
+        return [Node(self.rng.choice(templates), of, self.rng.choice(by), self.rng.choice(by),
+                     type='B')]
 
     def natural(self, node, columns, rows, first, rows_max):
         """A join by names: the shared columns have no qualifier any more."""

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joining on a device (cl/join.h): left rows find their slots, are counted,
+ * and the counts added up; then each output row looks up which left row it is
+ * of. So the items' work is the same whatever the counts are.
+ *
+ * Set by the host: VDBQ_GROUP, work-items of a group (1 on a CPU, where
+ * nothing waits).
+ */
+#include "join.h"
+
+#ifndef VDBQ_GROUP
+#define VDBQ_GROUP 1
+#endif
+
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#pragma OPENCL FP_CONTRACT OFF
+#define GLOBAL __global
+#define LOCAL __local
+#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
+#define CONTROL GLOBAL const struct join_control *
+#define ROWS GLOBAL const u8 *
+
+/* Output rows of an item at a time: of each VDBQ_GROUP rows one, so that the
+ * items of a group write neighbours. */
+#if VDBQ_GROUP > 1
+#define ITEM_ROWS 8
+#define WAIT barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define ITEM_ROWS 256
+#define WAIT
+#endif
+#define BLOCK (ITEM_ROWS * VDBQ_GROUP)
+
+/* ----------------------------------------------------------------- keys -- */
+
+#define IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
+
+static int is_null(ROWS rows, GLOBAL const struct join_column *column, u64 row)
+{
+    return column->nulls != JOIN_NO_NULLS && rows[column->nulls + row] != 0;
+}
+
+/* The bits of a value, in which equal ones are equal. `*number`: it is one;
+ * a NaN equals nothing. */
+static u64 bits_of(ROWS rows, GLOBAL const struct join_column *column, u64 row,
+                   int *number)
+{
+    u64 bits;
+    *number = 1;
+    if (IS_WIDE(column->type)) {
+        bits = ((GLOBAL const u64 *)(rows + column->values))[row];
+        if (column->type != TYPE_F64)
+            return bits;
+        *number = !isnan(as_double(bits));
+        return as_double(bits) == 0.0 ? 0 : bits;
+    }
+    bits = ((GLOBAL const u32 *)(rows + column->values))[row];
+    if (column->type != TYPE_F32)
+        return bits;
+    *number = !isnan(as_float((u32)bits));
+    return as_float((u32)bits) == 0.0f ? 0 : bits;
+}
+
+/* The same of a left row, a text's number being that of the right side. */
+static u64 left_bits(GLOBAL const struct join_key *key, ROWS left,
+                     GLOBAL const u32 *words, u64 row, int *number)
+{
+    u64 bits = bits_of(left, &key->left, row, number);
+    if (!key->translated)
+        return bits;
+    return bits < key->word_count ? words[key->words + bits] : JOIN_NONE;
+}
+
+/* Takes a key into a hash; the low bits are the good ones at the end. */
+static u64 mix(u64 hash, u64 bits)
+{
+    hash = (hash ^ bits) * 0x9e3779b97f4a7c15UL;
+    return hash ^ hash >> 29;
+}
+
+static u64 hash_end(u64 hash)
+{
+    hash *= 0xbf58476d1ce4e5b9UL;
+    return hash ^ hash >> 32;
+}
+
+static u32 tag_of(CONTROL control, u64 hash, u64 bits)
+{
+    return control->tagged ? (u32)bits : (u32)(hash >> 32);
+}
+
+/* Whether two right rows have the same keys, of which none is a NaN. */
+static int same_right(CONTROL control, ROWS right, u32 a, u32 b)
+{
+    int number;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct join_column *column = &control->key[i].right;
+        int null = is_null(right, column, a);
+        if (null != is_null(right, column, b) ||
+            (!null && bits_of(right, column, a, &number) !=
+                          bits_of(right, column, b, &number)))
+            return 0;
+    }
+    return 1;
+}
+
+/* Whether a left and a right row have the same keys. */
+static int same(CONTROL control, ROWS left, GLOBAL const u32 *words,
+                u64 row, ROWS right, u32 other)
+{
+    int number;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct join_key *key = &control->key[i];
+        int null = is_null(left, &key->left, row);
+        if (null != is_null(right, &key->right, other) ||
+            (!null && left_bits(key, left, words, row, &number) !=
+                          bits_of(right, &key->right, other, &number)))
+            return 0;
+    }
+    return 1;
+}
+
+/* ---------------------------------------------------------------- slots -- */
+
+/* The slot of a value in a dense index. */
+static u32 dense_slot(CONTROL control, u32 type, u64 bits)
+{
+    i64 value = IS_WIDE(type) ? (i64)bits : (i64)(i32)(u32)bits;
+    u64 slot = (u64)value - (u64)control->base;
+    return slot < control->slots ? (u32)slot : JOIN_NONE;
+}
+
+/* The slot of a right row's key, made where there is none. A slot is read
+ * before it is written, by others, too: but it is written once, as a whole. */
+static u32 make_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
+                     u64 hash, u32 tag, u32 row)
+{
+    u64 own = (u64)tag << 32 | row, mask = control->slots - 1;
+    for (u64 at = hash & mask;; at = (at + 1) & mask) {
+        u64 there = slots[at];
+        if (there == JOIN_EMPTY)
+            there = atom_cmpxchg(&slots[at], JOIN_EMPTY, own);
+        if (there == JOIN_EMPTY ||
+            ((u32)(there >> 32) == tag &&
+             (control->tagged || same_right(control, right, (u32)there, row))))
+            return (u32)at;
+    }
+}
+
+/* The slot of a right row; JOIN_NONE: no row equals it. */
+static u32 right_slot(CONTROL control, ROWS right, volatile GLOBAL u64 *slots,
+                      u64 row)
+{
+    u64 hash = 0, bits = 0;
+    int number;
+    if (control->keys == 0)
+        return 0;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct join_column *column = &control->key[i].right;
+        int null = is_null(right, column, row);
+        bits = bits_of(right, column, row, &number);
+        if (null ? !control->nulls_match : !number)
+            return JOIN_NONE;
+        hash = mix(hash, null ? JOIN_EMPTY : bits);
+    }
+    if (!control->hashed)
+        return dense_slot(control, control->key[0].right.type, bits);
+    hash = hash_end(hash);
+    return make_slot(control, right, slots, hash, tag_of(control, hash, bits),
+                     (u32)row);
+}
+
+static u32 find_slot(CONTROL control, ROWS left,
+                     GLOBAL const u32 *words, u64 row, ROWS right,
+                     GLOBAL const u64 *slots, u64 hash, u32 tag)
+{
+    u64 mask = control->slots - 1;
+    for (u64 at = hash & mask;; at = (at + 1) & mask) {
+        u64 there = slots[at];
+        if (there == JOIN_EMPTY)
+            return JOIN_NONE;
+        if ((u32)(there >> 32) == tag &&
+            (control->tagged ||
+             same(control, left, words, row, right, (u32)there)))
+            return (u32)at;
+    }
+}
+
+/* The slot of a left row; JOIN_NONE: it has no partner. */
+static u32 left_slot(CONTROL control, ROWS left,
+                     GLOBAL const u32 *words, u64 row, ROWS right,
+                     GLOBAL const u64 *slots)
+{
+    u64 hash = 0, bits = 0;
+    int number;
+    if (control->keys == 0)
+        return 0;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct join_key *key = &control->key[i];
+        int null = is_null(left, &key->left, row);
+        bits = left_bits(key, left, words, row, &number);
+        if (null ? !control->nulls_match : !number)
+            return JOIN_NONE;
+        hash = mix(hash, null ? JOIN_EMPTY : bits);
+    }
+    if (!control->hashed)
+        return dense_slot(control, control->key[0].left.type, bits);
+    hash = hash_end(hash);
+    return find_slot(control, left, words, row, right, slots, hash,
+                     tag_of(control, hash, bits));
+}
+
+/* ---------------------------------------------------------------- index -- */
+
+/* Makes elements (cl/sort.cl) of the right rows, by slot; rows that nothing
+ * equals come behind all slots. */
+KERNEL void vdbq_join_find(CONTROL restrict control, ROWS restrict right,
+                           volatile GLOBAL u64 *slots,
+                           GLOBAL u64 *restrict elements, u64 count)
+{
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0)) {
+        u32 slot = right_slot(control, right, slots, i);
+        if (slot == JOIN_NONE)
+            slot = (u32)control->slots;
+        elements[i] = (u64)slot << 32 | i;
+    }
+}
+
+/* Of elements in their order: the rows, and where those of each slot start. */
+KERNEL void vdbq_join_starts(GLOBAL const u64 *restrict elements,
+                             GLOBAL u32 *restrict starts,
+                             GLOBAL u32 *restrict rows, u64 count, u64 slots)
+{
+    for (u64 slot = get_global_id(0); slot <= slots;
+         slot += get_global_size(0)) {
+        u64 low = 0, high = count;
+        while (low < high) {
+            u64 middle = low + (high - low) / 2;
+            if (elements[middle] >> 32 < slot)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        starts[slot] = (u32)low;
+    }
+    for (u64 i = get_global_id(0); i < count; i += get_global_size(0))
+        rows[i] = (u32)elements[i];
+}
+
+/* --------------------------------------------------------------- counts -- */
+
+/* Adds up the values of the items before each; `*all`: of all of them. */
+static u64 sum_before(LOCAL u64 *room, u64 value, u64 *all)
+{
+    u32 item = (u32)get_local_id(0);
+    u64 sum = value;
+    room[item] = value;
+    WAIT;
+    for (u32 step = 1; step < VDBQ_GROUP; step *= 2) {
+        u64 other = item >= step ? room[item - step] : 0;
+        WAIT;
+        sum += other;
+        room[item] = sum;
+        WAIT;
+    }
+    *all = room[VDBQ_GROUP - 1];
+    WAIT;
+    return sum - value;
+}
+
+/* Finds each left row's first partner among the right rows in their order,
+ * and counts its output rows. Each work-group has a span of the rows, and puts
+ * their sum behind `sums`. */
+KERNEL void vdbq_join_count(CONTROL restrict control, ROWS restrict left,
+                            ROWS restrict right,
+                            GLOBAL const u32 *restrict words,
+                            GLOBAL const u64 *restrict slots,
+                            GLOBAL const u32 *restrict starts,
+                            GLOBAL u32 *restrict first,
+                            GLOBAL u64 *restrict places, u64 count, u64 span,
+                            u64 sums)
+{
+    LOCAL u64 room[VDBQ_GROUP];
+    u64 start = get_group_id(0) * span, sum = 0, all;
+    u64 end = start + span < count ? start + span : count;
+    for (u64 i = start + get_local_id(0); i < end; i += VDBQ_GROUP) {
+        u32 slot = left_slot(control, left, words, i, right, slots);
+        u32 from = slot != JOIN_NONE ? starts[slot] : 0;
+        u32 found = slot != JOIN_NONE ? starts[slot + 1] - from : 0;
+        u32 rows = found < control->most ? found : control->most;
+        rows = found > 0 ? rows : control->alone;
+        first[i] = found > 0 ? from : JOIN_NONE;
+        places[i] = rows;
+        sum += rows;
+    }
+    sum_before(room, sum, &all);
+    if (get_local_id(0) == 0)
+        places[sums + get_group_id(0)] = all;
+}
+
+/* One work-group adds up the sums over the spans. */
+KERNEL void vdbq_join_sums(GLOBAL u64 *restrict places, u64 spans, u64 sums)
+{
+    LOCAL u64 room[VDBQ_GROUP];
+    u64 before = 0, all;
+    if (get_group_id(0) > 0)
+        return;
+    for (u64 i = 0; i < spans; i += VDBQ_GROUP) {
+        u64 at = i + get_local_id(0);
+        u64 value = at < spans ? places[sums + at] : 0;
+        u64 sum = before + sum_before(room, value, &all);
+        if (at < spans)
+            places[sums + at] = sum;
+        before += all;
+    }
+}
+
+/* Turns the counts into the place of each left row's first output row; behind
+ * them comes how many there are of all. */
+KERNEL void vdbq_join_places(GLOBAL u64 *restrict places, u64 count, u64 span,
+                             u64 sums)
+{
+    LOCAL u64 room[VDBQ_GROUP];
+    u64 start = get_group_id(0) * span, all;
+    u64 end = start + span < count ? start + span : count;
+    u64 before = start < count ? places[sums + get_group_id(0)] : 0;
+    for (u64 i = start; i < end; i += VDBQ_GROUP) {
+        u64 at = i + get_local_id(0);
+        u64 value = at < end ? places[at] : 0;
+        u64 sum = before + sum_before(room, value, &all);
+        if (at < end)
+            places[at] = sum;
+        before += all;
+    }
+    if (start < count && end == count && get_local_id(0) == 0)
+        places[count] = before;
+}
+
+/* --------------------------------------------------------------- expand -- */
+
+/* The last left row of [low, high) that starts at `place` or before; `low`
+ * does. */
+static u64 row_at(GLOBAL const u64 *places, u64 place, u64 low,
+                  u64 high)
+{
+    if (low + 1 < high && places[low + 1] > place)
+        return low;
+    while (low + 1 < high) {
+        u64 middle = low + (high - low) / 2;
+        if (places[middle] <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What an item's output rows are made of. */
+struct partners {
+    u32 left[ITEM_ROWS];
+    u32 right[ITEM_ROWS]; /* JOIN_NONE: NULLs */
+};
+
+/* Writes a column of the output rows from `row` on, one of each VDBQ_GROUP,
+ * as far as there are. */
+static void put_column(GLOBAL const struct join_output *output, ROWS from,
+                       GLOBAL u8 *out, const u32 *rows, u64 row,
+                       u64 count)
+{
+    GLOBAL const u64 *wide = (GLOBAL const u64 *)(from + output->values);
+    GLOBAL const u32 *narrow = (GLOBAL const u32 *)(from + output->values);
+    GLOBAL u64 *to_wide = (GLOBAL u64 *)(out + output->to_values);
+    GLOBAL u32 *to_narrow = (GLOBAL u32 *)(out + output->to_values);
+    for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++) {
+        u64 to = row + t * VDBQ_GROUP;
+        if (output->width == 8)
+            to_wide[to] = rows[t] == JOIN_NONE ? 0 : wide[rows[t]];
+        else
+            to_narrow[to] = rows[t] == JOIN_NONE ? 0 : narrow[rows[t]];
+    }
+    if (output->to_nulls == JOIN_NO_NULLS)
+        return;
+    for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++)
+        out[output->to_nulls + row + t * VDBQ_GROUP] =
+            rows[t] == JOIN_NONE ||
+            (output->nulls != JOIN_NO_NULLS &&
+             from[output->nulls + rows[t]] != 0);
+}
+
+/* Makes output rows [start, start + count) of `left_rows` left rows. */
+KERNEL void vdbq_join_expand(GLOBAL const struct join_output *restrict outputs,
+                             ROWS restrict left, ROWS restrict right,
+                             GLOBAL const u32 *restrict rows,
+                             GLOBAL const u32 *restrict first,
+                             GLOBAL const u64 *restrict places,
+                             GLOBAL u8 *restrict out, u64 left_rows, u64 start,
+                             u64 count, u64 columns)
+{
+    struct partners own;
+    for (u64 block = get_group_id(0) * BLOCK; block < count;
+         block += get_num_groups(0) * BLOCK) {
+        u64 last = block + BLOCK < count ? block + BLOCK : count;
+        u64 low = row_at(places, start + block, 0, left_rows);
+        u64 high = row_at(places, start + last - 1, low, left_rows) + 1;
+        u64 row = block + get_local_id(0);
+        for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++) {
+            u64 place = start + row + t * VDBQ_GROUP;
+            u32 from;
+            low = row_at(places, place, low, high);
+            from = first[low];
+            own.left[t] = (u32)low;
+            own.right[t] = from == JOIN_NONE ? JOIN_NONE
+                                             : rows[from + place - places[low]];
+        }
+        for (u64 c = 0; c < columns; c++)
+            put_column(&outputs[c], outputs[c].right ? right : left, out,
+                       outputs[c].right ? own.right : own.left, row, count);
+    }
+}

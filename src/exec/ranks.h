@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorted numbers, and how many of them are less than one: a directory by the
+ * numbers' high bits says where to look, and a binary search does the rest.
+ */
+#ifndef VDBQ_EXEC_RANKS_H
+#define VDBQ_EXEC_RANKS_H
+
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct ranks {
+    int64_t *sorted;   /* owned                                          */
+    uint32_t count;
+    uint32_t *starts;  /* of each bucket, and the end of the last one    */
+    unsigned shift;    /* bucket: the distance from the first, shifted   */
+};
+
+/* Takes over `sorted`, which has ascending numbers. ranks_finish() is due
+ * whatever it returns, and accepts a zeroed struct. */
+enum vdbq_status ranks_init(struct ranks *ranks, int64_t *sorted,
+                            uint32_t count, struct error *error);
+void ranks_finish(struct ranks *ranks);
+
+static inline uint64_t ranks_distance(const struct ranks *ranks, int64_t value)
+{
+    return (uint64_t)value - (uint64_t)ranks->sorted[0];
+}
+
+/* How many of the numbers are less than `value`. */
+static inline uint32_t ranks_below(const struct ranks *ranks, int64_t value)
+{
+    uint32_t first, count;
+    uint64_t bucket;
+    if (ranks->count == 0 || value <= ranks->sorted[0])
+        return 0;
+    if (value > ranks->sorted[ranks->count - 1])
+        return ranks->count;
+    bucket = ranks_distance(ranks, value) >> ranks->shift;
+    first = ranks->starts[bucket];
+    count = ranks->starts[bucket + 1] - first;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        uint32_t step = ranks->sorted[first + half] < value ? half + 1 : 0;
+        first += step;
+        count = step > 0 ? count - step : half;
+    }
+    return first;
+}
+
+/* How many are not greater. */
+static inline uint32_t ranks_up_to(const struct ranks *ranks, int64_t value)
+{
+    return value == INT64_MAX ? ranks->count : ranks_below(ranks, value + 1);
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams whose rows may stay on a device, for what takes them there.
+ */
+#include "exec/stream_inner.h"
+
+struct device *stream_device(const struct stream *stream, uint64_t *room)
+{
+    uint64_t unused;
+    if (stream->calls->device == NULL)
+        return NULL;
+    return stream->calls->device->device(stream, room ? room : &unused);
+}
+
+bool stream_bounded(const struct stream *stream)
+{
+    return stream->step->kind == STEP_SCAN &&
+           (stream->step->inputs.count == 0 ||
+            stream_bounded(stream->inputs[0]));
+}
+
+struct device_column *stream_device_columns(struct stream *stream)
+{
+    return stream->calls->device->columns(stream);
+}
+
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable,
+                                      const struct words *words)
+{
+    struct device_column made = { .type = column->type, .nullable = nullable };
+    if (column->type != VDBQ_TEXT || words == NULL)
+        return made;
+    made.ranged = true;
+    made.high = words->count > 0 ? words->count - 1 : 0;
+    return made;
+}
+
+void stream_sink(struct stream *stream, struct sink *sink)
+{
+    stream->calls->device->sink(stream, sink);
+}
+
+enum vdbq_status stream_advance(struct stream *stream, bool *more,
+                                struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    *more = false;
+    if (!stream->ended)
+        status = stream->calls->device->advance(stream, more, error);
+    stream->ended |= status != VDBQ_OK || !*more;
+    return status;
+}
+
+enum vdbq_status stream_drain(struct stream *stream, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool more = true;
+    while (status == VDBQ_OK && more) {
+        status = stream_advance(stream, &more, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(stream->params, error);
+    }
+    return status;
+}

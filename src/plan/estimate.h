@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many rows a query's nodes give, guessed from what the catalogue knows of
+ * the tables: rows, minimum and maximum, NULLs, words of texts, keys. The
+ * planner chooses by it in which order tables are joined, and EXPLAIN shows
+ * it; no answer depends on it, but for the order of rows.
+ *
+ * Estimate rule 1. It follows from the statement and the catalogue: no
+ *   device, no clock, no memory of earlier queries.
+ * Estimate rule 2. All numbers are finite, and none is negative.
+ * Estimate rule 3. Columns are independent of one another, and values are
+ *   spread evenly between minimum and maximum.
+ * Estimate rule 4. Of two columns that are compared in a join, the values of
+ *   the one with fewer are all among those of the other.
+ */
+#ifndef VDBQ_PLAN_ESTIMATE_H
+#define VDBQ_PLAN_ESTIMATE_H
+
+#include <stdbool.h>
+
+struct column_facts;
+struct expression;
+struct node;
+struct table;
+
+/* Where the number of a column's values comes from. */
+enum estimate_trust {
+    ESTIMATE_BOUND,   /* more there cannot be                          */
+    ESTIMATE_COUNTED, /* about so many were seen                       */
+    ESTIMATE_KEY      /* no two rows of its table have one in common   */
+};
+
+/* What is thought of the values of a column, or of an expression. */
+struct column_estimate {
+    double distinct;   /* how many there are                            */
+    double whole;      /* ... before any rows of its table were left out */
+    double nulls;      /* share of the rows, 0 to 1                     */
+    double low, high;  /* of numbers, before rows were left out; low is
+                          greater than high: not known                  */
+    double unit;       /* 1: whole numbers; 0: others                   */
+    enum estimate_trust trust;
+};
+
+/* Whose columns an expression is over. */
+struct estimate_source {
+    const struct column_estimate *(*column)(const void *context, int column);
+    const void *context;
+};
+
+struct column_estimate estimate_expression(
+    const struct estimate_source *source, const struct expression *e);
+/* The share of rows that a condition keeps. */
+double estimate_kept(const struct estimate_source *source,
+                     const struct expression *e);
+/* Likewise; and each of the `count` columns' `kept` is multiplied with the
+ * share that the parts about it alone keep. */
+double estimate_column_kept(const struct estimate_source *source,
+                            const struct expression *e, double *kept,
+                            unsigned count);
+/* Two columns that are to be equal: of all pairs of rows, `possible` have
+ * values that the other side could have, and of these one of `values` matches,
+ * at least 1. */
+struct pair_estimate {
+    double possible, values;
+};
+struct pair_estimate estimate_pairs(const struct column_estimate *left,
+                                    const struct column_estimate *right);
+/* The rows of the tables that a node's rows are taken from. */
+double estimate_base(const struct node *node);
+/* A column of a table that has such facts, or behind the last one its row
+ * number. */
+struct column_estimate estimate_table(const struct table *table,
+                                      unsigned column,
+                                      const struct column_facts *facts);
+/* Sets the rows of a node and of all below it, and what is thought of their
+ * columns; tables have all that from the start. estimate_node.c. */
+void estimate_node(struct node *node);
+
+/* Finite and not negative, whatever it was. */
+double estimate_rows(double rows);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the planner thinks of rows, beside the rows that come, for each step
+ * of queries over tables that were made up: EXPLAIN ANALYZE says both.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "api/vdbq.h"
+
+static vdbq *db;
+
+static void run(const char *sql)
+{
+    if (vdbq_execute(db, sql) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+}
+
+/* A fact table of 10,000 rows: 500 values of a, 200 of b spread over 2,000
+ * numbers, 365 days, a quarter of n is NULL, 50 words, x even in [0, 100). */
+static int make_tables(void **state)
+{
+    (void)state;
+    if (vdbq_open(NULL, 0, &db) != VDBQ_OK)
+        return 1;
+    vdbq_set(db, "device", "host");
+    run("create table digit (d integer);"
+        "insert into digit values (0), (1), (2), (3), (4), (5), (6), (7), "
+        "(8), (9);"
+        "create table number (i integer primary key);"
+        "insert into number select a.d * 1000 + b.d * 100 + c.d * 10 + d.d "
+        "from digit a, digit b, digit c, digit d;"
+        "create table fact (id integer primary key, a integer, b integer, "
+        "day integer, n integer, x double, s text);"
+        "insert into fact select i, i * 7919 % 500, i * 10477 % 200 * 10, "
+        "i * 31 % 365, case when i % 4 = 0 then null else i % 97 end, "
+        "i * 3571 % 10000 / 100.0, 'word ' || cast(i * 13 % 50 as text) "
+        "from number;"
+        "create table one (k integer primary key, part integer, name text);"
+        "insert into one select i, i % 20, 'name ' || cast(i % 25 as text) "
+        "from number where i < 500;"
+        "create table two (k integer primary key, year integer);"
+        "insert into two select i * 10, i % 7 from number where i < 200;"
+        "create table pairs (p integer, q integer, v integer, unique (p, q));"
+        "insert into pairs select i / 50, i % 50, i from number "
+        "where i < 2500;"
+        "create table none (k integer primary key, t text)");
+    return 0;
+}
+
+static int drop_tables(void **state)
+{
+    (void)state;
+    vdbq_close(db);
+    return 0;
+}
+
+/* Reads "1,234". */
+static double number_at(const char *text)
+{
+    double number = 0;
+
+    for (; (*text >= '0' && *text <= '9') || *text == ','; text++)
+        if (*text != ',')
+            number = number * 10 + (*text - '0');
+    return number;
+}
+
+/* That the two numbers of a step's line, where both are there, are no more
+ * than a factor apart; one row more or less never matters. */
+static unsigned compare(const char *sql, const char *line, double factor)
+{
+    const char *expected = strstr(line, " (~");
+    const char *came = expected != NULL ? strstr(expected, "; ") : NULL;
+    double thought, counted;
+
+    if (strncmp(line, "; step ", 7) != 0 || came == NULL
+        || came[2] < '0' || came[2] > '9')
+        return 0;
+    thought = number_at(expected + 3) + 1;
+    counted = number_at(came + 2) + 1;
+    if (thought > counted * factor || counted > thought * factor)
+        fail_msg("%s:\n%s", sql, line);
+    return 1;
+}
+
+/* That each step of a query gives about as many rows as was thought. */
+static void about(double factor, const char *sql)
+{
+    char text[1000];
+    vdbq_query *query;
+    unsigned compared = 0;
+
+    snprintf(text, sizeof text, "explain analyze %s", sql);
+    if (vdbq_prepare(db, text, -1, &query, NULL) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+    while (vdbq_query_row(query) == VDBQ_ROW)
+        compared += compare(sql, vdbq_query_text(query, 0), factor);
+    vdbq_query_close(query);
+    if (compared == 0)
+        fail_msg("%s: nothing was compared", sql);
+}
+
+/* The rows that a condition on the fact table keeps. */
+static void keeps(double factor, const char *condition)
+{
+    char sql[500];
+
+    snprintf(sql, sizeof sql, "select id, sum(a) from fact where %s "
+             "group by id", condition);
+    about(factor, sql);
+}
+
+static void equalities(void **state)
+{
+    (void)state;
+    keeps(1.3, "a = 7");
+    keeps(1.3, "s = 'word 3'");
+    keeps(1.3, "id = 77");
+    keeps(1.3, "n = 5");
+    keeps(1.3, "a <> 7");
+    keeps(1.3, "a in (1, 2, 3, 4, 5)");
+    keeps(1.3, "a not in (1, 2, 3, 4, 5)");
+    keeps(1.3, "s in ('word 1', 'word 2', 'word 3')");
+    keeps(1, "a = 100000");
+    keeps(20, "b = 50"); /* numbers with gaps between them */
+}
+
+static void ranges(void **state)
+{
+    (void)state;
+    keeps(1.1, "day < 100");
+    keeps(1.1, "day >= 100");
+    keeps(1.1, "300 < day");
+    keeps(1.1, "day between 50 and 60");
+    keeps(1.1, "day not between 50 and 60");
+    keeps(1.1, "x < 12.5");
+    keeps(1.1, "x > 20 and x <= 30");
+    keeps(1.1, "x / 2 > 30");
+    keeps(1.1, "day + 10 < 110");
+    keeps(1.2, "day < a");
+    keeps(1.2, "a >= day");
+    keeps(1.2, "a > b");
+    keeps(1.2, "id < b");
+    keeps(1.1, "b between 500 and 999");
+    keeps(1.1, "n > 48");
+    keeps(1, "day > 1000");
+    keeps(1, "day < 1000");
+}
+
+static void nulls(void **state)
+{
+    (void)state;
+    keeps(1.01, "n is null");
+    keeps(1.01, "n is not null");
+    keeps(1.1, "n <> 5");
+    keeps(1, "a is null");
+}
+
+static void several(void **state)
+{
+    (void)state;
+    keeps(1.3, "day < 100 and a < 250");
+    keeps(1.3, "day < 100 or a < 250");
+    keeps(1.3, "not (day < 100 or a < 250)");
+    keeps(1.3, "s = 'word 1' and x < 50");
+    keeps(8, "s like 'word 1%'");
+}
+
+static void groups(void **state)
+{
+    (void)state;
+    about(1.01, "select a, count(*) from fact group by a");
+    about(1.1, "select s, count(*) from fact group by s");
+    about(1.1, "select distinct day from fact");
+    about(1.1, "select n, count(*) from fact group by n");
+    about(1.1, "select count(*) from fact");
+    about(1.1, "select a, count(*) from fact where a < 100 group by a");
+    about(1.1, "select a from fact where s = 'word 1' union all "
+               "select k from two");
+    about(1.1, "select a, id from fact order by x limit 30");
+    about(1.1, "select a % 10 as m, count(*) from fact group by a % 10");
+}
+
+static void joins(void **state)
+{
+    (void)state;
+    about(1.2, "select count(*) from fact, one where a = k");
+    about(1.2, "select count(*) from fact, one where a = k and part = 3");
+    about(1.2, "select count(*) from fact, one where a = k "
+               "and name = 'name 3'");
+    about(1.5, "select count(*) from fact, one, two where a = one.k "
+               "and b = two.k and year = 2 and part < 4");
+    about(1.5, "select name, year, count(*) from fact, one, two "
+               "where a = one.k and b = two.k group by name, year");
+    about(1.2, "select count(*) from fact x, fact y where x.a = y.a");
+    about(1.2, "select count(*) from fact, pairs where day = p and a = q");
+    about(1.2, "select count(*) from fact left join one on a = k "
+               "and part = 3");
+    about(1.2, "select count(*) from digit x, digit y where x.d < 5");
+    about(1.5, "select count(*) from fact where n in (select d from digit)");
+    about(1.5, "select count(*) from fact where a in (select k from one "
+               "where part = 5)");
+    about(1.5, "select count(*) from fact where not exists "
+               "(select 1 from one where k = a and part = 5)");
+    about(1.2, "select count(*) from fact, "
+               "(select a as g, count(*) as c from fact group by a) t "
+               "where fact.a = t.g");
+}
+
+static void nothing_there(void **state)
+{
+    (void)state;
+    about(1, "select k, count(*) from none group by k");
+    about(1, "select none.k from none, one where none.k = one.k");
+    about(1, "select t, max(k) from none where k > 5 and t = 'x' group by t");
+    about(1, "select none.k from one left join none on none.k = one.k "
+             "where one.part = 3");
+}
+
+/* A step that runs once for each of several rows says so. */
+static void inner_queries_are_counted(void **state)
+{
+    (void)state;
+    about(1000, "select d, (select count(*) from one where part > d) "
+                "from digit");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equalities), cmocka_unit_test(ranges),
+        cmocka_unit_test(nulls),      cmocka_unit_test(several),
+        cmocka_unit_test(groups),     cmocka_unit_test(joins),
+        cmocka_unit_test(nothing_there),
+        cmocka_unit_test(inner_queries_are_counted),
+    };
+    return cmocka_run_group_tests(tests, make_tables, drop_tables);
+}
