@@ -14,10 +14,16 @@
  * order, into neighbouring places of the result and describes them: reading
  * the descriptors in order gives the result in table order. With groups of
  * more than one item the steps' places follow one another in that order, too.
+ *
+ * A program of several axes runs over the cells of a grid: the rows of its one
+ * piece are then cells. Cell (left * R1 + r1) * R2 + r2 is that of the left
+ * row, of row r1 of the R1 rows of axis 1, and of r2 of axis 2, if there is
+ * one. The left rows are those of the feeds.
  */
 #ifndef VDBQ_CL_LAUNCH_H
 #define VDBQ_CL_LAUNCH_H
 
+#include "opcodes.h"
 #include "types.h"
 
 /* One instruction as the machine reads it. */
@@ -121,6 +127,9 @@ struct launch {
     u64 lookups;        /* u64[]: where each struct lookup is          */
     u64 inner_feeds;    /* struct inner_feed[]                         */
     u64 indexes;        /* struct key_index[]                          */
+    u64 cell_first;     /* of a grid: number of the piece's row 0      */
+    u32 axis_rows[VDBQ_AXES_MAX - 1]; /* rows of axes 1 and 2; 0: there is no
+                           such axis                                   */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
     u32 feed_count;
@@ -154,7 +163,7 @@ VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 144);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 160);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

@@ -62,17 +62,41 @@ static void run_step(struct machine *m, i32 first, i32 end)
 
 #endif
 
-/* Sets out on the next tile. Rows that do not exist are never live. */
+/* Sets out on the next tile. Rows that do not exist are never live; where
+ * EACH leaves them out, nothing is asked, so that the loop is made vectors of. */
 static void tile_begin(struct machine *m, u64 row, u64 row_end, i32 first)
 {
     u64 left = row < row_end ? row_end - row : 0;
     m->row = row;
     m->rows = left < VDBQ_TILE ? (i32)left : VDBQ_TILE;
+#if VDBQ_GROUP > 1
     EACH {
         m->pc[t] = t < m->rows ? first : VDBQ_CODE_MAX;
         m->valid[t] = t < m->rows;
     }
+#else
+    EACH {
+        m->pc[t] = first;
+        m->valid[t] = 1;
+    }
+#endif
 }
+
+#if VDBQ_AXES > 1
+/* Finds the rows of the tile's first cell: one division an axis. */
+static void grid_begin(struct machine *m, GLOBAL const struct launch *launch)
+{
+    u64 cell = launch->cell_first + m->row;
+    for (i32 i = AXES - 1; i > 0; i--) {
+        u32 rows = launch->axis_rows[i - 1];
+        m->axis_rows[i] = rows;
+        m->axis[i] = (u32)(cell % rows);
+        cell /= rows;
+    }
+    m->axis_rows[0] = 0; /* the left rows have an end, not a round */
+    m->axis[0] = (u32)cell;
+}
+#endif
 
 /* Points the machine at what the control block describes. */
 static void machine_open(struct machine *m, GLOBAL const u8 *control,
@@ -86,6 +110,11 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->inner_feeds =
         (GLOBAL const struct inner_feed *)(control + launch->inner_feeds);
     m->indexes = (GLOBAL const struct key_index *)(control + launch->indexes);
+#if VDBQ_AXES > 1
+    m->axes = 1;
+    while (m->axes < VDBQ_AXES && launch->axis_rows[m->axes - 1] > 0)
+        m->axes++;
+#endif
     m->output_count = launch->output_count;
     m->result = result;
     m->progress = progress;
@@ -115,6 +144,9 @@ static void step_begin(struct machine *m, GLOBAL const struct launch *launch,
                ((u64)(step - piece.step_first) * VDBQ_GROUP + m->item) *
                    VDBQ_TILE,
                piece.rows, (i32)launch->code_first);
+#if VDBQ_AXES > 1
+    grid_begin(m, launch);
+#endif
 }
 
 /* Runs the steps of one group; all its work-items call it. */

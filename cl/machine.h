@@ -7,6 +7,8 @@
  *   VDBQ_TILE        rows of a tile: a handful on a GPU, hundreds on a CPU
  *   VDBQ_GROUP       work-items of a group; 1 on a CPU, where nothing waits
  *   VDBQ_REGISTERS   registers there is room for
+ *   VDBQ_AXES        axes of the program, or where it is not specialised, at
+ *                    most: more than one make a grid
  *   VDBQ_SPECIALISED the program is pasted in as calls
  * and as host C, where VDBQ_HOST is set and one call runs one group.
  */
@@ -28,6 +30,13 @@
 #ifndef VDBQ_LOOK_BACK
 #define VDBQ_LOOK_BACK (VDBQ_GROUP < 32 ? VDBQ_GROUP : 32)
 #endif
+#ifndef VDBQ_AXES
+#ifdef __OPENCL_C_VERSION__
+#define VDBQ_AXES 1
+#else
+#define VDBQ_AXES 3
+#endif
+#endif
 #ifndef VDBQ_REGISTERS
 #define VDBQ_REGISTERS VDBQ_REGISTERS_MAX
 #endif
@@ -44,6 +53,8 @@
 #define LOCAL
 #define CONSTANT static const
 #endif
+
+VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
 
 /* The types as opcodes spell them. */
 typedef i32 I32;
@@ -97,6 +108,12 @@ struct machine {
 #endif
     i32 rows;             /* rows of this tile that exist                */
     u64 row;              /* number of the first one, in the piece       */
+#if VDBQ_AXES > 1
+    i32 axes;             /* of the program                              */
+    u32 axis_rows[VDBQ_AXES]; /* of each axis but the first              */
+    u32 axis[VDBQ_AXES];  /* row of each one that the tile's first cell
+                             is of                                       */
+#endif
     u32 step;             /* number of the step: its descriptor          */
     u32 place;            /* where in the result this step's rows start;
                              with a group of 1: where the next ones go   */
@@ -117,6 +134,13 @@ struct machine {
     GLOBAL struct progress *progress;
     GLOBAL struct descriptor *descriptors;
 };
+
+/* The axes of the program; of a specialised build a constant. */
+#if VDBQ_AXES > 1 && !defined(VDBQ_SPECIALISED)
+#define AXES m->axes
+#else
+#define AXES VDBQ_AXES
+#endif
 
 /* Over the rows of the tile. A GPU runs over all of a small tile, existing
  * or not, so that the loop unrolls into registers; a CPU's compiler makes

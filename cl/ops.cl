@@ -104,9 +104,7 @@ UNPACK(I64, u64)
         } else {                                                             \
             EACH A(T) = (T)(first + t);                                      \
         }                                                                    \
-    }                                                                        \
-    OP(COLUMN_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }          \
-    OP(ROWID_##T) { NO_C; NO_D; load_##T(m, k, a, m->feeds + b); }
+    }
 
 LOAD(I32, I32, int)
 LOAD(I64, I64, long)
@@ -131,24 +129,20 @@ LOOK_UP(I32)
 LOOK_UP(I64)
 LOOK_UP(F64)
 
-OP(COLUMN_WORD)
+static void load_word(struct machine *m, i32 k, i32 a,
+                      GLOBAL const struct feed *feed)
 {
-    NO_C; NO_D;
-    u64 ranks = m->feeds[b].ranks;
-    load_I32(m, k, a, m->feeds + b);
-    if (ranks != 0 && some_live(m, k))
-        look_up_I32(m, a, a, ranks);
+    load_I32(m, k, a, feed);
+    if (feed->ranks != 0 && some_live(m, k))
+        look_up_I32(m, a, a, feed->ranks);
 }
-OP(ROWID_WORD) { op_COLUMN_WORD(m, k, a, b, c, d); }
 
-OP(COLUMN_NULL)
+static void load_null(struct machine *m, i32 k, i32 a,
+                      GLOBAL const struct feed *feed)
 {
-    NO_C;
-    NO_D;
-    u64 nulls = m->feeds[b].nulls;
+    u64 nulls = feed->nulls;
     GLOBAL const u8 *bits = m->data + nulls;
-    int bytes = m->feeds[b].encoding == ENCODING_PLAIN &&
-                m->feeds[b].bits == 8;
+    i32 bytes = feed->encoding == ENCODING_PLAIN && feed->bits == 8;
     if (nulls == 0 || nulls == FEED_ALL_NULL) {
         EACH A(I32) = nulls != 0;
     } else if (bytes && some_live(m, k)) {
@@ -158,6 +152,34 @@ OP(COLUMN_NULL)
             bits[(m->row + t) / 8] >> ((m->row + t) % 8) & 1;
     }
 }
+
+#include "grid.cl"
+
+/* Column b of the only axis, or of one of a grid. */
+#if VDBQ_AXES > 1
+#define AXIS_OR_FEED(axis, load)                                             \
+    NO_D;                                                                    \
+    if (AXES > 1)                                                            \
+        axis(m, k, a, b, c);                                                 \
+    else                                                                     \
+        load(m, k, a, m->feeds + b)
+#else
+#define AXIS_OR_FEED(axis, load)                                             \
+    NO_C;                                                                    \
+    NO_D;                                                                    \
+    load(m, k, a, m->feeds + b)
+#endif
+#define COLUMN(T, axis, load)                                                \
+    OP(COLUMN_##T) { AXIS_OR_FEED(axis, load); }                             \
+    OP(ROWID_##T) { AXIS_OR_FEED(axis, load); }
+
+COLUMN(I32, axis_I32, load_I32)
+COLUMN(I64, axis_I64, load_I64)
+COLUMN(F32, axis_F32, load_F32)
+COLUMN(F64, axis_F64, load_F64)
+COLUMN(WORD, axis_word, load_word)
+
+OP(COLUMN_NULL) { AXIS_OR_FEED(axis_null, load_null); }
 
 #include "inner.cl"
 

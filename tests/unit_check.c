@@ -296,9 +296,16 @@ static void limits_are_errors(void **state)
 {
     struct program program;
     struct error error;
+    static const char four_axes[] =
+        "Table 0 0 0 0 \"t\"\nTable 1 0 1 0 \"u\"\nTable 1 0 2 0 \"u\"\n"
+        "Table 1 0 3 0 \"u\"\nResultColumn 1 \"x\"\n"
+        "Parallel 0 0 9\nInteger.I32 0 1\nResult 0 1\nConverge\nFinish\n";
     char text[2048] = "";
 
     (void)state;
+    assert_int_equal(load(four_axes, &program, &error), VDBQ_PROGRAM);
+    program_finish(&program);
+    program_init(&program);
     for (int i = 0; i <= VDBQ_CURSORS_MAX; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text),
                  "Table 0 0 %d 0 \"t\"\n", i);

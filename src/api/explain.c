@@ -90,6 +90,9 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; rows      %llu read, %llu returned\n",
                (unsigned long long)stats->rows_read,
                (unsigned long long)stats->rows_returned);
+    if (stats->cells > 0)
+        text_print(text, "; cells     %llu\n",
+                   (unsigned long long)stats->cells);
     text_print(text, "; tablets   %llu, %llu of them skipped\n",
                (unsigned long long)stats->tablets,
                (unsigned long long)stats->tablets_skipped);

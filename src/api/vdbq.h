@@ -355,6 +355,8 @@ struct vdbq_stats {
     const char *steps;      /* where rows were grouped and sorted, for instance "host" or
                                "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
+    uint64_t cells;         /* of grids: pairs or triples of rows that a
+                               program ran over                           */
     uint64_t rows_returned;
     uint64_t rows_changed;  /* that INSERT added, DELETE took out, or
                                UPDATE's condition held for               */

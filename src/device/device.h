@@ -117,6 +117,7 @@ struct device_machine;
 struct device_machine_params {
     enum device_build build;
     unsigned registers;    /* the program's                              */
+    unsigned axes;         /* the program's; 0: it reads no table        */
     const char *body;      /* specialised: the text from
                               program_specialise(); else NULL            */
 };

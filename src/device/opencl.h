@@ -77,6 +77,7 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 struct variant {
     enum device_build build;
     unsigned registers; /* room for so many */
+    unsigned axes;
     unsigned group;
     unsigned tile;
 };

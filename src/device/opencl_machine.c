@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The machine on an OpenCL device: its shape and its build. A build is told
- * apart by its kind, the registers it has room for, and, when specialised,
- * its text; one that is there is not built again. No text of the user's ever
- * gets into the source or the options.
+ * apart by its kind, the registers it has room for, the program's axes, and,
+ * when specialised, its text; one that is there is not built again. No text of
+ * the user's ever gets into the source or the options.
  */
 #include <stdio.h>
 #include <string.h>
@@ -135,12 +135,15 @@ static struct variant variant_of(const struct opencl *opencl,
     bool special = params->build == BUILD_SPECIALISED;
     struct variant variant = { .build = params->build,
                                .registers = params->registers,
+                               .axes = params->axes > 1 ? params->axes : 1,
                                .group = tuning->group,
                                .tile = special ? tuning->tile_specialised
                                                : tuning->tile };
 
     if (!special)
         variant.registers = register_class(params->registers);
+    if (!special && variant.axes > 1)
+        variant.axes = VDBQ_AXES_MAX; /* one build serves all grids */
     if (variant.registers == 0)
         variant.registers = 1;
     if (opencl->found.is_cpu)
@@ -235,8 +238,8 @@ static struct opencl_machine *machine_create(struct opencl *opencl,
     machine->variant = *variant;
     machine->hash = body_hash(body);
     snprintf(machine->head.name, sizeof machine->head.name,
-             "interpreted %u %u %u", variant->registers, variant->group,
-             variant->tile);
+             "interpreted %u %u %u %u", variant->registers, variant->group,
+             variant->tile, variant->axes);
     if (body == NULL)
         return machine;
     machine->body = memory_resize(NULL, strlen(body) + 1);
@@ -273,12 +276,12 @@ static enum vdbq_status machine_build(struct opencl *opencl,
 
     snprintf(options, sizeof options,
              "-cl-std=CL1.2%s%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u "
-             "-DVDBQ_REGISTERS=%u%s",
+             "-DVDBQ_REGISTERS=%u -DVDBQ_AXES=%u%s",
              opencl->found.exact_option
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "",
              quirks_of(opencl->found.platform_name)->options,
-             variant->tile, variant->group, variant->registers,
+             variant->tile, variant->group, variant->registers, variant->axes,
              body != NULL ? " -DVDBQ_SPECIALISED" : "");
     status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,
                           options, &machine->program, error);

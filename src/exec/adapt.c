@@ -20,16 +20,21 @@ enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
                             struct device_times *times, struct error *error)
 {
-    unsigned registers = params->program->registers;
+    struct device_machine_params machine = {
+        .build = BUILD_INTERPRETED,
+        .registers = params->program->registers,
+        .axes = program_axes(params->program)
+    };
     *adapt = (struct adapt){
         .device = params->device,
-        .interpreted = { .build = BUILD_INTERPRETED, .registers = registers },
-        .specialised = { .build = BUILD_SPECIALISED, .registers = registers },
+        .interpreted = machine,
+        .specialised = machine,
         .watching = params->adaptive && !device_facts(params->device)->is_host,
         .cost = program_cost(params->program),
         .rows_left = params->rows,
         .build = params->adaptive ? BUILD_INTERPRETED : params->build,
     };
+    adapt->specialised.build = BUILD_SPECIALISED;
     if (adapt->watching || adapt->build == BUILD_SPECIALISED)
         program_specialise(params->program, params->pack, &adapt->body);
     if (adapt->body.failed)

@@ -317,8 +317,11 @@ static void make_head(struct flight *flight, struct machine_shape shape,
     struct launch *launch = control_launch(flight->head);
     launch->steps_per_item = shape.steps_per_item;
     flight->rows = 0;
+    launch->cell_first = input->grid.first;
+    memcpy(launch->axis_rows, input->grid.axis_rows, sizeof launch->axis_rows);
     for (unsigned i = 0; i < input->count; i++) {
-        uint64_t rows = input->pieces[i].rows;
+        uint64_t rows = input->grid.cells > 0 ? input->grid.cells
+                                              : input->pieces[i].rows;
         launch->pieces[i] = (struct piece){ .rows = (u32)rows,
                                             .step_first = launch->steps };
         launch->steps +=

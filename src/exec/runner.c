@@ -53,10 +53,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes of one row of everything that has to come to the device. */
+/* Bytes of one row of everything that has to come to the device; cells share
+ * theirs. */
 static uint64_t feed_row_bytes(const struct runner *runner)
 {
-    return runner->mode == MODE_CACHED
+    return runner->mode == MODE_CACHED || program_axes(runner->program) > 1
                ? 1
                : (uint64_t)runner->pack.feed_count * sizeof(i64) + 1;
 }

@@ -54,7 +54,7 @@ void runner_sink(struct runner *runner, struct sink *sink);
 /* The columns that the program reads: feed i of an input is feeds[i]. */
 const struct program_pack *runner_pack(const struct runner *runner);
 
-/* The most rows of one launch, all pieces together: work is bounded to a
+/* The most rows, or cells, of one launch, all pieces together: work is bounded to a
  * fraction of a second and memory to a fixed share. A multiple of 64. */
 uint64_t runner_rows_max(const struct runner *runner);
 
@@ -71,6 +71,14 @@ struct runner_piece {
                                    column                               */
 };
 
+/* Cells of a grid, where the program has several axes: the one piece has the
+ * left rows, of which the first has the cells from 0 on (cl/launch.h). */
+struct runner_grid {
+    uint64_t first; /* cell                                             */
+    uint64_t cells; /* at least 1, at most runner_rows_max()            */
+    uint32_t axis_rows[VDBQ_AXES_MAX - 1];
+};
+
 /* One launch, over the rows of some pieces in that order. All of it belongs to
  * the launch until its rows are there. */
 struct runner_input {
@@ -78,6 +86,7 @@ struct runner_input {
     unsigned count;
     const struct device_copy *copies; /* to be made before, into `data`    */
     size_t copy_count;
+    struct runner_grid grid; /* of a program of several axes; else zeroed */
 };
 
 /* Launches in flight, and whether there is room for one more. */

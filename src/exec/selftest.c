@@ -46,6 +46,7 @@ struct testing {
     struct rows device_rows;
     const struct selftest_encoding *encoding; /* of columns; NULL: plain */
     bool hashed; /* indexes of inner rows */
+    uint32_t axis_rows[VDBQ_AXES_MAX - 1]; /* of a grid at hand           */
     struct open_values open;
     unsigned opcodes;
     vdbq_report report;
@@ -144,8 +145,20 @@ static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
         to[i] = feed_from(from[i], row);
 }
 
+/* Makes a launch's rows the cells of a grid, which has all left rows. */
+static void make_grid(const struct testing *test, uint64_t row,
+                      struct runner_input *input)
+{
+    struct runner_grid grid = { .first = row,
+                                .cells = input->pieces[0].rows };
+    memcpy(grid.axis_rows, test->axis_rows, sizeof grid.axis_rows);
+    input->grid = grid;
+    input->pieces[0].rows = SELFTEST_ROWS;
+}
+
 /* Starts a launch over rows [row, ...), the way the mode has it. */
-static enum vdbq_status start(struct runner *runner, enum run_mode mode,
+static enum vdbq_status start(const struct testing *test,
+                              struct runner *runner, enum run_mode mode,
                               const struct rows *rows, uint64_t row,
                               const struct feed *all,
                               const struct run_ranks *ranks,
@@ -162,7 +175,10 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
     struct runner_piece *piece = &input.pieces[0];
     if (piece->rows > SELFTEST_ROWS - row)
         piece->rows = SELFTEST_ROWS - row;
-    move_feeds(all, runner_pack(runner)->feed_count, row, feeds);
+    bool grid = test->axis_rows[0] > 0;
+    move_feeds(all, runner_pack(runner)->feed_count, grid ? 0 : row, feeds);
+    if (grid)
+        make_grid(test, row, &input);
     if (mode == MODE_MAPPED)
         piece->data = rows->pinned;
     else if (mode == MODE_CACHED)
@@ -177,7 +193,8 @@ static enum vdbq_status start(struct runner *runner, enum run_mode mode,
 }
 
 /* Runs all rows, and keeps what comes. */
-static enum vdbq_status run_rows(struct runner *runner, enum run_mode mode,
+static enum vdbq_status run_rows(const struct testing *test,
+                                 struct runner *runner, enum run_mode mode,
                                  const struct rows *rows,
                                  const struct feed *feeds,
                                  const struct run_ranks *ranks,
@@ -190,7 +207,7 @@ static enum vdbq_status run_rows(struct runner *runner, enum run_mode mode,
             status = keep_rows(runner, runner_in_flight(runner) - 1, outcome,
                                error);
         if (status == VDBQ_OK)
-            status = start(runner, mode, rows, row, feeds, ranks, error);
+            status = start(test, runner, mode, rows, row, feeds, ranks, error);
     }
     return status == VDBQ_OK ? keep_rows(runner, 0, outcome, error) : status;
 }
@@ -223,8 +240,8 @@ static enum vdbq_status run(const struct testing *test,
     if (status != VDBQ_OK)
         return status;
     make_feeds(test, program, runner_pack(runner), feeds);
-    status = run_rows(runner, way->mode, rows, feeds, test->open.ranks, outcome,
-                      test->error);
+    status = run_rows(test, runner, way->mode, rows, feeds, test->open.ranks,
+                      outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
         outcome->rows = 0; /* how many came before is the mode's affair */
@@ -374,6 +391,28 @@ static enum vdbq_status test_probe(struct testing *test)
     return status;
 }
 
+/* All opcodes that load, over grids with long and short rows. */
+static enum vdbq_status test_grid(struct testing *test)
+{
+    static const uint32_t shapes[][VDBQ_AXES_MAX - 1] = {
+        { SELFTEST_INNER_ROWS, 0 }, { 3, 0 }, { 1, 0 },
+        { 7, 300 }, { 200, 3 }, { 1, 1 }
+    };
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0;
+         i < sizeof shapes / sizeof *shapes && status == VDBQ_OK; i++) {
+        struct program program;
+        program_init(&program);
+        memcpy(test->axis_rows, shapes[i], sizeof shapes[i]);
+        status = selftest_grid(&program, shapes[i][1] > 0 ? 3 : 2)
+                     ? test_program(test, "Column (grid)", &program)
+                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    memset(test->axis_rows, 0, sizeof test->axis_rows);
+    return status;
+}
+
 /* Whether an opcode joins the group, or is tested alone: one that may fail,
  * and one that fixes the type of the key. */
 static bool is_alone(enum opcode op)
@@ -405,7 +444,9 @@ static enum vdbq_status test_ops(struct testing *test)
     }
     if (count > 0 && status == VDBQ_OK)
         status = test_values(test, group, count);
-    return status == VDBQ_OK ? test_probe(test) : status;
+    if (status == VDBQ_OK)
+        status = test_probe(test);
+    return status == VDBQ_OK ? test_grid(test) : status;
 }
 
 /* Runs the opcodes that load, over columns of every encoding. */

@@ -65,13 +65,17 @@ bool selftest_fail(struct program *program);
  * and others, and reads every type of column of what it finds. */
 bool selftest_probe(struct program *program);
 
+/* ... or that runs over a grid of so many axes, and reads every type of column
+ * of each. */
+bool selftest_grid(struct program *program, unsigned axes);
+
 /* Inner rows: a block of bytes, and what describes it. */
 struct selftest_inner {
     struct run_inner run; /* without its memory */
     u8 *block;
     u64 size;
 };
-/* Makes them for a program of selftest_probe(), with dense or hashed indexes.
+/* Makes them for a program of selftest_probe() or selftest_grid(), with dense or hashed indexes.
  * `ranks`: of the feed of words, of which keys are made. All lives in `arena`.
  * False: no memory. */
 bool selftest_inner(const struct program_pack *pack, bool hashed,

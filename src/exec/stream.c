@@ -30,6 +30,8 @@ static enum vdbq_status choose_kind(const struct stream *stream,
     *kind = kinds[step->kind];
     if (first != NULL && first->input > 0)
         *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
+    if (first != NULL && program_axes(&step->scan.program) > 1)
+        *kind = &scan_grid;
     return step->kind == STEP_JOIN
                ? join_choose(step, stream->inputs, kind, error)
                : VDBQ_OK;
@@ -143,6 +145,7 @@ void stream_list(const char *name, char *room, size_t size)
 static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
 {
     to->rows_read += from->rows_read;
+    to->cells += from->cells;
     to->bytes_read += from->bytes_read;
     to->tablets += from->tablets;
     to->tablets_skipped += from->tablets_skipped;

@@ -38,6 +38,8 @@ enum vdbq_status codegen_select(const struct binder *binder,
         codegen_add_source(source, program, binder->error);
     int result;
 
+    for (unsigned i = 0; i < source->other_count && status == VDBQ_OK; i++)
+        status = codegen_add_source(&source->others[i], program, binder->error);
     if (status != VDBQ_OK)
         return status;
     generator_init(&generator, program, binder->sql, binder->error);

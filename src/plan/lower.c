@@ -140,6 +140,8 @@ static int lower_select(struct lowering *lowering, struct node *node,
 
     if (number != LOWER_NOT_FUSED)
         return number;
+    if (lower_is_grid(node->left))
+        return lower_grid(lowering, node, needed, map);
     input = lower_source(lowering, node, needed, &source);
     if (input == -2)
         return -1;
@@ -163,8 +165,9 @@ static int lower_select(struct lowering *lowering, struct node *node,
                ? number : -1;
 }
 
-static int lower_table(struct lowering *lowering, struct node *node,
-                       const bool *needed, int *map)
+/* A node as a SELECT of all its columns. */
+static int lower_selected(struct lowering *lowering, struct node *node,
+                          const bool *needed, int *map)
 {
     struct node *select = node_filter(lowering->binder, node, NULL);
 
@@ -202,11 +205,13 @@ static int lower_kind(struct lowering *lowering, struct node *node,
     switch (node->kind) {
     case NODE_ONCE:
     case NODE_TABLE:
-        return lower_table(lowering, node, needed, map);
+        return lower_selected(lowering, node, needed, map);
     case NODE_SELECT:
         return lower_select(lowering, node, needed, map);
     case NODE_JOIN:
-        return lower_join(lowering, node, needed, map);
+        return lower_is_grid(node)
+                   ? lower_selected(lowering, node, needed, map)
+                   : lower_join(lowering, node, needed, map);
     case NODE_GROUP:
         return lower_group(lowering, node, needed, map);
     case NODE_SORT:

@@ -25,6 +25,10 @@ int lower_fused(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);
 int lower_join(struct lowering *lowering, struct node *node,
                const bool *needed, int *map);      /* lower_join.c  */
+/* A SELECT over inner joins without keys (grid.c). */
+bool lower_is_grid(const struct node *node);
+int lower_grid(struct lowering *lowering, struct node *node,
+               const bool *needed, int *map);
 int lower_group(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);     /* lower_group.c */
 int lower_sort(struct lowering *lowering, struct node *node,

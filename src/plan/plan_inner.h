@@ -29,6 +29,7 @@
  *   band.c           ... is sorted and searched by the join
  *   outer_lift.c     ... with what the machine cannot compute done first
  *   lower.c          nodes become steps, without the columns nobody needs
+ *   grid.c           ... inner joins without keys programs of several axes ...
  *   lower_fuse.c     ... and joins that can be probed parts of a program ...
  *   fuse.c           ... whose code finds rows by their keys ...
  *   probe.c          ... where one number tells which one
@@ -374,6 +375,9 @@ struct codegen_source {
     const char *name;                  /* of the input; NULL: "input"    */
     const struct column_place *columns; /* by the number that expressions
                                           have for them                  */
+    const struct codegen_source *others; /* further axes of a grid; their
+                                          columns are not looked at      */
+    unsigned other_count;
 };
 struct codegen_result {
     const char *name;

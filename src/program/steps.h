@@ -36,11 +36,12 @@ struct step_column {
     unsigned scale;
 };
 
-/* STEP_SCAN. Rows in the order of those that are read. The first table of the
- * program, if it has one, is of the catalogue, or the rows of an input: its
- * `input` says which. Those behind are probed, and each is an input. Such a
- * table has the input's columns, and Rowid gives the row's number. Each input
- * is one table. */
+/* STEP_SCAN. Rows in the order of those that are read; where the program has
+ * several axes, in the order of the rows of the first one, then of the next.
+ * An axis of the program is a table of the catalogue, or the rows of an input:
+ * its `input` says which. Tables behind the only axis are probed, and each is
+ * an input; a program of several axes probes none. Such a table has the
+ * input's columns, and Rowid gives the row's number. Each input is one table. */
 struct step_scan {
     struct program program;
 };

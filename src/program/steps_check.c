@@ -127,11 +127,12 @@ static enum vdbq_status check_table(const struct checking *check,
 static enum vdbq_status check_scanned(const struct checking *check, size_t k,
                                       uint32_t *used)
 {
-    const struct program_table *table =
-        vector_at(&check->step->scan.program.tables, k);
+    const struct program *program = &check->step->scan.program;
+    const struct program_table *table = vector_at(&program->tables, k);
     if (table->input == 0)
-        return k == 0 ? VDBQ_OK
-                      : refuse(check, "its program's table %zu is no input", k);
+        return k < program_axes(program)
+                   ? VDBQ_OK
+                   : refuse(check, "its program's table %zu is no input", k);
     if (table->input > check->step->inputs.count)
         return refuse(check, "its program's table %zu is input %u of %zu", k,
                       table->input - 1, check->step->inputs.count);
@@ -147,10 +148,10 @@ static enum vdbq_status check_tables(const struct checking *check)
 {
     const struct program *program = &check->step->scan.program;
     enum vdbq_status status = VDBQ_OK;
+    unsigned axes = program_axes(program);
     uint32_t used = 0;
-    if (program_axes(program) > 1)
-        return refuse(check, "its program has %u axes",
-                      program_axes(program));
+    if (axes > 1 && axes < program->tables.count)
+        return refuse(check, "its program has %u axes, and probes", axes);
     for (size_t k = 0; k < program->tables.count && status == VDBQ_OK; k++)
         status = check_scanned(check, k, &used);
     for (size_t i = 0; i < check->step->inputs.count && status == VDBQ_OK; i++)

@@ -29,13 +29,18 @@ static void print_scan(const struct step *step, const char *prefix,
     const struct vector *tables = &step->scan.program.tables;
     const struct program_table *table =
         VECTOR_ITEMS(tables, struct program_table);
-    text_print(text, "scan");
-    if (tables->count > 0 && table[0].input == 0)
-        text_print(text, " of table %s", table[0].name);
-    for (size_t i = 1; i < tables->count; i++)
-        text_print(text, "%s%s (step %s%d)", i > 1 ? ", " : ", probes ",
-                   table[i].name, prefix,
-                   VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
+    bool grid = program_axes(&step->scan.program) > 1;
+    text_print(text, grid ? "grid" : "scan");
+    for (size_t i = 0; i < tables->count; i++) {
+        const char *before = i > 1 ? ", " : grid ? " and " : ", probes ";
+        if (i == 0 && table[i].input > 0 && !grid)
+            continue;
+        text_print(text, i == 0 ? (grid ? " of " : " of table ") : before);
+        text_print(text, "%s", table[i].name);
+        if (table[i].input > 0)
+            text_print(text, " (step %s%d)", prefix,
+                       VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
+    }
 }
 
 static void print_aggregate(const struct step_aggregate *aggregate,

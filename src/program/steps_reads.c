@@ -16,15 +16,33 @@ struct reading {
     unsigned count;
 };
 
+/* Of whichever cursor: a column too many is no harm. */
 static void read_program_columns(const struct program *program, unsigned first,
                                  const struct reading *reading)
 {
     for (size_t pc = 0; pc < program->code.count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);
-        unsigned column = (unsigned)in->b - first;
-        if (op_operands(in->op)[1] == 'f' && column < reading->count)
+        bool probes = op_facts(in->op)->form == FORM_PROBE;
+        unsigned column = (unsigned)(probes ? in->d : in->b) - first;
+        bool reads = probes || op_operands(in->op)[1] == 'f';
+        if (reads && column < reading->count)
             reading->reads[column] = true;
     }
+}
+
+/* The columns of a band on the side of the input. */
+static void read_band(const struct step_band *band,
+                      const struct reading *reading)
+{
+    bool value = (band->side == BAND_RIGHT) == (reading->input == 1);
+    if (band->side == BAND_NONE)
+        return;
+    if (value)
+        reading->reads[band->column] = true;
+    if (!value && band->low >= 0)
+        reading->reads[band->low] = true;
+    if (!value && band->high >= 0)
+        reading->reads[band->high] = true;
 }
 
 static void read_group(const struct step_group *group,
@@ -42,7 +60,7 @@ static void read_group(const struct step_group *group,
     }
 }
 
-/* Keys, what the condition reads, and what is read of the join's columns. */
+/* Keys, the band, what the condition reads, and what is read of the join's columns. */
 static bool read_join(const struct step *step, const struct reading *reading)
 {
     const struct step_join *join = &step->join;
@@ -61,6 +79,7 @@ static bool read_join(const struct step *step, const struct reading *reading)
     memory_release(own);
     for (size_t i = 0; i < keys->count; i++)
         reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
+    read_band(&join->band, reading);
     if (join->condition != NULL)
         read_program_columns(join->condition, first, reading);
     return true;

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slices: what a program of several axes says of one of them alone.
+ */
+#ifndef VDBQ_PROGRAM_SLICE_H
+#define VDBQ_PROGRAM_SLICE_H
+
+#include "program/program.h"
+
+/*
+ * Makes a program over one axis of a checked program: it keeps the rows that
+ * the conditions about that axis alone keep, as far as these cannot fail, and
+ * gives the columns that the whole program reads of it, in the order of the
+ * pack's feeds; NULL flags where the whole program asks for them. Without such
+ * columns it gives a number. The slice is checked. Fails as program_check().
+ */
+enum vdbq_status program_slice(const struct program *program,
+                               const struct program_pack *pack, int cursor,
+                               struct program *slice, struct error *error);
+
+/* The feeds of an axis: these and `count` more of the pack's lists. */
+const struct program_feed *program_axis_feeds(const struct program_pack *pack,
+                                              int cursor, unsigned *count);
+
+#endif
