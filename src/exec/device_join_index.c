@@ -28,6 +28,7 @@ bool device_join_does(const struct step_join *step,
                       const struct device *device)
 {
     return device_has_kernels(device) && step->condition == NULL &&
+           step->band.side == BAND_NONE &&
            step->left_keys.count <= JOIN_KEYS_MAX &&
            (step->kind == JOIN_INNER || step->kind == JOIN_LEFT ||
             step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);

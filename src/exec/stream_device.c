@@ -14,9 +14,14 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
 
 bool stream_bounded(const struct stream *stream)
 {
-    return stream->step->kind == STEP_SCAN &&
-           (stream->step->inputs.count == 0 ||
-            stream_bounded(stream->inputs[0]));
+    const struct program *program = &stream->step->scan.program;
+    const struct program_table *first;
+    if (stream->step->kind != STEP_SCAN)
+        return false;
+    first = program->tables.items;
+    if (first == NULL || program_axes(program) > 1)
+        return first == NULL;
+    return first->input == 0 || stream_bounded(stream->inputs[first->input - 1]);
 }
 
 struct device_column *stream_device_columns(struct stream *stream)
@@ -46,9 +51,11 @@ enum vdbq_status stream_advance(struct stream *stream, bool *more,
 {
     enum vdbq_status status = VDBQ_OK;
     *more = false;
-    if (!stream->ended)
-        status = stream->calls->device->advance(stream, more, error);
-    stream->ended |= status != VDBQ_OK || !*more;
+    stream->asked = true;
+    if (stream->ended)
+        return VDBQ_OK;
+    status = stream->calls->device->advance(stream, more, error);
+    stream->ended = status != VDBQ_OK || !*more;
     return status;
 }
 

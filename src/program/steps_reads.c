@@ -42,7 +42,22 @@ static void read_group(const struct step_group *group,
     }
 }
 
-/* Keys, what the condition reads, and what is read of the join's columns. */
+/* The band's columns of the input. */
+static void read_band(const struct step_band *band,
+                      const struct reading *reading)
+{
+    size_t side = band->side == BAND_LEFT ? 0 : 1;
+    if (band->side == BAND_NONE)
+        return;
+    if (reading->input == side)
+        reading->reads[band->column] = true;
+    if (reading->input != side && band->low >= 0)
+        reading->reads[band->low] = true;
+    if (reading->input != side && band->high >= 0)
+        reading->reads[band->high] = true;
+}
+
+/* Keys, the band, what the condition reads, and what is read of the join's columns. */
 static bool read_join(const struct step *step, const struct reading *reading)
 {
     const struct step_join *join = &step->join;
@@ -61,6 +76,7 @@ static bool read_join(const struct step *step, const struct reading *reading)
     memory_release(own);
     for (size_t i = 0; i < keys->count; i++)
         reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
+    read_band(&join->band, reading);
     if (join->condition != NULL)
         read_program_columns(join->condition, first, reading);
     return true;
