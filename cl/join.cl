@@ -362,31 +362,35 @@ struct partners {
     u32 left[ITEM_ROWS];
     u32 right[ITEM_ROWS]; /* JOIN_NONE: NULLs */
 };
+#define EACH_ROW                                                              \
+    for (u32 t = 0; t < ITEM_ROWS; t++)                                       \
+        if (row + t * VDBQ_GROUP < count)
 
 /* Writes a column of the output rows from `row` on, one of each VDBQ_GROUP,
  * as far as there are. */
 static void put_column(GLOBAL const struct join_output *output, ROWS from,
-                       GLOBAL u8 *out, const u32 *rows, u64 row,
+                       GLOBAL u8 *out, const struct partners *own, u64 row,
                        u64 count)
 {
     GLOBAL const u64 *wide = (GLOBAL const u64 *)(from + output->values);
     GLOBAL const u32 *narrow = (GLOBAL const u32 *)(from + output->values);
-    GLOBAL u64 *to_wide = (GLOBAL u64 *)(out + output->to_values);
-    GLOBAL u32 *to_narrow = (GLOBAL u32 *)(out + output->to_values);
-    for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++) {
-        u64 to = row + t * VDBQ_GROUP;
-        if (output->width == 8)
-            to_wide[to] = rows[t] == JOIN_NONE ? 0 : wide[rows[t]];
-        else
-            to_narrow[to] = rows[t] == JOIN_NONE ? 0 : narrow[rows[t]];
+    GLOBAL u64 *to_wide = (GLOBAL u64 *)(out + output->to_values) + row;
+    GLOBAL u32 *to_narrow = (GLOBAL u32 *)(out + output->to_values) + row;
+    GLOBAL u8 *to_nulls = out + output->to_nulls + row;
+    u32 is_right = output->right, rows[ITEM_ROWS];
+    EACH_ROW rows[t] = is_right ? own->right[t] : own->left[t];
+    if (output->width == 8) {
+        EACH_ROW to_wide[t * VDBQ_GROUP] =
+            rows[t] == JOIN_NONE ? 0 : wide[rows[t]];
+    } else {
+        EACH_ROW to_narrow[t * VDBQ_GROUP] =
+            rows[t] == JOIN_NONE ? 0 : narrow[rows[t]];
     }
     if (output->to_nulls == JOIN_NO_NULLS)
         return;
-    for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++)
-        out[output->to_nulls + row + t * VDBQ_GROUP] =
-            rows[t] == JOIN_NONE ||
-            (output->nulls != JOIN_NO_NULLS &&
-             from[output->nulls + rows[t]] != 0);
+    EACH_ROW to_nulls[t * VDBQ_GROUP] =
+        rows[t] == JOIN_NONE ||
+        (output->nulls != JOIN_NO_NULLS && from[output->nulls + rows[t]] != 0);
 }
 
 /* Makes output rows [start, start + count) of `left_rows` left rows. */
@@ -405,17 +409,18 @@ KERNEL void vdbq_join_expand(GLOBAL const struct join_output *restrict outputs,
         u64 low = row_at(places, start + block, 0, left_rows);
         u64 high = row_at(places, start + last - 1, low, left_rows) + 1;
         u64 row = block + get_local_id(0);
-        for (u32 t = 0; t < ITEM_ROWS && row + t * VDBQ_GROUP < count; t++) {
+        EACH_ROW {
             u64 place = start + row + t * VDBQ_GROUP;
             u32 from;
             low = row_at(places, place, low, high);
             from = first[low];
             own.left[t] = (u32)low;
-            own.right[t] = from == JOIN_NONE ? JOIN_NONE
-                                             : rows[from + place - places[low]];
+            own.right[t] = from == JOIN_NONE
+                               ? JOIN_NONE
+                               : rows[from + place - places[low]];
         }
         for (u64 c = 0; c < columns; c++)
-            put_column(&outputs[c], outputs[c].right ? right : left, out,
-                       outputs[c].right ? own.right : own.left, row, count);
+            put_column(&outputs[c], outputs[c].right ? right : left, out, &own,
+                       row, count);
     }
 }

@@ -407,12 +407,68 @@ static void no_keys_give_all_pairs(void **state)
     }
 }
 
+/* Joins once; every failure is handed up, and frees everything. */
+static enum vdbq_status run_once(const struct step_join *step)
+{
+    struct relation_column columns[2][COLUMNS];
+    struct relation left = as_relation(&sides[0], columns[0]);
+    struct relation right = as_relation(&sides[1], columns[1]);
+    struct sink_rows rows = { .count = 1 };
+    struct device_join *join;
+    enum vdbq_status status = device_join_create(
+        &(struct device_join_params){ .step = step, .device = device,
+                                      .left = sides[0].columns,
+                                      .right = sides[1].columns,
+                                      .left_count = COLUMNS,
+                                      .right_count = COLUMNS,
+                                      .left_words = sides[0].words,
+                                      .right_words = sides[1].words,
+                                      .round_rows = 100 },
+        &join, &failure);
+    if (status != VDBQ_OK)
+        return status;
+    status = device_store_fill(device_join_right(join), &right, &failure);
+    if (status == VDBQ_OK)
+        status = device_join_index(join, &failure);
+    if (status == VDBQ_OK)
+        status = device_store_fill(device_join_left(join), &left, &failure);
+    if (status == VDBQ_OK)
+        status = device_join_begin(join, &failure);
+    while (status == VDBQ_OK && rows.count > 0)
+        status = device_join_next(join, &rows, &failure);
+    device_join_destroy(join);
+    return status;
+}
+
+static void missing_memory_is_told(void **state)
+{
+    const int key = 4;
+    struct step_join step = step_of(JOIN_LEFT, &key, 1, false);
+    struct words *left = some_words(0), *right = some_words(30);
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+    (void)state;
+    if (device == NULL)
+        skip();
+    fill(&sides[0], 300, 30, true, false, left);
+    fill(&sides[1], 200, 30, true, false, right);
+    for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        random_fail_after(calls);
+        status = run_once(&step);
+        random_fail_never();
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    step_finish(&step);
+    words_release(left);
+    words_release(right);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_as_naive_ones),
         cmocka_unit_test(skew_changes_nothing),
         cmocka_unit_test(no_keys_give_all_pairs),
+        cmocka_unit_test(missing_memory_is_told),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

@@ -254,7 +254,8 @@ static enum vdbq_status sort_rows(struct device_join *join,
                                   struct error *error)
 {
     struct device_radix radix;
-    enum vdbq_status status =
+    struct error ignored;
+    enum vdbq_status waited, status =
         device_radix_init(&radix, join->params.device, join->right.rows,
                           &join->times, error);
     if (status == VDBQ_OK)
@@ -265,9 +266,8 @@ static enum vdbq_status sort_rows(struct device_join *join,
                                    error);
     if (status == VDBQ_OK)
         status = find_starts(join, &radix, error);
-    struct error ignored;
-    enum vdbq_status waited = device_calls_wait(
-        join->params.device, &join->times, status == VDBQ_OK ? error : &ignored);
+    waited = device_calls_wait(join->params.device, &join->times,
+                               status == VDBQ_OK ? error : &ignored);
     device_radix_finish(&radix);
     return status == VDBQ_OK ? waited : status;
 }

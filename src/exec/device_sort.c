@@ -9,6 +9,7 @@
 
 #include "cl/tablet.h"
 #include "exec/device_radix.h"
+#include "exec/device_store.h"
 #include "exec/sort.h"
 
 /* As in cl/sort.cl. */
@@ -26,52 +27,20 @@ enum {
  * are not sorted. */
 enum { FEW_SHARE = 16, FEW_MAX = 1 << 16 };
 
-/* Where a column is in a memory of some rows. */
-struct stored {
-    uint64_t values, nulls; /* nulls: UINT64_MAX where none is NULL */
-    unsigned width;
-};
-
 struct device_sort {
-    struct sink sink; /* first */
     struct device_sort_params params;
-    struct stored *stored;         /* the columns in `memory`         */
-    struct device_memory *memory;  /* all rows                        */
+    struct device_store store;     /* all rows                        */
     struct device_memory *pinned;  /* those that go out, for the host */
-    uint64_t rows;                 /* taken so far                    */
     bool fresh;                    /* no element was made yet         */
     struct device_times times;
 };
-
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error);
-static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
-
-/* Places columns for `rows` rows; the bytes in all. */
-static uint64_t place(const struct device_column *columns, unsigned count,
-                      uint64_t rows, struct stored *stored)
-{
-    uint64_t at = 0;
-    for (unsigned i = 0; i < count; i++) {
-        struct stored own = { .values = at, .nulls = UINT64_MAX,
-                              .width = relation_width(columns[i].type) };
-        at = TABLET_ALIGNED(at + rows * own.width);
-        if (columns[i].nullable) {
-            own.nulls = at;
-            at = TABLET_ALIGNED(at + rows);
-        }
-        if (stored != NULL)
-            stored[i] = own;
-    }
-    return at > 0 ? at : 1;
-}
 
 bool device_sort_can(const struct device_sort_params *params)
 {
     const struct device_facts *facts = device_facts(params->device);
     uint64_t bytes =
-        place(params->columns, params->column_count, params->rows, NULL);
+        device_places(params->columns, params->column_count, params->rows,
+                      NULL);
     return device_has_kernels(params->device) && params->rows > 0 &&
            params->rows < RELATION_ROWS_MAX &&
            bytes <= facts->buffer_max_bytes &&
@@ -83,22 +52,16 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
                                     struct error *error)
 {
     struct device_sort *sort = memory_zeroed(1, sizeof *sort);
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
     *made = NULL;
     if (sort == NULL)
         return error_no_memory(error);
-    sort->sink = (struct sink){ .take = sink_take, .wait = sink_wait };
     sort->params = *params;
     sort->fresh = true;
-    sort->stored = memory_zeroed(params->column_count, sizeof *sort->stored);
-    if (sort->stored == NULL)
-        status = error_no_memory(error);
+    status = device_store_init(&sort->store, params->device, params->columns,
+                               params->column_count, &sort->times, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(
-            params->device, MEMORY_DEVICE,
-            place(params->columns, params->column_count, params->rows,
-                  sort->stored),
-            &sort->memory, error);
+        status = device_store_room(&sort->store, params->rows, error);
     if (status == VDBQ_OK)
         *made = sort;
     else
@@ -111,16 +74,15 @@ void device_sort_destroy(struct device_sort *sort)
     struct error ignored;
     if (sort == NULL)
         return;
-    sink_wait(&sort->sink, &ignored);
-    device_memory_release(sort->memory);
+    device_calls_wait(sort->params.device, &sort->times, &ignored);
+    device_store_finish(&sort->store);
     device_memory_release(sort->pinned);
-    memory_release(sort->stored);
     memory_release(sort);
 }
 
 struct sink *device_sort_sink(struct device_sort *sort)
 {
-    return &sort->sink;
+    return &sort->store.sink;
 }
 
 const struct device_times *device_sort_times(const struct device_sort *sort)
@@ -128,58 +90,13 @@ const struct device_times *device_sort_times(const struct device_sort *sort)
     return &sort->times;
 }
 
-/* ---------------------------------------------------------------- taking -- */
-
-static enum vdbq_status keep(struct device_sort *sort,
-                             const struct sink_rows *rows, uint64_t from,
-                             uint64_t to, unsigned width, struct error *error)
-{
-    return device_call(sort->params.device,
-                       &(struct device_call){
-                           .kernel = KERNEL_SORT_KEEP,
-                           .memories = { rows->memory, sort->memory },
-                           .memory_count = 2,
-                           .numbers = { from, to, width, rows->start,
-                                        rows->count, sort->rows },
-                           .number_count = 6,
-                           .items = rows->count },
-                       &sort->times, error);
-}
-
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error)
-{
-    struct device_sort *sort = (struct device_sort *)sink;
-    enum vdbq_status status = VDBQ_OK;
-    if (sort->rows + rows->count > sort->params.rows)
-        return error_set(error, VDBQ_LIMIT, "more rows came than were read");
-    for (unsigned i = 0; i < sort->params.column_count && status == VDBQ_OK;
-         i++) {
-        const struct stored *stored = &sort->stored[i];
-        status = keep(sort, rows, rows->outputs[i].values, stored->values,
-                      stored->width, error);
-        if (status == VDBQ_OK && stored->nulls != UINT64_MAX)
-            status = keep(sort, rows, rows->outputs[i].nulls, stored->nulls, 1,
-                          error);
-    }
-    sort->rows += rows->count;
-    return status;
-}
-
-static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
-{
-    struct device_sort *sort = (struct device_sort *)sink;
-    return device_calls_wait(sort->params.device, &sort->times, error);
-}
-
 /* --------------------------------------------------------------- sorting -- */
 
 /* Sorts by so many bits of what `how` names of a key. */
 static enum vdbq_status sort_bits(struct device_sort *sort,
                                   struct device_radix *radix,
-                                  const struct stored *stored, unsigned how,
-                                  uint64_t base, unsigned bits,
+                                  const struct device_place *stored,
+                                  unsigned how, uint64_t base, unsigned bits,
                                   struct error *error)
 {
     uint64_t mask = (UINT64_C(1) << bits) - 1;
@@ -189,7 +106,8 @@ static enum vdbq_status sort_bits(struct device_sort *sort,
     status = device_call(
         sort->params.device,
         &(struct device_call){ .kernel = KERNEL_SORT_CODES,
-                               .memories = { sort->memory, radix->elements },
+                               .memories = { sort->store.memory,
+                                             radix->elements },
                                .memory_count = 2,
                                .numbers = { stored->values, stored->nulls,
                                             how, base, mask, radix->count },
@@ -223,7 +141,7 @@ static enum vdbq_status sort_key(struct device_sort *sort,
                                  struct error *error)
 {
     const struct device_column *column = &sort->params.columns[key->column];
-    const struct stored *stored = &sort->stored[key->column];
+    const struct device_place *stored = &sort->store.places[key->column];
     unsigned how = (unsigned)sort_type(column->type);
     uint64_t base;
     unsigned bits = bits_of(column, &base);
@@ -248,7 +166,7 @@ static enum vdbq_status sort_key(struct device_sort *sort,
 /* Which rows are before others by the upper bits of the first key. */
 struct narrowing {
     struct device_memory *bins;
-    const struct stored *stored;
+    const struct device_place *stored;
     uint64_t how, base, shift;
     uint32_t counts[BINS];
     unsigned last;  /* bin that the last row asked for is in */
@@ -271,15 +189,16 @@ static enum vdbq_status count_bins(struct device_sort *sort,
         status = device_call(
             device,
             &(struct device_call){ .kernel = KERNEL_SORT_BINS,
-                                   .memories = { sort->memory,
+                                   .memories = { sort->store.memory,
                                                  narrowing->bins },
                                    .memory_count = 2,
                                    .numbers = { narrowing->stored->values,
                                                 narrowing->how,
                                                 narrowing->base,
-                                                narrowing->shift, sort->rows },
+                                                narrowing->shift,
+                                                sort->store.rows },
                                    .number_count = 5,
-                                   .items = sort->rows },
+                                   .items = sort->store.rows },
             &sort->times, error);
     if (status == VDBQ_OK)
         status = device_read(narrowing->bins, 0, narrowing->counts,
@@ -318,14 +237,14 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
             sort->params.device,
             &(struct device_call){
                 .kernel = KERNEL_SORT_UNDER,
-                .memories = { sort->memory, narrowing->bins,
+                .memories = { sort->store.memory, narrowing->bins,
                               radix->elements },
                 .memory_count = 3,
                 .numbers = { narrowing->stored->values, narrowing->how,
-                             narrowing->base, narrowing->shift, sort->rows,
-                             narrowing->last },
+                             narrowing->base, narrowing->shift,
+                             sort->store.rows, narrowing->last },
                 .number_count = 6,
-                .items = sort->rows },
+                .items = sort->store.rows },
             &sort->times, error);
     if (status == VDBQ_OK)
         status = device_read(radix->elements, 0, elements, bytes,
@@ -344,7 +263,7 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
 static bool narrows(const struct device_sort *sort, uint64_t end)
 {
     const struct step_key *key = vector_at(&sort->params.step->keys, 0);
-    return end > 0 && end <= sort->rows / FEW_SHARE &&
+    return end > 0 && end <= sort->store.rows / FEW_SHARE &&
            !sort->params.columns[key->column].nullable;
 }
 
@@ -359,12 +278,12 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
     const struct device_column *column = &sort->params.columns[key->column];
     struct narrowing *narrowing = memory_zeroed(1, sizeof *narrowing);
     enum vdbq_status status = VDBQ_OK;
-    uint64_t rows = sort->rows;
+    uint64_t rows = sort->store.rows;
     if (narrowing == NULL)
         return error_no_memory(error);
     if (narrows(sort, end)) {
         unsigned bits = bits_of(column, &narrowing->base);
-        narrowing->stored = &sort->stored[key->column];
+        narrowing->stored = &sort->store.places[key->column];
         narrowing->how = (unsigned)sort_type(column->type) |
                          (key->descending ? CODE_DESCENDING : 0);
         narrowing->shift = bits > BIN_BITS ? bits - BIN_BITS : 0;
@@ -376,7 +295,7 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
     }
     if (status == VDBQ_OK)
         status = device_radix_init(radix, device, rows, &sort->times, error);
-    if (status == VDBQ_OK && rows < sort->rows)
+    if (status == VDBQ_OK && rows < sort->store.rows)
         status = collect_bins(sort, narrowing, radix, error);
     device_memory_release(narrowing->bins);
     memory_release(narrowing);
@@ -405,7 +324,8 @@ static enum vdbq_status pick(struct device_sort *sort,
     return device_call(sort->params.device,
                        &(struct device_call){
                            .kernel = KERNEL_SORT_PICK,
-                           .memories = { sort->memory, radix->elements, out },
+                           .memories = { sort->store.memory, radix->elements,
+                                         out },
                            .memory_count = 3,
                            .numbers = { from, to, width, first, count },
                            .number_count = 5,
@@ -416,7 +336,7 @@ static enum vdbq_status pick(struct device_sort *sort,
 /* Puts the rows' columns that go out side by side, and brings them over. */
 static enum vdbq_status bring(struct device_sort *sort,
                               const struct device_radix *radix,
-                              const struct stored *placed, uint64_t bytes,
+                              const struct device_place *placed, uint64_t bytes,
                               uint64_t first, uint64_t count,
                               struct error *error)
 {
@@ -426,7 +346,7 @@ static enum vdbq_status bring(struct device_sort *sort,
         device_memory_create(device, MEMORY_DEVICE, bytes, &out, error);
     for (unsigned i = 0; i < sort->params.out_count && status == VDBQ_OK;
          i++) {
-        const struct stored *from = &sort->stored[i];
+        const struct device_place *from = &sort->store.places[i];
         status = pick(sort, radix, out, from->values, placed[i].values,
                       from->width, first, count, error);
         if (status == VDBQ_OK && from->nulls != UINT64_MAX)
@@ -440,13 +360,13 @@ static enum vdbq_status bring(struct device_sort *sort,
         status = device_read(out, 0, device_memory_host(sort->pinned), bytes,
                              &sort->times, error);
     if (status == VDBQ_OK)
-        status = sink_wait(&sort->sink, error);
+        status = device_calls_wait(device, &sort->times, error);
     device_memory_release(out);
     return status;
 }
 
 /* Points the relation to the rows. */
-static void give(struct device_sort *sort, const struct stored *placed,
+static void give(struct device_sort *sort, const struct device_place *placed,
                  uint64_t count, struct relation *relation)
 {
     uint8_t *host = device_memory_host(sort->pinned);
@@ -474,9 +394,10 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
 {
     const struct device_sort_params *params = &sort->params;
     const struct step_sort *step = params->step;
-    uint64_t first = step->offset < sort->rows ? step->offset : sort->rows;
-    uint64_t count = sort->rows - first;
-    struct stored *placed = memory_zeroed(params->out_count + 1,
+    uint64_t rows = sort->store.rows;
+    uint64_t first = step->offset < rows ? step->offset : rows;
+    uint64_t count = rows - first;
+    struct device_place *placed = memory_zeroed(params->out_count + 1,
                                           sizeof *placed);
     struct device_radix radix = { 0 };
     uint64_t bytes;
@@ -484,7 +405,7 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     count = count < step->limit ? count : step->limit;
     if (placed == NULL)
         return error_no_memory(error);
-    bytes = place(params->columns, params->out_count, count, placed);
+    bytes = device_places(params->columns, params->out_count, count, placed);
     if (count > 0)
         status = sort_all(sort, first + count, &radix, error);
     if (status == VDBQ_OK && count > 0)

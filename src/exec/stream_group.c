@@ -103,8 +103,8 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     return status;
 }
 
-/* Groups on the device that has the rows, where there is one and it can; `*done`: so it
- * was. */
+/* Groups on the device that has the rows, where there is one and it can;
+ * `*done`: so it was. */
 static enum vdbq_status group_on_device(struct group_stream *stream,
                                         bool *done, struct error *error)
 {

@@ -105,8 +105,8 @@ static enum vdbq_status run_on_device(struct sort_stream *sort,
     return status;
 }
 
-/* Sorts on the device that has the rows, where there is one and it can; `*done`: so it
- * was. */
+/* Sorts on the device that has the rows, where there is one and it can;
+ * `*done`: so it was. */
 static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
                                     struct error *error)
 {
