@@ -25,6 +25,7 @@ struct scan_rows {
     struct taker taker;        /* where the device has the rows            */
     struct device *device;     /* ... that is it; NULL: batches come       */
     uint64_t room;             /* of its memory, for a step                */
+    struct sink *given;        /* takes the result rows there; NULL: none  */
     struct vdbq_batch pending; /* of the input: rows that are not in a chunk
                                   yet, from `taken` on                     */
     uint64_t taken;
@@ -315,14 +316,19 @@ static struct device_column *scan_rows_columns(struct stream *stream)
 
 static void scan_rows_sink(struct stream *stream, struct sink *sink)
 {
-    runner_sink(((struct scan_rows *)stream)->chunks.runner, sink);
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    scan->given = sink;
+    runner_sink(scan->chunks.runner, sink);
 }
 
 static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,
                                           struct error *error)
 {
+    struct scan_rows *scan = (struct scan_rows *)stream;
     struct vdbq_batch none;
-    return device_rows((struct scan_rows *)stream, &none, more, error);
+    enum vdbq_status status = device_rows(scan, &none, more, error);
+    stream->rows = scan->given->rows;
+    return status;
 }
 
 static const struct stream_device_calls device_calls = {

@@ -104,8 +104,6 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
     enum vdbq_status status = scan_batch(scan->scan, batch, error);
-    if (status == VDBQ_OK && batch->rows == 0)
-        stream->rows += scan_taken(scan->scan);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
     stream_retype(stream, batch, scan->vectors);
@@ -155,7 +153,10 @@ static void scan_stream_sink(struct stream *stream, struct sink *sink)
 static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
                                             struct error *error)
 {
-    return scan_advance(((struct scan_stream *)stream)->scan, more, error);
+    struct scan *scan = ((struct scan_stream *)stream)->scan;
+    enum vdbq_status status = scan_advance(scan, more, error);
+    stream->rows = scan_taken(scan);
+    return status;
 }
 
 /* What is known of a column of the input. */

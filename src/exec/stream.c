@@ -181,7 +181,7 @@ static void keep_count(const struct stream *stream)
                                       .time_ns = stream->time_ns,
                                       .runs = 1,
                                       .seen = stream->asked };
-    if (stats != NULL && stats->counts != NULL)
+    if (stats != NULL && stats->counts != NULL && !stream->replays)
         step_count_add(stats->counts, &count);
 }
 

@@ -51,9 +51,11 @@ enum vdbq_status stream_advance(struct stream *stream, bool *more,
 {
     enum vdbq_status status = VDBQ_OK;
     *more = false;
-    if (!stream->ended)
-        status = stream->calls->device->advance(stream, more, error);
-    stream->ended |= status != VDBQ_OK || !*more;
+    stream->asked = true;
+    if (stream->ended)
+        return VDBQ_OK;
+    status = stream->calls->device->advance(stream, more, error);
+    stream->ended = status != VDBQ_OK || !*more;
     return status;
 }
 

@@ -353,6 +353,7 @@ static enum vdbq_status join_advance(struct stream *stream, bool *more,
     struct sink_rows rows;
     enum vdbq_status status = next_rows(join, &rows, error);
     *more = status == VDBQ_OK && rows.count > 0;
+    stream->rows += *more ? rows.count : 0;
     return *more ? join->sink->take(join->sink, &rows, error) : status;
 }
 

@@ -48,7 +48,8 @@ enum vdbq_status stream_gathered(struct stream **stream, struct error *error)
         return error_no_memory(error);
     made->head = (struct stream){ .calls = &gathered_calls,
                                   .params = from->params,
-                                  .step = from->step };
+                                  .step = from->step,
+                                  .replays = true };
     made->head.inputs = memory_zeroed(inputs + 1, sizeof *made->head.inputs);
     status = made->head.inputs != NULL ? VDBQ_OK : error_no_memory(error);
     if (status == VDBQ_OK)

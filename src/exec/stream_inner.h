@@ -48,6 +48,7 @@ struct stream {
                                others need not be written                  */
     bool ended;             /* ... or failed: there are no more rows       */
     bool asked;             /* for rows                                    */
+    bool replays;           /* rows that another stream of the step gave   */
     uint64_t rows;          /* that came so far                            */
     uint64_t time_ns;       /* of opening and of batches, with the inputs';
                                where somebody asks                         */
