@@ -120,14 +120,15 @@ def case_readme_parts():
     assert figures.filled(once, [record('gpu cached')]) == once
 
 
-def case_readme_is_in_step():
-    """README and the plot beside it say what the kept figures say."""
+def case_pages_are_in_step():
+    """README, the page of figures and its plots say what the kept figures say."""
     kept = ROOT / 'docs' / 'figures.jsonl'
+    page = ROOT / 'docs' / 'performance.md'
     subprocess.run([sys.executable, ROOT / 'tools' / 'figures.py', '--check',
-                    ROOT / 'README.md', kept], check=True)
+                    ROOT / 'README.md', '--check', page, kept], check=True)
     records = figures.read(kept)
     for view in figures.PLOTS:
-        machine = re.search(f'<!-- figures {view} (.*) -->', (ROOT / 'README.md').read_text())
+        machine = re.search(f'<!-- figures {view} (.*) -->', page.read_text())
         plot = figures.plot(records, view, machine.group(1))
         assert plot == (ROOT / 'docs' / f'{view}.svg').read_text(), f'docs/{view}.svg is old'
 

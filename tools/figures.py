@@ -3,17 +3,16 @@
 """Prints what the benchmark measured, from the lines of JSON that it keeps.
 
     tools/figures.py FILE                 tables, as Markdown
-    tools/figures.py --write README FILE  ... between their marks in README
-    tools/figures.py --check README FILE  fails where README says something else
+    tools/figures.py --write PAGE FILE    ... between their marks in a page
+    tools/figures.py --check PAGE FILE    fails where a page says something else
     tools/figures.py --plot SVG FILE      growth with the number of rows
     tools/figures.py --plot SVG --view join_growth FILE    ... of a join
 
 A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
-it gave and took, as lists of ten. In README a part stands between the lines
-<!-- figures NAME MACHINE --> and <!-- end -->, where NAME is one of limits,
-queries, shares, means, speedups, growth, largest, statements, and MACHINE a part
-of its name. Lines of tools/benchmark-sql have "where": "statements".
+it gave and took, as lists of ten. In a page a part stands between the lines
+<!-- figures NAME MACHINE --> and <!-- end -->, where NAME is that of a view
+(VIEWS below) and MACHINE a part of its name. Lines of tools/benchmark-sql have "where": "statements".
 """
 import argparse
 import json
@@ -310,8 +309,34 @@ def ssb_cells(records, choose):
         yield from (short(kernels), short(ours), short(theirs), times(theirs, ours))
 
 
+# --------------------------------------------------------------- summary --
+
+SUMS = {'statements': 'groups, sorts, joins, windows', 'joins': "the join paper's ten queries",
+        'ssb': 'Star Schema Benchmark'}
+
+
+def summary(records):
+    """Geometric means of every benchmark of a machine."""
+    yield ['', 'device', 'vdbq', 'DuckDB', 'DuckDB / vdbq']
+    for record in select(records, 'queries', ''):
+        peer = peer_of(record, records)
+        if not is_peer(record) and peer and record['threads'] > 1:
+            yield ["the ancestor's ten queries", record['label'],
+                   *sum_cells(record['total_ms'], peer['total_ms'])]
+    for record in records:
+        if record['where'] in SUMS:
+            scale = f', SF {record["scale"]}' if 'scale' in record else ''
+            yield [SUMS[record['where']] + scale, record['label'],
+                   *sum_cells(record['total_ms'], record['peer_ms'])]
+
+
+def sum_cells(ours, theirs):
+    ours, theirs = (over_known(geometric, values) for values in (ours, theirs))
+    return short(ours), short(theirs), times(theirs, ours)
+
+
 OWN = ('statements', 'ssb', 'joins', 'join_growth', 'join_cases', 'join_memory')
-VIEWS = {'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
+VIEWS = {'summary': summary, 'limits': limits, 'queries': queries, 'shares': shares, 'means': means,
          'speedups': speedups, 'growth': growth, 'largest': largest,
          'statements': statements, 'ssb': ssb, 'joins': joins, 'join_growth': join_growth,
          'join_cases': join_cases, 'join_memory': join_memory}
@@ -349,6 +374,8 @@ def select(records, name, machine):
     others have the commands over one table, the smallest if there are more."""
     here = [record for record in records if machine in record['machine'] and
             (record['where'] == name if name in OWN else record['where'] not in OWN)]
+    if name == 'summary':
+        return [record for record in records if machine in record['machine']]
     if name == 'join_growth':  # a peer that ran beside several devices counts once
         return list({(record['label'], record['rows']): record for record in here}.values())
     if name in OWN:
@@ -377,13 +404,13 @@ def everything(records, form=None):
     return '\n\n'.join(parts)
 
 
-# ---------------------------------------------------------------- README --
+# ----------------------------------------------------------------- pages --
 
 PART = re.compile(r'(<!-- figures (\w+) (.+?) -->\n).*?(<!-- end -->)', re.S)
 
 
 def filled(text, records):
-    """README with each of its parts as the records say."""
+    """A page with each of its parts as the records say."""
     def part(match):
         chosen = select(records, match.group(2), match.group(3))
         if not chosen or match.group(2) not in VIEWS:
@@ -474,8 +501,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('file', type=Path)
-    parser.add_argument('--write', type=Path, metavar='README')
-    parser.add_argument('--check', type=Path, metavar='README')
+    parser.add_argument('--write', type=Path, metavar='PAGE', action='append', default=[])
+    parser.add_argument('--check', type=Path, metavar='PAGE', action='append', default=[])
     parser.add_argument('--plot', type=Path, metavar='SVG')
     parser.add_argument('--view', choices=PLOTS, default='growth', help='of the plot')
     parser.add_argument('--machine', default='', help='of the plot; a part of its name')
@@ -485,15 +512,14 @@ def arguments():
 def main():
     options = arguments()
     records = read(options.file)
-    readme = options.write or options.check
     if options.plot:
         options.plot.write_text(plot(records, options.view, options.machine))
-    if options.write:
-        readme.write_text(filled(readme.read_text(), records))
-    elif options.check:
-        if readme.read_text() != filled(readme.read_text(), records):
-            sys.exit(f'figures: {readme} differs from {options.file}: --write puts that right')
-    elif not options.plot:
+    for page in options.write:
+        page.write_text(filled(page.read_text(), records))
+    for page in options.check:
+        if page.read_text() != filled(page.read_text(), records):
+            sys.exit(f'figures: {page} differs from {options.file}: --write puts that right')
+    if not (options.plot or options.write or options.check):
         print(everything(records))
     return 0
 
