@@ -12,7 +12,8 @@ A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
 it gave and took, as lists of ten. In a page a part stands between the lines
 <!-- figures NAME MACHINE --> and <!-- end -->, where NAME is that of a view
-(VIEWS below) and MACHINE a part of its name. Lines of tools/benchmark-sql have "where": "statements".
+(VIEWS below) and MACHINE a part of its name. Lines of tools/benchmark-sql have
+"where": "statements".
 """
 import argparse
 import json
