@@ -19,16 +19,20 @@ import sys
 import time
 
 from differential.checks import CHECKS, Case, Difference, parted
-from differential.engines import Died, DuckDB, Refused, Sqlite, Vdbq
+from differential.engines import OTHER, Died, DuckDB, Refused, Sqlite, Vdbq
+from differential.joins import Joins
 from differential.nodes import Node, listed
 from differential.queries import Queries, Relation
 from differential.reduce import Reducer, difference
-from differential.tables import COLUMNS, Table, column_node, random_tables
+from differential.tables import COLUMNS, column_node, random_tables
 
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
 SETTINGS = {'VDBQ_TABLET_ROWS': ('0', '1', '2', '63', '64', '65'),
             'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
-            'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached')}
+            'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached'),
+            'VDBQ_STEPS': ('auto', 'auto', 'device', 'host')}
+# Of devices other than 'host', besides.
+DEVICE_SETTINGS = {'VDBQ_DEVICE_MEMORY': ('64K', '1M', '1G', '1G'), 'VDBQ_CORES': ('1', '2')}
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
 KEPT_MAX = 70  # rows of a table after changes
 
@@ -43,6 +47,10 @@ def arguments():
     parser.add_argument('--from', type=int, default=0, dest='first', help='the first set')
     parser.add_argument('--peer', default='sqlite', choices=('sqlite', 'duckdb'))
     parser.add_argument('--device', default='host')
+    parser.add_argument('--other', help='a second device, whose rows must be the same bits in '
+                        'the same order')
+    parser.add_argument('--joins', type=float, default=0.25, metavar='SHARE',
+                        help='of the queries for the peer are joins (%(default)s)')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
     parser.add_argument('--reduce', type=float, default=15, help='seconds for each difference')
@@ -65,10 +73,16 @@ class Run:
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
         self.tables = random_tables(self.rng, options.columns)
-        self.settings = tuple((name, self.rng.choice(values)) for name, values in SETTINGS.items())
+        self.settings = self.some(options.device) + (
+            self.some(options.other, OTHER) if options.other else ())
         self.views = []
         self.counts = collections.Counter()
         self.found = []
+
+    def some(self, device, before=''):
+        """Some settings of a shell."""
+        known = SETTINGS if device == 'host' else SETTINGS | DEVICE_SETTINGS
+        return tuple((before + name, self.rng.choice(values)) for name, values in known.items())
 
     def relations(self):
         return [Relation(t.name, [column_node(c) for c in t.columns], len(t.rows))
@@ -118,6 +132,8 @@ class Run:
         queries = Queries(self.rng, self.relations(), self.options.peer)
         common = (self.tables, self.views, check)
         if check == 'peer':
+            if self.rng.random() < self.options.joins:
+                queries = Joins(self.rng, self.relations(), self.options.peer)
             return Case(*common, queries.query(), None, self.settings)
         if check == 'change':
             node, table = queries.change(self.tables)
@@ -157,7 +173,7 @@ class Run:
         rows = [tuple(back(COLUMNS[c][0], v) for c, v in zip(columns, row))
                 for row in self.peer.run(f'SELECT * FROM {name}')]
         self.tables = list(self.tables)
-        self.tables[i] = Table(name, columns, rows[:KEPT_MAX], self.tables[i].indexed)
+        self.tables[i] = self.tables[i].changed(rows=rows[:KEPT_MAX])
         if len(rows) > KEPT_MAX:
             self.restart()
 
@@ -189,7 +205,8 @@ def report(options, name, case, kind, text):
 
 def work(options, numbers):
     """Runs every set of a list; returns the counts and the reports."""
-    vdbq, peer = Vdbq(options), peer_made(options)
+    other = Vdbq(options, options.other) if options.other else None
+    vdbq, peer = Vdbq(options, options.device, other), peer_made(options)
     counts, kinds, reports = collections.Counter(), collections.Counter(), []
     for number in numbers:
         run = Run(options, number, vdbq, peer)

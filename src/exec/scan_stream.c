@@ -159,7 +159,8 @@ static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
     return status;
 }
 
-/* What is known of a column of the input. */
+/* What is known of a column of the input: nothing of floats, whose ranges are
+ * others. */
 static struct device_column describe(struct stream *input, unsigned number,
                                      bool known, const struct interval *range)
 {
@@ -168,7 +169,8 @@ static struct device_column describe(struct stream *input, unsigned number,
         &input->step->columns[number],
         program_result(program, number).null_register >= 0,
         stream_words(input, number));
-    if (!known || column.ranged)
+    if (!known || column.ranged || column.type == VDBQ_FLOAT
+        || column.type == VDBQ_DOUBLE)
         return column;
     column.ranged = true;
     column.low = range->low;

@@ -230,6 +230,20 @@ struct sides {
     enum ast_join join;
 };
 
+/* Both columns have one name from here on, the left one's: for the first value
+ * of theirs, or of RIGHT JOIN for the right one. */
+static void make_one(struct scope *scope, enum ast_join join,
+                     struct scope_column *left,
+                     const struct scope_column *right)
+{
+    struct scope_column *last = left;
+
+    left->replaced |= join == AST_JOIN_RIGHT;
+    while (join == AST_JOIN_FULL && scope_other(scope, last) != NULL)
+        last = scope_other(scope, last);
+    last->other = right->column;
+}
+
 /* One column of USING: equal on both sides, and one column from here on. */
 static struct expression *equal_columns(struct binder *binder,
                                         const struct sides *sides,
@@ -249,14 +263,11 @@ static struct expression *equal_columns(struct binder *binder,
                  left == NULL ? "left" : "right", name);
         return NULL;
     }
-    a = node_column(binder, binder->scope->node, (unsigned)left->column, at);
-    b = node_column(binder, binder->scope->node, (unsigned)right->column, at);
-    if (sides->join == AST_JOIN_RIGHT)
-        left->hidden = true;
-    else
-        right->hidden = true;
-    if (sides->join == AST_JOIN_FULL)
-        left->other = right->column;
+    a = scope_value(binder, binder->scope, left, at);
+    b = scope_value(binder, binder->scope, right, at);
+    right->hidden = true;
+    if (sides->join >= AST_JOIN_RIGHT)
+        make_one(binder->scope, sides->join, left, right);
     return a && b ? expression_operator(binder, AST_EQ, a, b, &place) : NULL;
 }
 

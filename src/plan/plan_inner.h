@@ -54,7 +54,9 @@ struct scope_column {
     const char *table; /* what its table is called here; "": nothing */
     const char *name;
     int column;        /* of the query's FROM                        */
-    int other;         /* FULL JOIN USING: of the right one; else -1 */
+    int other;         /* FULL or RIGHT JOIN USING: of the next one,
+                          which has no name of its own; else -1      */
+    bool replaced;     /* by the next one: RIGHT JOIN USING          */
     bool hidden;       /* only with its table's name: USING, rowid   */
 };
 
@@ -134,6 +136,14 @@ enum vdbq_status scope_add(struct binder *binder, const char *table,
 /* All columns of `node` from number `first` on, under the table's name. */
 enum vdbq_status scope_add_node(struct binder *binder, const char *table,
                                 const struct node *node, unsigned first);
+/* The next one of the columns that USING made one with this; NULL: none. */
+struct scope_column *scope_other(struct scope *scope,
+                                 const struct scope_column *column);
+/* What a column's name alone means: of those that USING made one the first
+ * value that there is. */
+struct expression *scope_value(struct binder *binder, struct scope *scope,
+                               const struct scope_column *column,
+                               struct position at);
 struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree);
 /* The scope of no outer query's and of this one's: to be used by a query. */

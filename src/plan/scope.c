@@ -91,27 +91,51 @@ static const struct scope_column *look(const struct scope *scope,
     return found;
 }
 
-/* The column of a scope as an expression. */
+struct scope_column *scope_other(struct scope *scope,
+                                 const struct scope_column *column)
+{
+    for (size_t i = 0; i < scope->columns.count; i++) {
+        struct scope_column *other = vector_at(&scope->columns, i);
+        if (column->other >= 0 && other->column == column->other)
+            return other;
+    }
+    return NULL;
+}
+
+struct expression *scope_value(struct binder *binder, struct scope *scope,
+                               const struct scope_column *column,
+                               struct position at)
+{
+    const struct scope_column *next = scope_other(scope, column);
+    struct ast_expression place = { .at = at };
+    struct expression *e, *other, *known;
+
+    if (column->replaced && next != NULL)
+        return scope_value(binder, scope, next, at);
+    e = node_column(binder, scope->node, (unsigned)column->column, at);
+    if (e == NULL || next == NULL)
+        return e;
+    other = scope_value(binder, scope, next, at);
+    if (other == NULL
+        || expression_meet(binder, &e, &other, at) == VDBQ_TYPE_NONE)
+        return NULL;
+    known = expression_null(binder, e->type, at);
+    known = known ? expression_operator(binder, AST_IS_NOT, e, known, &place)
+                  : NULL;
+    return known ? expression_choice(binder, known, e, other, at) : NULL;
+}
+
+/* The column of a scope as an expression: with its table's name it is that
+ * table's alone. */
 static struct expression *column_in(struct binder *binder,
                                     struct scope *scope,
                                     const struct scope_column *column,
                                     const struct ast_expression *tree)
 {
-    struct expression *e, *other, *known;
-
-    e = node_column(binder, scope->node, (unsigned)column->column, tree->at);
-    if (e == NULL || column->other < 0)
-        return e;
-    other = node_column(binder, scope->node, (unsigned)column->other,
-                        tree->at);
-    if (other == NULL
-        || expression_meet(binder, &e, &other, tree->at) == VDBQ_TYPE_NONE)
-        return NULL;
-    known = expression_null(binder, e->type, tree->at);
-    known = known ? expression_operator(binder, AST_IS_NOT, e, known, tree)
-                  : NULL;
-    return known ? expression_choice(binder, known, e, other, tree->at)
-                 : NULL;
+    if (tree->table.text == NULL)
+        return scope_value(binder, scope, column, tree->at);
+    return node_column(binder, scope->node, (unsigned)column->column,
+                       tree->at);
 }
 
 /* A parameter for a column of an outer query. */

@@ -41,7 +41,6 @@ static enum vdbq_status add_star(struct selecting *selecting,
     struct binder *binder = selecting->binder;
     const char *table = result->table.text;
     enum vdbq_status status = VDBQ_OK;
-    struct ast_expression place = { .kind = AST_COLUMN, .at = result->at };
     bool any = false;
 
     for (size_t i = 0; i < binder->scope->columns.count && status == VDBQ_OK;
@@ -53,16 +52,9 @@ static enum vdbq_status add_star(struct selecting *selecting,
                                     : !name_equal(column->table, table)))
             continue;
         any = true;
-        if (column->other >= 0) {
-            place.column.text = column->name;
-            status = add_result(selecting, column->name, false,
-                                scope_find(binder, &place));
-        } else {
-            status = add_result(selecting, column->name, false,
-                                node_column(binder, binder->scope->node,
-                                            (unsigned)column->column,
-                                            result->at));
-        }
+        status = add_result(selecting, column->name, false,
+                            scope_value(binder, binder->scope, column,
+                                        result->at));
     }
     if (status != VDBQ_OK || any)
         return status;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What must hold, and whether it does: a case is tables, views and a query.
 
-    peer     another engine gives the same rows
+    peer     another engine gives the same rows; where there are two shells of
+             vdbq, the other the same bits in the same order
     change   a table is the same after a statement that changes it
     tlp      the rows where p, where NOT p and where p IS NULL are all the rows
     norec    as many rows pass WHERE p as have a true p in the results
@@ -115,7 +116,18 @@ def check_peer(case, vdbq, peer):
     got = ask(vdbq, case.node.sql(''))
     if got is not None:
         same_or_raise(got, wanted, is_ordered(case.node))
+        check_other(case.node.sql(''), vdbq, got)
     return True
+
+
+def check_other(sql, vdbq, wanted):
+    """The other shell gives exactly these rows."""
+    if not vdbq.other:
+        return
+    got = ask(vdbq.other, sql)
+    if list(map(repr, got)) != list(map(repr, wanted)):
+        raise Difference('another order' if same(got, wanted, False) else 'wrong elsewhere',
+                         f'expected {shown(wanted)}\n  got elsewhere {shown(got)}')
 
 
 def check_change(case, vdbq, peer):
@@ -127,8 +139,12 @@ def check_change(case, vdbq, peer):
     wanted = peer.run(f'SELECT * FROM {name}')
     if peer.dialect == 'sqlite':
         wanted = from_sqlite(wanted, letters)
-    ask(vdbq, case.node.sql(''))
-    same_or_raise(ask(vdbq, f'SELECT * FROM {name}'), wanted, False, 'wrong table')
+    for shell in (vdbq, vdbq.other):
+        if shell:
+            ask(shell, case.node.sql(''))
+    got = ask(vdbq, f'SELECT * FROM {name}')
+    same_or_raise(got, wanted, False, 'wrong table')
+    check_other(f'SELECT * FROM {name}', vdbq, got)
     return True
 
 

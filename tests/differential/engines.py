@@ -11,6 +11,7 @@ import tempfile
 import time
 
 LITERAL = re.compile(rb"('(?:[^']|'')*'|[^',\n]*)([,\n]|\Z)")
+OTHER = 'OTHER '
 STEPS_MAX = 20_000_000  # of sqlite3, then it gives a query up
 
 
@@ -23,17 +24,26 @@ class Died(Exception):
 
 
 class Vdbq:
-    """A running shell with a database of its own."""
+    """A running shell with a database of its own; maybe `other` beside it, on
+    another device or set otherwise."""
     dialect = ''
 
-    def __init__(self, options):
-        self.options, self.process, self.count = options, None, 0
+    def __init__(self, options, device, other=None):
+        self.options, self.device, self.other = options, device, other
+        self.process, self.count = None, 0
         self.folder = tempfile.TemporaryDirectory(prefix='differential')
         self.databases = 0
 
     def reset(self, tables, views=(), settings=()):
         """A new database with these tables and views; settings are variables of
-        the environment."""
+        the environment, those of the other with OTHER before them."""
+        own = tuple(s for s in settings if not s[0].startswith(OTHER))
+        self.reset_own(tables, views, own)
+        if self.other:
+            self.other.reset(tables, views, tuple(
+                (name[len(OTHER):], v) for name, v in settings if name.startswith(OTHER)))
+
+    def reset_own(self, tables, views, settings):
         if self.process is None or settings != self.settings or self.databases % 50 == 0:
             self.close()
             self.start(settings)
@@ -57,7 +67,7 @@ class Vdbq:
             os.unlink(os.path.join(self.folder.name, name))
         environment = dict(os.environ) | dict(settings)
         command = [*shlex.split(self.options.binary), '--batch', '--no-sync', '--mode', 'quote',
-                   '--device', self.options.device, path]
+                   '--device', self.device, path]
         self.errors, self.errors_read = tempfile.TemporaryFile(), 0
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=self.errors, env=environment, bufsize=0,
@@ -106,6 +116,8 @@ class Vdbq:
 
     def close(self):
         """Ends the shell."""
+        if self.other:
+            self.other.close()
         if self.process is None:
             return
         try:

@@ -5,7 +5,6 @@ import time
 from .checks import CHECKS, Difference
 from .engines import Died, Refused
 from .nodes import smaller
-from .tables import Table
 
 
 def difference(case, vdbq, peer):
@@ -81,7 +80,7 @@ class Reducer:
     @staticmethod
     def with_table(case, i, columns, rows):
         tables = list(case.tables)
-        tables[i] = Table(tables[i].name, columns, rows, tables[i].indexed)
+        tables[i] = tables[i].changed(columns=columns, rows=rows)
         return case.copy(tables=tables)
 
     def smaller_query(self, case):
@@ -122,8 +121,10 @@ class Reducer:
     def plain_tables(self, case):
         """Without indexes, and as vdbq works by itself."""
         for i, table in enumerate(case.tables):
-            made = case.copy(tables=[*case.tables[:i], Table(table.name, table.columns, table.rows),
-                                     *case.tables[i + 1:]])
-            case = made if table.indexed and self.still(made) else case
+            for name in ('indexed', 'unique'):
+                made = case.copy(tables=[*case.tables[:i], table.changed(**{name: ()}),
+                                         *case.tables[i + 1:]])
+                if getattr(table, name) and self.still(made):
+                    case, table = made, made.tables[i]
         made = case.copy(settings=())
         return made if case.settings and self.still(made) else case

@@ -33,14 +33,24 @@ def column_node(name, qualifier=''):
 class Table:
     """Columns by name and rows of plain values, DECIMAL as hundredths."""
 
-    def __init__(self, name, columns, rows, indexed=()):
-        self.name, self.columns, self.rows, self.indexed = name, columns, rows, indexed
+    def __init__(self, name, columns, rows, indexed=(), unique=()):
+        self.name, self.columns, self.rows = name, columns, rows
+        self.indexed, self.unique = indexed, unique
+
+    def changed(self, **changes):
+        """The same table with something else."""
+        made = Table(self.name, self.columns, self.rows, self.indexed, self.unique)
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
 
     def statements(self, dialect):
         """SQL that makes it and fills it."""
         types = {'sqlite': SQLITE_TYPES, 'duckdb': DUCKDB_TYPES}.get(dialect, {})
         columns = [COLUMNS[c][1] for c in self.columns]
         body = ', '.join(f'{c} {types.get(t, t)}' for c, t in zip(self.columns, columns))
+        if self.unique and set(self.unique) <= set(self.columns):
+            body += f', UNIQUE ({", ".join(self.unique)})'
         made = [f'CREATE TABLE {self.name} ({body})']
         if self.rows:
             rows = ', '.join('(' + ', '.join(
@@ -108,7 +118,22 @@ def random_table(rng, name, allowed):
         rows.append(tuple(number + 1 if c == 'p' else None if rng.random() < null_share[c]
                           else random_value(rng, c) for c in columns))
     indexed = rng.sample(columns, min(len(columns), 2)) if rng.random() < 0.3 else ()
-    return Table(name, columns, rows, indexed)
+    unique = ()
+    if rng.random() < 0.4:
+        unique = rng.sample(columns, min(len(columns), rng.choice((1, 1, 2))))
+        rows = without_twins(columns, rows, unique)
+    return Table(name, columns, rows, indexed, unique)
+
+
+def without_twins(columns, rows, unique):
+    """The rows without those that have the unique columns of one before."""
+    places, known, kept = [columns.index(c) for c in unique], set(), []
+    for row in rows:
+        values = tuple(row[i] for i in places)
+        if None in values or values not in known:
+            kept.append(row)
+        known.add(values)
+    return kept
 
 
 def random_tables(rng, allowed=tuple(COLUMNS)):
