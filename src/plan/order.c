@@ -321,17 +321,17 @@ static struct expression *over_both(const struct joining *joining,
                            0);
 }
 
-static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
-                                      struct node *nodes[2],
-                                      struct vector *parts,
-                                      struct step_band *band)
+/* The parts that can be tested where a leaf is joined, over the columns of
+ * both; NULL in the place of others. */
+static enum vdbq_status parts_over_both(const struct joining *joining,
+                                        unsigned leaf,
+                                        struct node *const nodes[2],
+                                        struct vector *parts)
 {
     struct binder *binder = joining->binder;
     int *columns = both_columns(joining, leaf);
     struct node *both =
         columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
-    unsigned middle = nodes[0]->column_count;
-    enum vdbq_status status;
 
     if (both == NULL)
         return binder->error->status;
@@ -342,26 +342,65 @@ static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
             return binder->error->status;
         if (!vector_append(parts, &e, 1))
             return error_no_memory(binder->error);
-        joining->parts[i].done |= e != NULL;
     }
-    status = join_add_band(binder, nodes, middle, parts, band);
-    for (size_t i = 0; i < joining->part_count; i++)
+    return VDBQ_OK;
+}
+
+/* Whether a band costs less than a grid would. */
+static enum vdbq_status band_pays(const struct joining *joining,
+                                  struct node *const nodes[2],
+                                  const struct vector *parts, bool *pays)
+{
+    const struct estimate_nodes both = { nodes[0], nodes[1] };
+    struct band_sides sides = { .columns = estimate_of_nodes(&both) };
+    struct band_price price;
+    enum vdbq_status status;
+
+    for (int i = 0; i < 2; i++) {
+        estimate_node(nodes[i]);
+        sides.rows[i] = nodes[i]->rows;
+        sides.bases[i] = estimate_base(nodes[i]);
+    }
+    status = join_price_band(joining->binder, nodes[0]->column_count, parts,
+                             &sides, &price);
+    *pays = price.band < price.grid;
+    return status;
+}
+
+static enum vdbq_status add_best_band(struct joining *joining,
+                                      struct node *nodes[2],
+                                      struct vector *parts,
+                                      struct step_band *band)
+{
+    enum vdbq_status status;
+
+    for (size_t i = 0; i < parts->count; i++)
+        joining->parts[i].done |=
+            VECTOR_ITEMS(parts, struct expression *)[i] != NULL;
+    status = join_add_band(joining->binder, nodes, nodes[0]->column_count,
+                           parts, band);
+    for (size_t i = 0; i < parts->count; i++)
         if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
             joining->parts[i].done = false;
     return status;
 }
 
-/* What is said of the order of both, where there are no keys. */
+/* What is said of the order of both, where there are no keys and it pays. */
 static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
 {
     struct vector parts = VECTOR(struct expression *);
     enum vdbq_status status;
+    bool pays = false;
 
     if (join->left_keys.count > 0)
         return VDBQ_OK;
-    status = add_best_band(joining, leaf, nodes, &parts, &join->band);
+    status = parts_over_both(joining, leaf, nodes, &parts);
+    if (status == VDBQ_OK)
+        status = band_pays(joining, nodes, &parts, &pays);
+    if (status == VDBQ_OK && pays)
+        status = add_best_band(joining, nodes, &parts, &join->band);
     vector_finish(&parts);
     return status;
 }
