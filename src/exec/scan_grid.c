@@ -9,6 +9,7 @@
  * Launches run over blocks: all left rows of a chunk with all inner rows; or
  * where the inner rows are there in parts, a left row with a part.
  */
+#include "device/kernel.h"
 #include "exec/feed.h"
 #include "exec/grid_left.h"
 #include "exec/word_table.h"
@@ -34,6 +35,9 @@ struct scan_grid {
     struct left_chunk *chunks[RUNNER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
     uint64_t cells_done;
+    struct device *device;       /* that may take the rows; NULL: none    */
+    uint64_t room;               /* of its memory, for a step             */
+    struct sink *sink;           /* takes them; NULL: batches give them   */
     bool fed;                    /* nothing is left to start              */
     struct error held;           /* ... since this happened; status OK: not */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL   */
@@ -152,6 +156,9 @@ static enum vdbq_status open_runner(struct scan_grid *grid,
         params->choose_context, NULL, grid->head.rows_most, &place, error);
     if (status != VDBQ_OK)
         return status;
+    if (place.takes && device_has_kernels(place.device))
+        grid->device = place.device;
+    grid->room = stream_place_room(&place);
     grid->left = (struct grid_left){ .axis = &grid->axes[0],
                                      .device = place.device,
                                      .mapped = place.mode == MODE_MAPPED };
@@ -333,30 +340,93 @@ static void launch_done(struct scan_grid *grid)
         grid->chunks[i] = grid->chunks[i + 1];
 }
 
+/* The next rows of launches, maybe none where a sink takes them; `*more`: they
+ * were not the last ones. */
+static enum vdbq_status next_rows(struct scan_grid *grid,
+                                  struct vdbq_batch *batch, bool *more,
+                                  struct error *error)
+{
+    enum vdbq_status status = feed(grid, error);
+    batch->rows = 0;
+    if (status != VDBQ_OK)
+        return status;
+    *more = runner_in_flight(grid->runner) > 0;
+    if (*more)
+        status = runner_batch(grid->runner, batch, error);
+    if (*more && status == VDBQ_OK && batch->rows == 0)
+        launch_done(grid);
+    if (*more || grid->held.status == VDBQ_OK)
+        return status;
+    *error = grid->held;
+    return error->status;
+}
+
 static enum vdbq_status scan_grid_batch(struct stream *stream,
                                         struct vdbq_batch *batch,
                                         struct error *error)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     enum vdbq_status status = VDBQ_OK;
+    bool more = grid->runner != NULL;
     batch->rows = 0;
-    while (status == VDBQ_OK && batch->rows == 0 && grid->runner != NULL) {
-        status = feed(grid, error);
-        if (status != VDBQ_OK || runner_in_flight(grid->runner) == 0)
-            break;
-        status = runner_batch(grid->runner, batch, error);
-        if (status == VDBQ_OK && batch->rows == 0)
-            launch_done(grid);
-    }
-    if (status == VDBQ_OK && batch->rows == 0 &&
-        grid->held.status != VDBQ_OK) {
-        *error = grid->held;
-        return error->status;
-    }
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = next_rows(grid, batch, &more, error);
     if (status == VDBQ_OK && batch->rows > 0)
         stream_retype(stream, batch, grid->vectors);
     return status;
 }
+
+/* ---------------------------------------------------- rows on a device -- */
+
+static struct device *scan_grid_device(const struct stream *stream,
+                                       uint64_t *room)
+{
+    const struct scan_grid *grid = (const struct scan_grid *)stream;
+    *room = grid->room;
+    return grid->device;
+}
+
+static struct words *scan_grid_words(const struct stream *stream,
+                                     unsigned column);
+
+static struct device_column *scan_grid_columns(struct stream *stream)
+{
+    const struct program *program = &stream->step->scan.program;
+    unsigned count = stream->step->column_count;
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = device_column_of(
+            &stream->step->columns[i],
+            program_result(program, i).null_register >= 0,
+            scan_grid_words(stream, i));
+    return columns;
+}
+
+static void scan_grid_sink(struct stream *stream, struct sink *sink)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    grid->sink = sink;
+    runner_sink(grid->runner, sink);
+}
+
+static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
+                                          struct error *error)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    struct vdbq_batch none;
+    enum vdbq_status status = next_rows(grid, &none, more, error);
+    stream->rows = grid->sink->rows;
+    return status;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_grid_device,
+    .columns = scan_grid_columns,
+    .sink = scan_grid_sink,
+    .advance = scan_grid_advance,
+};
+
+/* ------------------------------------------------------------------ rest -- */
 
 static struct words *scan_grid_words(const struct stream *stream,
                                      unsigned column)
@@ -393,6 +463,7 @@ const struct stream_kind scan_grid = {
     .calls = { .batch = scan_grid_batch,
                .words = scan_grid_words,
                .stats = scan_grid_stats,
-               .close = scan_grid_close },
+               .close = scan_grid_close,
+               .device = &device_calls },
     .open = scan_grid_open,
 };
