@@ -215,6 +215,66 @@ static void joins(void **state)
                "where fact.a = t.g");
 }
 
+/* How the tables of a query are joined, the last ones where there are more
+ * than two. */
+static const char *way_of(const char *sql)
+{
+    char text[1000];
+    const char *way = "grid";
+    vdbq_query *query;
+
+    snprintf(text, sizeof text, "explain %s", sql);
+    if (vdbq_prepare(db, text, -1, &query, NULL) != VDBQ_OK)
+        fail_msg("%s: %s", sql, vdbq_error(db)->message);
+    while (vdbq_query_row(query) == VDBQ_ROW) {
+        const char *line = vdbq_query_text(query, 0);
+        const char *join = strstr(line, " join ");
+        if (join != NULL)
+            way = strchr(join, '<') != NULL ? "band" : "equality";
+    }
+    vdbq_query_close(query);
+    return way;
+}
+
+/* The ten queries of the joins' paper, and others: a band is made where it
+ * leaves few pairs, or few rows are worth no launch. */
+static void bands_where_they_pay(void **state)
+{
+    static const char *const ways[][2] = {
+        { "grid", "u.a > 60 and t.b < 0" },
+        { "grid", "u.x > 60.0 and t.x < 0.0" },
+        { "band", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.a > u.a" },
+        { "band", "(t.id - u.id) < 5 and (t.id - u.id) > -5 and t.x > u.x" },
+        { "grid", "(u.a < t.c) and (t.c + 40) > (u.a - 10)" },
+        { "grid", "(u.x < t.x) and (t.x + 40.0) > (u.x - 10.0)" },
+        { "equality", "t.b = u.b and t.b * u.c >= -5 and t.b * u.c <= 5" },
+        { "equality", "t.x = u.x and t.x * u.x >= -5.0 and t.x * u.x <= 5.0" },
+        { "grid", "u.a >= -1 and u.a <= 1 or t.b >= -1 and t.b <= 1" },
+        { "grid", "u.x >= -1.0 and u.x <= 1.0 or t.x >= -1.0 and t.x <= 1.0" },
+        { "grid", "t.a between u.a - 50 and u.a + 50" },
+        { "band", "t.id between u.id * 2 and u.id * 2 + 20" },
+        { "band", "t.a < u.a and t.id < 50 and u.id < 50" }
+    };
+    char sql[500];
+
+    (void)state;
+    run("create table cell (id integer primary key, a integer, b integer, "
+        "c integer, x double);"
+        "insert into cell select i, i * 7919 % 201 - 100, i * 31 % 37 - 18, "
+        "i * 97 % 161 - 80, i * 3571 % 2000 / 10.0 - 100 from number "
+        "where i < 3500");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(sql, sizeof sql, "select t.id, u.a from cell t, cell u "
+                 "where %s", ways[i][1]);
+        if (strcmp(way_of(sql), ways[i][0]) != 0)
+            fail_msg("%s is no %s", sql, ways[i][0]);
+    }
+    /* A band that leaves few pairs comes before a key that leaves many. */
+    assert_string_equal(way_of("select t.id, u.id, v.id from cell t, cell u, "
+                               "cell v where t.b = u.b and t.id between "
+                               "v.id * 2 and v.id * 2 + 1"), "equality");
+}
+
 static void nothing_there(void **state)
 {
     (void)state;
@@ -239,6 +299,7 @@ int main(void)
         cmocka_unit_test(equalities), cmocka_unit_test(ranges),
         cmocka_unit_test(nulls),      cmocka_unit_test(several),
         cmocka_unit_test(groups),     cmocka_unit_test(joins),
+        cmocka_unit_test(bands_where_they_pay),
         cmocka_unit_test(nothing_there),
         cmocka_unit_test(inner_queries_are_counted),
     };

@@ -54,6 +54,12 @@ static void condition(unsigned a, unsigned b, double share)
     };
 }
 
+static void band(unsigned a, unsigned b, double share)
+{
+    condition(a, b, share);
+    edges[problem.edge_count - 1].band = true;
+}
+
 /* That the leaves come so: "0 2 1". */
 static void comes(const char *expected)
 {
@@ -148,6 +154,27 @@ static void what_nothing_connects_comes_last(void **state)
 }
 
 /* More leaves than the cheapest order can be sought for. */
+/* A band that leaves few pairs is as good as a key, and comes before one that
+ * leaves many. */
+static void bands_connect(void **state)
+{
+    (void)state;
+    leaves(3, (const double[]){ 1e6, 1e6, 1e3 });
+    key(0, 1, 10);
+    edges[0].unique[1] = false;
+    condition(0, 2, 1e-6);
+    comes("0 1 2");
+    leaves(3, (const double[]){ 1e6, 1e6, 1e3 });
+    key(0, 1, 10);
+    edges[0].unique[1] = false;
+    band(0, 2, 1e-6);
+    comes("0 2 1");
+    leaves(3, (const double[]){ 1e6, 1e6, 1e3 });
+    key(0, 1, 1e6);
+    band(1, 2, 0.5);
+    comes("0 1 2");
+}
+
 static void many_leaves(void **state)
 {
     double rows[LEAVES_MAX];
@@ -192,6 +219,7 @@ int main(void)
         cmocka_unit_test(growing_joins_come_late),
         cmocka_unit_test(cliques),
         cmocka_unit_test(what_nothing_connects_comes_last),
+        cmocka_unit_test(bands_connect),
         cmocka_unit_test(many_leaves),
         cmocka_unit_test(empty_and_endless),
     };

@@ -525,6 +525,74 @@ static void test_auto(void **state)
     vdbq_close(db);
 }
 
+/* --------------------------------------------------------------- grids -- */
+
+static const char *const grids[] = {
+    "select a.id, b.id, b.x from t a, t b where a.y * b.y > 100000 and "
+    "a.id < 40",
+    "select a.id, b.x, c.id from t a, t b, t c where a.y * b.y > 100000 and "
+    "a.id < 40 and c.id * 2 + a.id = 44 and c.id < 50",
+};
+
+/* Inner rows that are there in parts, as the budget has room for: the same
+ * rows, by more launches. Where not even a part fits, it says so. */
+static void check_parts(vdbq *db)
+{
+    struct vdbq_stats whole, parts;
+
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        set_bytes(db, "device_memory", 0);
+        set(db, "mode", "mapped");
+        struct answer wanted = ask(db, grids[i], &whole);
+        assert_int_equal(wanted.status, VDBQ_OK);
+        assert_true(wanted.rows > 1000);
+        set_bytes(db, "device_memory", ROWS * 8);
+        for (int mode = 0; mode < MODES - 1; mode++) {
+            set(db, "mode", modes[mode]);
+            struct answer got = ask(db, grids[i], &parts);
+            assert_int_equal(got.status, VDBQ_OK);
+            assert_int_equal(got.rows, wanted.rows);
+            assert_int_equal(got.hash, wanted.hash);
+            assert_true(parts.launches > whole.launches + 10);
+        }
+        set_bytes(db, "device_memory", 100);
+        assert_int_equal(ask(db, grids[i], NULL).status, VDBQ_LIMIT);
+        assert_non_null(strstr(vdbq_error(db)->hint, "VDBQ_DEVICE_MEMORY"));
+    }
+}
+
+static void test_grid_parts(void **state)
+{
+    (void)state;
+    on_devices(check_parts);
+}
+
+/* What counts a grid's rows where they are gives the same, and moves next to
+ * nothing to the host. */
+static void test_grid_rows_stay(void **state)
+{
+    static const char sql[] =
+        "select b.x < 500, count(*), sum(b.id), max(a.y) from t a, t b "
+        "where a.y * b.y > 1000 and a.id < 100 group by b.x < 500";
+    struct vdbq_stats host, device;
+    vdbq *db = open_on(device_name(1));
+
+    (void)state;
+    if (db == NULL)
+        skip();
+    set(db, "mode", "streamed");
+    set(db, "steps", "host");
+    struct answer wanted = ask(db, sql, &host);
+    set(db, "steps", "device");
+    struct answer got = ask(db, sql, &device);
+    assert_int_equal(wanted.status, VDBQ_OK);
+    assert_int_equal(got.status, VDBQ_OK);
+    assert_int_equal(got.rows, 3);
+    assert_int_equal(got.hash, wanted.hash);
+    assert_true(host.bytes_out > 1000000 && device.bytes_out < 100000);
+    vdbq_close(db);
+}
+
 /* ---------------------------------------------------------------- kept -- */
 
 /* Released memory serves again, unless it is much larger. */
@@ -565,6 +633,8 @@ int main(void)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_open_queries),
         cmocka_unit_test(test_failing_calls),
+        cmocka_unit_test(test_grid_parts),
+        cmocka_unit_test(test_grid_rows_stay),
         cmocka_unit_test(test_auto),
         cmocka_unit_test(test_cached),
     };

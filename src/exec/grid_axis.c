@@ -84,7 +84,8 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
     return VDBQ_OK;
 }
 
-void axis_close_rows(struct axis *axis, struct stream *grid)
+/* Ends the use of the rows. */
+static void close_rows(struct axis *axis, struct stream *grid)
 {
     for (size_t i = 0; i < grid->step->inputs.count; i++)
         if (axis->rows != NULL && grid->inputs[i] == axis->rows) {
@@ -95,10 +96,29 @@ void axis_close_rows(struct axis *axis, struct stream *grid)
     axis->rows = NULL;
 }
 
+enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
+                             struct device *device, struct error *error)
+{
+    unsigned columns = axis->rows->step->column_count;
+    bool *wanted = memory_zeroed(columns + (size_t)1, sizeof *wanted);
+    if (wanted == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < axis->feed_count; i++)
+        if (axis->feeds[i].column >= 0)
+            wanted[axis->feeds[i].column] = true;
+    enum vdbq_status status = inner_rows_take(
+        &axis->inner, axis->rows,
+        &(struct inner_device_params){ .device = device, .wanted = wanted },
+        error);
+    memory_release(wanted);
+    close_rows(axis, grid);
+    return status;
+}
+
 void axis_finish(struct axis *axis, struct stream *grid)
 {
-    axis_close_rows(axis, grid);
-    relation_finish(&axis->relation);
+    close_rows(axis, grid);
+    inner_rows_finish(&axis->inner);
     steps_finish(&axis->steps);
     memory_release(axis->feeds);
     *axis = (struct axis){ 0 };
@@ -110,87 +130,75 @@ struct words *axis_words(const struct axis *axis, unsigned feed)
     if (column < 0)
         return NULL;
     return axis->rows != NULL ? stream_words(axis->rows, (unsigned)column)
-                              : axis->relation.columns[column].words;
+                              : axis->inner.relation.columns[column].words;
 }
 
 /* --------------------------------------------------------------- inner -- */
 
-/* Bytes that a feed takes for so many rows, with its NULL flags. */
-static u64 feed_bytes(const struct axis *axis, unsigned feed, uint64_t rows)
-{
-    const struct axis_feed *from = &axis->feeds[feed];
-    u64 bytes = TABLET_ALIGNED(rows * from->width);
-    if (from->column >= 0 && axis->relation.columns[from->column].nulls != NULL)
-        bytes += TABLET_ALIGNED(rows);
-    return bytes;
-}
-
-static u64 axis_bytes(const struct axis *axis, uint64_t rows)
-{
-    u64 bytes = 0;
-    for (unsigned i = 0; i < axis->feed_count; i++)
-        bytes += feed_bytes(axis, i, rows);
-    return bytes;
-}
-
-/* Makes parts of axis 1 such that one fits beside the other inner rows. */
-static void make_parts(struct grid_inner *inner, const struct device *device)
-{
-    const struct device_facts *facts = device_facts(device);
-    const struct axis *first = &inner->axes[1];
-    uint64_t most = facts->memory_bytes / INNER_SHARE, others = TABLET_ALIGN;
-    uint64_t rows = first->relation.rows;
-    if (most > facts->buffer_max_bytes)
-        most = facts->buffer_max_bytes;
-    if (inner->axis_count > 2)
-        others += axis_bytes(&inner->axes[2], inner->axes[2].relation.rows);
-    while (rows > TABLET_ALIGN && axis_bytes(first, rows) + others > most)
-        rows = rows / 2 + 1;
-    inner->part_rows = rows > 0 ? rows : 1;
-    inner->parts =
-        (first->relation.rows + inner->part_rows - 1) / inner->part_rows;
-    inner->part = inner->parts;
-}
-
 /* The most rows of an axis that are there at a time. */
 static uint64_t rows_there(const struct grid_inner *inner, unsigned axis)
 {
-    return axis == 1 ? inner->part_rows : inner->axes[axis].relation.rows;
+    return axis == 1 ? inner->part_rows
+                     : inner->axes[axis].inner.relation.rows;
 }
 
 /* Gives the feeds their places; gives the bytes of all. Offset 0 is left out:
  * it means that there are no NULLs. */
 static u64 place_feeds(struct grid_inner *inner)
 {
-    u64 at = TABLET_ALIGN;
-    struct inner_feed *feed = inner->feeds;
-    for (unsigned a = 1; a < inner->axis_count; a++)
-        for (unsigned i = 0; i < inner->axes[a].feed_count; i++, feed++) {
-            uint64_t rows = rows_there(inner, a);
-            u64 values =
-                TABLET_ALIGNED(rows * inner->axes[a].feeds[i].width);
-            u64 bytes = feed_bytes(&inner->axes[a], i, rows);
-            *feed = (struct inner_feed){
-                .values = at, .nulls = bytes > values ? at + values : 0
-            };
-            at += bytes;
+    u64 end = TABLET_ALIGN;
+    struct inner_feed *to = inner->feeds;
+    for (unsigned a = 1; a < inner->axis_count; a++) {
+        const struct axis *axis = &inner->axes[a];
+        for (unsigned i = 0; i < axis->feed_count; i++, to++) {
+            int column = axis->feeds[i].column;
+            bool nulls = column >= 0 && inner_rows_nullable(&axis->inner,
+                                                            (unsigned)column);
+            *to = inner_rows_place(rows_there(inner, a), axis->feeds[i].width,
+                                   nulls, &end);
         }
-    return at;
+    }
+    return end;
+}
+
+/* Makes parts of axis 1 such that one fits beside the other inner rows. */
+static void make_parts(struct grid_inner *inner, const struct device *device,
+                       const struct resident *resident)
+{
+    const struct device_facts *facts = device_facts(device);
+    uint64_t rows = inner->axes[1].inner.relation.rows;
+    uint64_t most = resident != NULL ? resident_budget(resident)
+                                     : facts->memory_bytes;
+    most = most / INNER_SHARE < facts->buffer_max_bytes
+               ? most / INNER_SHARE : facts->buffer_max_bytes;
+    inner->part_rows = rows > 0 ? rows : 1;
+    while ((inner->bytes = place_feeds(inner)) > most
+           && inner->part_rows > TABLET_ALIGN)
+        inner->part_rows = inner->part_rows / 2 + 1;
+    inner->parts = (rows + inner->part_rows - 1) / inner->part_rows;
+    inner->part = inner->parts;
 }
 
 enum vdbq_status grid_inner_init(struct grid_inner *inner,
-                                 struct device *device, struct arena *arena,
-                                 struct error *error)
+                                 struct device *device,
+                                 struct resident *resident,
+                                 struct arena *arena, struct error *error)
 {
+    enum vdbq_status status = VDBQ_OK;
     for (unsigned a = 1; a < inner->axis_count; a++)
         inner->feed_count += inner->axes[a].feed_count;
     inner->feeds =
         arena_alloc(arena, (inner->feed_count + 1) * sizeof *inner->feeds);
     if (inner->feeds == NULL)
         return error_no_memory(error);
-    make_parts(inner, device);
-    enum vdbq_status status = device_memory_create(
-        device, MEMORY_DEVICE, place_feeds(inner), &inner->memory, error);
+    make_parts(inner, device, resident);
+    if (resident != NULL)
+        status = resident_reserve(resident, inner->bytes, error);
+    if (status != VDBQ_OK)
+        return status;
+    inner->resident = resident;
+    status = device_memory_create(device, MEMORY_DEVICE, inner->bytes,
+                                  &inner->memory, error);
     inner->run = (struct run_inner){ .memory = inner->memory,
                                      .feeds = inner->feeds };
     return status;
@@ -199,28 +207,21 @@ enum vdbq_status grid_inner_init(struct grid_inner *inner,
 void grid_inner_finish(struct grid_inner *inner)
 {
     device_memory_release(inner->memory);
+    if (inner->resident != NULL)
+        resident_return(inner->resident, inner->bytes);
     *inner = (struct grid_inner){ 0 };
 }
 
 uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part)
 {
     uint64_t left =
-        inner->axes[1].relation.rows - part * inner->part_rows;
+        inner->axes[1].inner.relation.rows - part * inner->part_rows;
     return left < inner->part_rows ? left : inner->part_rows;
 }
 
-static enum vdbq_status write_bytes(struct grid_inner *inner, u64 at,
-                                    const void *bytes, u64 size,
-                                    struct device_times *times,
-                                    struct error *error)
-{
-    inner->bytes += size;
-    return device_write(inner->memory, at, bytes, size, times, error);
-}
-
 /* Numbers of rows, from `first` on. */
-static enum vdbq_status write_numbers(struct grid_inner *inner, u64 at,
-                                      uint64_t first, uint64_t rows,
+static enum vdbq_status write_numbers(const struct grid_inner *inner,
+                                      u64 at, uint64_t first, uint64_t rows,
                                       struct device_times *times,
                                       struct error *error)
 {
@@ -229,31 +230,26 @@ static enum vdbq_status write_numbers(struct grid_inner *inner, u64 at,
         return error_no_memory(error);
     for (uint64_t i = 0; i < rows; i++)
         numbers[i] = (i64)(first + i);
-    enum vdbq_status status = write_bytes(inner, at, numbers,
-                                          rows * sizeof *numbers, times, error);
+    enum vdbq_status status =
+        device_write(inner->memory, at, numbers, rows * sizeof *numbers, times,
+                     error);
     memory_release(numbers);
     return status;
 }
 
 /* Rows [first, first + rows) of a feed. */
-static enum vdbq_status write_feed(struct grid_inner *inner,
-                                   const struct axis *axis, unsigned number,
+static enum vdbq_status write_feed(struct grid_inner *inner, unsigned a,
+                                   unsigned number,
                                    const struct inner_feed *to, uint64_t first,
                                    uint64_t rows, struct device_times *times,
                                    struct error *error)
 {
-    const struct axis_feed *feed = &axis->feeds[number];
-    if (feed->column < 0)
+    struct axis *axis = &inner->axes[a];
+    int column = axis->feeds[number].column;
+    if (column < 0)
         return write_numbers(inner, to->values, first, rows, times, error);
-    const struct relation_column *from =
-        &axis->relation.columns[feed->column];
-    enum vdbq_status status = write_bytes(
-        inner, to->values, (const u8 *)from->values + first * feed->width,
-        rows * feed->width, times, error);
-    if (status == VDBQ_OK && to->nulls != 0)
-        status = write_bytes(inner, to->nulls, from->nulls + first, rows,
-                             times, error);
-    return status;
+    return inner_rows_write(&axis->inner, (unsigned)column, first, rows,
+                            inner->memory, to, times, error);
 }
 
 enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
@@ -267,11 +263,10 @@ enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
         const struct axis *axis = &inner->axes[a];
         uint64_t first = a == 1 ? part * inner->part_rows : 0;
         uint64_t rows = a == 1 ? grid_inner_rows(inner, part)
-                               : axis->relation.rows;
+                               : axis->inner.relation.rows;
         for (unsigned i = 0; i < axis->feed_count; i++, feed++)
             if (status == VDBQ_OK && (a == 1 || all))
-                status = write_feed(inner, axis, i, feed, first, rows, times,
-                                    error);
+                status = write_feed(inner, a, i, feed, first, rows, times, error);
     }
     inner->part = part;
     return status;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The axes of a grid: where the rows of each come from, and the rows of all
- * but the first, which are gathered in the device's memory.
+ * but the first, which are put into the device's memory.
  */
 #ifndef VDBQ_EXEC_GRID_AXIS_H
 #define VDBQ_EXEC_GRID_AXIS_H
 
-#include "exec/control.h"
-#include "exec/relation.h"
+#include "exec/inner_rows.h"
+#include "exec/resident.h"
 #include "exec/stream_inner.h"
 
 /* A column that the program reads of an axis. */
@@ -24,7 +24,7 @@ struct axis {
     struct steps steps;    /* the slice, of a table; else zeroed          */
     struct axis_feed *feeds;
     unsigned feed_count;
-    struct relation relation; /* all rows, once they were gathered        */
+    struct inner_rows inner;  /* all rows, once they were gathered        */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
@@ -33,8 +33,9 @@ enum vdbq_status axis_open(struct axis *axis, struct stream *grid,
                            const struct program_pack *pack, int cursor,
                            struct error *error);
 void axis_finish(struct axis *axis, struct stream *grid);
-/* Ends the use of the rows, which were all taken. */
-void axis_close_rows(struct axis *axis, struct stream *grid);
+/* Gathers the rows; on `device` if they are there (NULL: they come). */
+enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
+                             struct device *device, struct error *error);
 
 /* The words of a feed; NULL: it is no text. */
 struct words *axis_words(const struct axis *axis, unsigned feed);
@@ -45,21 +46,24 @@ struct grid_inner {
     struct axis *axes;          /* the first one is the left one         */
     unsigned axis_count;
     struct device_memory *memory;
+    struct resident *resident;  /* of which `bytes` are held; NULL: none  */
     struct inner_feed *feeds;   /* in the order of the pack's            */
     unsigned feed_count;
     uint64_t part_rows;         /* of axis 1 in a part, at most          */
     uint64_t parts;
     uint64_t part;              /* that is there; `parts`: none          */
-    uint64_t bytes;             /* that were moved to the device         */
+    uint64_t bytes;             /* of the memory                         */
     struct run_inner run;       /* for runner_params; ranks are the
                                    caller's to set                       */
 };
 
-/* Gives the gathered rows of the axes their places; a zeroed struct with axes
- * and their count. */
+/* Gives the gathered rows of the axes their places, within a share of the
+ * budget (NULL: of the device's memory); a zeroed struct with axes and their
+ * count. Fails with LIMIT where not even a part fits. */
 enum vdbq_status grid_inner_init(struct grid_inner *inner,
-                                 struct device *device, struct arena *arena,
-                                 struct error *error);
+                                 struct device *device,
+                                 struct resident *resident,
+                                 struct arena *arena, struct error *error);
 void grid_inner_finish(struct grid_inner *inner);
 /* Rows of axis 1 in a part. */
 uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "base/parallel.h"
-#include "exec/inner_device.h"
 #include "exec/inner_facts.h"
+#include "exec/inner_rows.h"
 #include "exec/key_index.h"
 #include "exec/stream_inner.h"
 #include "program/interval.h"
@@ -29,10 +29,7 @@ struct inner {
     const struct stream_params *params;
     const struct program *program;
     struct program_pack pack;
-    struct relation *relations; /* one a cursor; of those that are axes none */
-    struct inner_device **taken; /* one a cursor: its rows are on the device,
-                                   and those of the relation nowhere; NULL:
-                                   they are there                            */
+    struct inner_rows *rows;    /* one a cursor; of those that are axes none */
     unsigned cursors;
     struct words **words;       /* one a column: see inner_words()           */
     struct run_inner run;
@@ -67,12 +64,12 @@ static const struct program_feed *feed_at(const struct inner *inner,
 static struct relation_column *column_at(const struct inner *inner, unsigned i)
 {
     const struct program_feed *feed = feed_at(inner, i);
-    return &inner->relations[feed->cursor].columns[feed->column];
+    return &inner->rows[feed->cursor].relation.columns[feed->column];
 }
 
 static uint64_t rows_at(const struct inner *inner, unsigned i)
 {
-    return inner->relations[feed_at(inner, i)->cursor].rows;
+    return inner->rows[feed_at(inner, i)->cursor].relation.rows;
 }
 
 static unsigned threads_of(const struct inner *inner)
@@ -99,33 +96,6 @@ static bool find_wanted(const struct inner *inner, unsigned cursor,
     return good;
 }
 
-/* Leaves the rows of a cursor on the device, if they are and can be there. */
-static enum vdbq_status take_on_device(struct inner *inner,
-                                       struct stream *input, unsigned cursor,
-                                       struct device *device,
-                                       struct error *error)
-{
-    struct relation *relation = &inner->relations[cursor];
-    const struct step *step = input->step;
-    bool *wanted = arena_alloc(&inner->arena, step->column_count + (size_t)1);
-    enum vdbq_status status = VDBQ_OK;
-    if (wanted == NULL)
-        return error_no_memory(error);
-    if (find_wanted(inner, cursor, wanted))
-        status = inner_device_take(
-            &(struct inner_device_params){ .device = device,
-                                           .wanted = wanted },
-            input, &inner->taken[cursor], error);
-    if (status != VDBQ_OK || inner->taken[cursor] == NULL)
-        return status;
-    status = relation_init(relation, step->columns, step->column_count, error);
-    for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
-        if (step->columns[i].type == VDBQ_TEXT)
-            relation_words(relation, i, words_hold(stream_words(input, i)));
-    relation->rows = inner_device_rows(inner->taken[cursor]);
-    return status;
-}
-
 /* Takes the rows of one probed cursor. */
 static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
                                   unsigned cursor, struct device *device,
@@ -133,20 +103,25 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
 {
     const struct program_table *table =
         vector_at(&inner->program->tables, cursor);
-    struct relation *relation = &inner->relations[cursor];
     struct stream *input = stream->inputs[table->input - 1];
-    enum vdbq_status status =
-        take_on_device(inner, input, cursor, device, error);
-    if (status == VDBQ_OK && inner->taken[cursor] == NULL)
-        status = stream_gather(input, relation, error);
+    bool *wanted =
+        arena_alloc(&inner->arena, input->step->column_count + (size_t)1);
+    if (wanted == NULL)
+        return error_no_memory(error);
+    bool can = find_wanted(inner, cursor, wanted);
+    enum vdbq_status status = inner_rows_take(
+        &inner->rows[cursor], input,
+        &(struct inner_device_params){ .device = can ? device : NULL,
+                                       .wanted = wanted }, error);
     if (status != VDBQ_OK)
         return status;
+    uint64_t rows = inner->rows[cursor].relation.rows;
     stream_close_input(stream, table->input - 1);
-    if (relation->rows > KEY_ROWS_MAX)
+    if (rows > KEY_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "%llu rows of %s on the inner side of a join; %u can "
-                         "be probed", (unsigned long long)relation->rows,
-                         table->name, KEY_ROWS_MAX);
+                         "be probed", (unsigned long long)rows, table->name,
+                         KEY_ROWS_MAX);
     return VDBQ_OK;
 }
 
@@ -160,16 +135,14 @@ static enum vdbq_status describe(struct inner *inner, struct error *error)
         return status;
     size_t count = column_count(inner) + (size_t)1;
     size_t ranges = count + inner->pack.index_count;
-    inner->relations = arena_alloc(arena, inner->cursors *
-                                              sizeof *inner->relations);
-    inner->taken = arena_alloc(arena, inner->cursors * sizeof *inner->taken);
+    inner->rows = arena_alloc(arena, inner->cursors * sizeof *inner->rows);
     inner->words = arena_alloc(arena, count * sizeof *inner->words);
     inner->ranks = arena_alloc(arena, count * sizeof *inner->ranks);
     inner->feeds = arena_alloc(arena, count * sizeof *inner->feeds);
     inner->indexes = arena_alloc(arena, count * sizeof *inner->indexes);
     inner->ranges = arena_alloc(arena, ranges * sizeof *inner->ranges);
-    if (!inner->relations || !inner->taken || !inner->words ||
-        !inner->ranks || !inner->feeds || !inner->indexes || !inner->ranges) {
+    if (!inner->rows || !inner->words || !inner->ranks ||
+        !inner->feeds || !inner->indexes || !inner->ranges) {
         inner->cursors = 0;
         return error_no_memory(error);
     }
@@ -211,11 +184,8 @@ enum vdbq_status inner_gather(struct stream *stream, struct device *device,
 
 static void release_rows(struct inner *inner)
 {
-    for (unsigned i = 0; i < inner->cursors && inner->relations; i++) {
-        relation_finish(&inner->relations[i]);
-        inner_device_free(inner->taken[i]);
-        inner->taken[i] = NULL;
-    }
+    for (unsigned i = 0; i < inner->cursors && inner->rows; i++)
+        inner_rows_finish(&inner->rows[i]);
 }
 
 void inner_close(struct inner *inner)
@@ -260,7 +230,7 @@ static unsigned first_of(const struct inner *inner, unsigned i)
 /* The rows of column i that are on the device; NULL: they are not. */
 static struct inner_device *taken_at(const struct inner *inner, unsigned i)
 {
-    return inner->taken[feed_at(inner, i)->cursor];
+    return inner->rows[feed_at(inner, i)->cursor].taken;
 }
 
 /* What is known of a column whose rows are on the device: before `ranks` make
@@ -371,9 +341,8 @@ static void place_index(struct inner *inner, unsigned number, u64 *end)
 static void place_feed(struct inner *inner, unsigned i, u64 *end)
 {
     const struct relation_column *column = column_at(inner, i);
-    inner->feeds[i].values = take(end, rows_at(inner, i) * column->width);
-    if (inner->ranges[i].null)
-        inner->feeds[i].nulls = take(end, rows_at(inner, i));
+    inner->feeds[i] = inner_rows_place(rows_at(inner, i), column->width,
+                                       inner->ranges[i].null, end);
 }
 
 /* Gives everything its place, what the host writes first. */
@@ -525,8 +494,8 @@ static enum vdbq_status put_taken(struct inner *inner, struct error *error)
         if (rows == NULL)
             continue;
         if (!index || needs_keys(inner, number))
-            status = inner_device_copy(rows, column, inner->run.memory,
-                                       feed->values, feed->nulls, error);
+            status = inner_device_copy(rows, column, 0, rows_at(inner, i),
+                                       inner->run.memory, feed, error);
         if (index && status == VDBQ_OK)
             status = inner_device_index(rows, &inner->indexes[number],
                                         inner->run.memory, feed,
@@ -566,7 +535,7 @@ static void name(struct inner *inner)
     size_t length = 0, size = sizeof inner->text;
     unsigned taken = 0;
     for (unsigned i = 0; i < inner->cursors; i++)
-        taken += inner->taken[i] != NULL;
+        taken += inner->rows[i].taken != NULL;
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         bool dense = inner->indexes[i].kind == INDEX_DENSE;
         uint64_t rows = rows_at(inner, inner->pack.inner_count + i);

@@ -195,18 +195,20 @@ const struct device_column *inner_device_column(const struct inner_device *rows,
 /* -------------------------------------------------------------- putting -- */
 
 enum vdbq_status inner_device_copy(struct inner_device *rows, unsigned column,
-                                   struct device_memory *to, uint64_t values,
-                                   uint64_t nulls, struct error *error)
+                                   uint64_t first, uint64_t count,
+                                   struct device_memory *to,
+                                   const struct inner_feed *place,
+                                   struct error *error)
 {
     const struct kept *kept = &rows->kept[column];
     enum vdbq_status status =
         copy(rows, rows->memory, to,
-             (uint64_t[6]){ kept->values, values, kept->width, 0, rows->rows,
-                            0 }, error);
-    if (status == VDBQ_OK && nulls != 0)
+             (uint64_t[6]){ kept->values, place->values, kept->width, first,
+                            count, 0 }, error);
+    if (status == VDBQ_OK && place->nulls != 0)
         status = copy(rows, rows->memory, to,
-                      (uint64_t[6]){ kept->nulls, nulls, 1, 0, rows->rows, 0 },
-                      error);
+                      (uint64_t[6]){ kept->nulls, place->nulls, 1, first,
+                                     count, 0 }, error);
     return status;
 }
 

@@ -28,10 +28,13 @@ uint64_t inner_device_rows(const struct inner_device *rows);
 const struct device_column *inner_device_column(const struct inner_device *rows,
                                                 unsigned column);
 
-/* Copies a column's values and, where they have a place, its NULL flags. */
+/* Copies rows [first, first + count) of a column to their place: the values
+ * and, where there is one for these, the NULL flags. */
 enum vdbq_status inner_device_copy(struct inner_device *rows, unsigned column,
-                                   struct device_memory *to, uint64_t values,
-                                   uint64_t nulls, struct error *error);
+                                   uint64_t first, uint64_t count,
+                                   struct device_memory *to,
+                                   const struct inner_feed *place,
+                                   struct error *error);
 /* Makes an index in `to`, over keys that lie there, of `width` bytes. */
 enum vdbq_status inner_device_index(struct inner_device *rows,
                                     const struct key_index *index,

@@ -9,6 +9,7 @@
  * Launches run over blocks: all left rows of a chunk with all inner rows; or
  * where the inner rows are there in parts, a left row with a part.
  */
+#include "device/kernel.h"
 #include "exec/feed.h"
 #include "exec/grid_left.h"
 #include "exec/word_table.h"
@@ -26,6 +27,7 @@ struct scan_grid {
     struct axis axes[VDBQ_AXES_MAX];
     unsigned axis_count;
     struct program_pack pack;
+    struct stream_place place;   /* where the cells are                   */
     struct grid_left left;
     struct grid_inner inner;
     struct word_table words;     /* zeroed: the program needs none        */
@@ -34,6 +36,9 @@ struct scan_grid {
     struct left_chunk *chunks[RUNNER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
     uint64_t cells_done;
+    struct device *device;       /* that may take the rows; NULL: none    */
+    uint64_t room;               /* of its memory, for a step             */
+    struct sink *sink;           /* takes them; NULL: batches give them   */
     bool fed;                    /* nothing is left to start              */
     struct error held;           /* ... since this happened; status OK: not */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL   */
@@ -42,32 +47,61 @@ struct scan_grid {
 
 /* ---------------------------------------------------------------- open -- */
 
-/* Opens the axes, and gathers the rows of all but the first. */
-static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
+/* About how many rows an axis has. */
+static uint64_t rows_of(const struct axis *axis)
 {
-    enum vdbq_status status = VDBQ_OK;
-    for (unsigned a = 0; a < grid->axis_count && status == VDBQ_OK; a++) {
-        struct axis *axis = &grid->axes[a];
-        status = axis_open(axis, &grid->head, &grid->pack, (int)a, error);
-        if (status != VDBQ_OK || a == 0)
-            continue;
-        status = stream_gather(axis->rows, &axis->relation, error);
-        axis_close_rows(axis, &grid->head);
-    }
-    return status;
+    return axis->rows != NULL ? axis->rows->rows_most
+                              : axis->inner.relation.rows;
 }
 
 /* About how many cells there are. */
 static uint64_t cells_most(const struct scan_grid *grid)
 {
-    uint64_t cells = grid->axes[0].rows->rows_most;
-    for (unsigned a = 1; a < grid->axis_count; a++) {
-        uint64_t rows = grid->axes[a].relation.rows;
+    uint64_t cells = 1;
+    for (unsigned a = 0; a < grid->axis_count; a++) {
+        uint64_t rows = rows_of(&grid->axes[a]);
         if (rows > 0 && cells > UINT64_MAX / rows)
             return UINT64_MAX;
         cells *= rows;
     }
     return cells;
+}
+
+/* Where to run over so many cells as there are, as far as is known. */
+static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
+{
+    const struct stream_params *params = grid->head.params;
+    grid->head.rows_most = cells_most(grid);
+    return params->choose(params->choose_context, NULL, grid->head.rows_most,
+                          &grid->place, error);
+}
+
+/* Gathers the rows of all axes but the first. What the device has stays there,
+ * and then the cells are there, too; else they are counted once more. */
+static enum vdbq_status gather_axes(struct scan_grid *grid,
+                                    struct error *error)
+{
+    enum vdbq_status status = choose(grid, error);
+    bool taken = false;
+    for (unsigned a = 1; a < grid->axis_count && status == VDBQ_OK; a++) {
+        status = axis_gather(&grid->axes[a], &grid->head,
+                             grid->place.takes ? grid->place.device : NULL,
+                             error);
+        taken |= grid->axes[a].inner.taken != NULL;
+    }
+    if (status != VDBQ_OK || !taken)
+        return status == VDBQ_OK ? choose(grid, error) : status;
+    grid->head.rows_most = cells_most(grid);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned a = 0; a < grid->axis_count && status == VDBQ_OK; a++)
+        status = axis_open(&grid->axes[a], &grid->head, &grid->pack, (int)a,
+                           error);
+    return status == VDBQ_OK ? gather_axes(grid, error) : status;
 }
 
 /* The words of an axis' feeds, into `words`; a text without any has `none`. */
@@ -137,7 +171,7 @@ static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
 static bool has_inner_rows(const struct scan_grid *grid)
 {
     for (unsigned a = 1; a < grid->axis_count; a++)
-        if (grid->axes[a].relation.rows == 0)
+        if (grid->axes[a].inner.relation.rows == 0)
             return false;
     return true;
 }
@@ -146,30 +180,28 @@ static bool has_inner_rows(const struct scan_grid *grid)
 static enum vdbq_status open_runner(struct scan_grid *grid,
                                     struct error *error)
 {
-    const struct stream_params *params = grid->head.params;
-    struct stream_place place;
-    enum vdbq_status status = params->choose(
-        params->choose_context, NULL, grid->head.rows_most, &place, error);
-    if (status != VDBQ_OK)
-        return status;
+    const struct stream_place *place = &grid->place;
+    if (place->takes && device_has_kernels(place->device))
+        grid->device = place->device;
+    grid->room = stream_place_room(place);
     grid->left = (struct grid_left){ .axis = &grid->axes[0],
-                                     .device = place.device,
-                                     .mapped = place.mode == MODE_MAPPED };
+                                     .device = place->device,
+                                     .mapped = place->mode == MODE_MAPPED };
     grid->inner = (struct grid_inner){ .axes = grid->axes,
                                        .axis_count = grid->axis_count };
-    status = grid_left_init(&grid->left, &grid->arena, error);
+    enum vdbq_status status = grid_left_init(&grid->left, &grid->arena, error);
     if (status == VDBQ_OK)
-        status = grid_inner_init(&grid->inner, place.device, &grid->arena,
-                                 error);
+        status = grid_inner_init(&grid->inner, place->device, place->resident,
+                                 &grid->arena, error);
     if (status != VDBQ_OK)
         return status;
     grid->inner.run.ranks = grid->words.inner_ranks;
     return runner_open(&(struct runner_params){
-                           .device = place.device,
+                           .device = place->device,
                            .program = &grid->head.step->scan.program,
-                           .mode = place.mode,
-                           .build = place.build,
-                           .adaptive = place.adaptive,
+                           .mode = place->mode,
+                           .build = place->build,
+                           .adaptive = place->adaptive,
                            .rows = grid->head.rows_most,
                            .inner = &grid->inner.run,
                            .values = &grid->words.values },
@@ -194,7 +226,6 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
         status = make_words(grid, error);
     if (status != VDBQ_OK)
         return status;
-    stream->rows_most = cells_most(grid);
     grid->fed = !has_inner_rows(grid);
     return grid->fed ? VDBQ_OK : open_runner(grid, error);
 }
@@ -206,7 +237,7 @@ static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
 {
     uint64_t cells = grid_inner_rows(&grid->inner, part);
     for (unsigned a = 2; a < grid->axis_count; a++)
-        cells *= grid->axes[a].relation.rows;
+        cells *= grid->axes[a].inner.relation.rows;
     return cells;
 }
 
@@ -269,7 +300,7 @@ static enum vdbq_status start_cells(struct scan_grid *grid,
     input.grid.axis_rows[0] =
         (uint32_t)grid_inner_rows(&grid->inner, block->part);
     if (grid->axis_count > 2)
-        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].relation.rows;
+        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.relation.rows;
     enum vdbq_status status = runner_start(grid->runner, &input, error);
     if (status != VDBQ_OK)
         return status;
@@ -333,30 +364,93 @@ static void launch_done(struct scan_grid *grid)
         grid->chunks[i] = grid->chunks[i + 1];
 }
 
+/* The next rows of launches, maybe none where a sink takes them; `*more`: they
+ * were not the last ones. */
+static enum vdbq_status next_rows(struct scan_grid *grid,
+                                  struct vdbq_batch *batch, bool *more,
+                                  struct error *error)
+{
+    enum vdbq_status status = feed(grid, error);
+    batch->rows = 0;
+    if (status != VDBQ_OK)
+        return status;
+    *more = runner_in_flight(grid->runner) > 0;
+    if (*more)
+        status = runner_batch(grid->runner, batch, error);
+    if (*more && status == VDBQ_OK && batch->rows == 0)
+        launch_done(grid);
+    if (*more || grid->held.status == VDBQ_OK)
+        return status;
+    *error = grid->held;
+    return error->status;
+}
+
 static enum vdbq_status scan_grid_batch(struct stream *stream,
                                         struct vdbq_batch *batch,
                                         struct error *error)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     enum vdbq_status status = VDBQ_OK;
+    bool more = grid->runner != NULL;
     batch->rows = 0;
-    while (status == VDBQ_OK && batch->rows == 0 && grid->runner != NULL) {
-        status = feed(grid, error);
-        if (status != VDBQ_OK || runner_in_flight(grid->runner) == 0)
-            break;
-        status = runner_batch(grid->runner, batch, error);
-        if (status == VDBQ_OK && batch->rows == 0)
-            launch_done(grid);
-    }
-    if (status == VDBQ_OK && batch->rows == 0 &&
-        grid->held.status != VDBQ_OK) {
-        *error = grid->held;
-        return error->status;
-    }
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = next_rows(grid, batch, &more, error);
     if (status == VDBQ_OK && batch->rows > 0)
         stream_retype(stream, batch, grid->vectors);
     return status;
 }
+
+/* ---------------------------------------------------- rows on a device -- */
+
+static struct device *scan_grid_device(const struct stream *stream,
+                                       uint64_t *room)
+{
+    const struct scan_grid *grid = (const struct scan_grid *)stream;
+    *room = grid->room;
+    return grid->device;
+}
+
+static struct words *scan_grid_words(const struct stream *stream,
+                                     unsigned column);
+
+static struct device_column *scan_grid_columns(struct stream *stream)
+{
+    const struct program *program = &stream->step->scan.program;
+    unsigned count = stream->step->column_count;
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = device_column_of(
+            &stream->step->columns[i],
+            program_result(program, i).null_register >= 0,
+            scan_grid_words(stream, i));
+    return columns;
+}
+
+static void scan_grid_sink(struct stream *stream, struct sink *sink)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    grid->sink = sink;
+    runner_sink(grid->runner, sink);
+}
+
+static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
+                                          struct error *error)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    struct vdbq_batch none;
+    enum vdbq_status status = next_rows(grid, &none, more, error);
+    stream->rows = grid->sink->rows;
+    return status;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_grid_device,
+    .columns = scan_grid_columns,
+    .sink = scan_grid_sink,
+    .advance = scan_grid_advance,
+};
+
+/* ------------------------------------------------------------------ rest -- */
 
 static struct words *scan_grid_words(const struct stream *stream,
                                      unsigned column)
@@ -393,6 +487,7 @@ const struct stream_kind scan_grid = {
     .calls = { .batch = scan_grid_batch,
                .words = scan_grid_words,
                .stats = scan_grid_stats,
-               .close = scan_grid_close },
+               .close = scan_grid_close,
+               .device = &device_calls },
     .open = scan_grid_open,
 };

@@ -27,15 +27,6 @@ static const struct table *table_of(const struct stream *stream)
                                            struct program_table)[0].id);
 }
 
-/* What a step may take of the device's memory. */
-static uint64_t room_of(const struct stream_place *place)
-{
-    uint64_t room = device_facts(place->device)->memory_bytes / 4;
-    uint64_t budget = place->resident != NULL
-                          ? resident_budget(place->resident) : room;
-    return budget < room ? budget : room;
-}
-
 /* About how many rows there are to work on: of the table, or of an input. */
 static uint64_t rows_most(const struct stream *stream)
 {
@@ -92,7 +83,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
         return status;
     if (place.takes && table != NULL && device_has_kernels(place.device))
         made->device = place.device;
-    made->room = room_of(&place);
+    made->room = stream_place_room(&place);
     status = inner_gather(stream, made->device, &made->inner, error);
     return status == VDBQ_OK ? open_scan(made, &place, error) : status;
 }

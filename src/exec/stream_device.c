@@ -12,14 +12,20 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
     return stream->calls->device->device(stream, room ? room : &unused);
 }
 
+uint64_t stream_place_room(const struct stream_place *place)
+{
+    uint64_t room = device_facts(place->device)->memory_bytes / 4;
+    uint64_t budget = place->resident != NULL
+                          ? resident_budget(place->resident) : room;
+    return budget < room ? budget : room;
+}
+
 bool stream_bounded(const struct stream *stream)
 {
     if (stream->step->kind != STEP_SCAN)
         return false;
     const struct program *program = &stream->step->scan.program;
     const struct program_table *first = program->tables.items;
-    if (program_axes(program) > 1)
-        return false;
     return first == NULL || first->input == 0 ||
            stream_bounded(stream->inputs[first->input - 1]);
 }

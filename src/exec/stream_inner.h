@@ -87,6 +87,8 @@ void stream_add_times(const struct device_times *times,
 /* The device that has a stream's rows and takes them itself; NULL: there is
  * none. `*room`: bytes of its memory that a step may take; may be NULL. */
 struct device *stream_device(const struct stream *stream, uint64_t *room);
+/* What a step may take of the memory of a place's device. */
+uint64_t stream_place_room(const struct stream_place *place);
 /* Whether no more rows come than `rows_most`. */
 bool stream_bounded(const struct stream *stream);
 /* What is known of the columns, to be released; NULL: no memory. */

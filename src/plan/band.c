@@ -4,8 +4,17 @@
  * other. The executor sorts it and looks for the bounds, so that most pairs
  * are never looked at. Of what can be bounded, that which has both bounds is
  * the best, and then what is on the right.
+ *
+ * A pair that a band finds costs as much as many cells of a grid, for it is
+ * written as two row numbers, and its columns are gathered: a band pays where
+ * it leaves few pairs.
  */
 #include "plan/band.h"
+
+/* In units of cl/opcodes.h: a row that is sorted or looks for its bounds, a
+ * pair that is found, and a grid's launch, whatever its size. As measured on
+ * two cores; a GPU's cells cost still less. */
+static const double PRICE_ROW = 2048, PRICE_PAIR = 512, PRICE_LAUNCH = 1 << 20;
 
 /* One value and its bounds, by their numbers in what was found. */
 struct choice {
@@ -75,6 +84,47 @@ static bool says_all(const struct bounds *bounds, const struct choice *choice,
             halves += bound->half ? 1 : 2;
     }
     return halves >= 2;
+}
+
+/* --------------------------------------------------------------- price -- */
+
+/* The share of all pairs in a band. */
+static double share_of(const struct bounds *bounds,
+                       const struct choice *choice,
+                       const struct band_sides *sides)
+{
+    const int chosen[2] = { choice->low, choice->high };
+    struct column_estimate estimates[2], value;
+    const struct bound *any = NULL;
+
+    for (int i = 0; i < 2; i++)
+        if (chosen[i] >= 0) {
+            any = bound_at(bounds, chosen[i]);
+            estimates[i] = estimate_expression(&sides->columns, any->by);
+        }
+    if (any == NULL)
+        return 1;
+    value = estimate_expression(&sides->columns, any->bounded);
+    return estimate_between(&value, choice->low < 0 ? NULL : &estimates[0],
+                            choice->high < 0 ? NULL : &estimates[1],
+                            sides->bases[any->is_right]);
+}
+
+static void set_price(const struct bounds *bounds, const struct vector *parts,
+                      const struct band_sides *sides, struct band_price *price)
+{
+    struct choice best = best_choice(bounds);
+    double pairs = estimate_rows(sides->rows[0] * sides->rows[1]), cell = 0;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct expression *part =
+            VECTOR_ITEMS(parts, struct expression *)[i];
+        cell += part != NULL ? (double)part->size : 0;
+    }
+    price->share = share_of(bounds, &best, sides);
+    price->band = (sides->rows[0] + sides->rows[1]) * PRICE_ROW
+                  + pairs * price->share * PRICE_PAIR;
+    price->grid = PRICE_LAUNCH + pairs * cell;
 }
 
 /* -------------------------------------------------------------- finding -- */
@@ -154,6 +204,21 @@ enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
 
     if (status == VDBQ_OK)
         status = add_best(&bounds, nodes, parts, band);
+    vector_finish(&bounds.found);
+    return status;
+}
+
+enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
+                                 const struct vector *parts,
+                                 const struct band_sides *sides,
+                                 struct band_price *price)
+{
+    struct bounds bounds = { .binder = binder,
+                             .middle = middle,
+                             .found = VECTOR(struct bound) };
+    enum vdbq_status status = find_bounds(&bounds, parts);
+
+    set_price(&bounds, parts, sides, price);
     vector_finish(&bounds.found);
     return status;
 }

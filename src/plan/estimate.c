@@ -496,3 +496,34 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
                               right->whole * parts[1]), 1)
     };
 }
+
+/* --------------------------------------------------------------- bands -- */
+
+/* What is thought to lie in the middle of a column's values. */
+static double middle_of(const struct column_estimate *by)
+{
+    return by->low / 2 + by->high / 2;
+}
+
+static bool is_known(const struct column_estimate *by)
+{
+    return by == NULL || has_range(by);
+}
+
+/* The way between what bounds, of the way from one end of the values to the
+ * other. Where nothing is known, one bound keeps half, and two keep more
+ * rows of a larger table, but a smaller share. */
+double estimate_between(const struct column_estimate *value,
+                        const struct column_estimate *low,
+                        const struct column_estimate *high, double rows)
+{
+    double least = 1 / fmax(rows, 1), all, from, to;
+
+    if (!has_range(value) || !is_known(low) || !is_known(high))
+        return low != NULL && high != NULL ? sqrt(least) : 0.5;
+    all = width(value->low, value->high, value->unit);
+    from = low != NULL ? middle_of(low) : value->low;
+    to = high != NULL ? middle_of(high) : value->high;
+    return all > 0 ? fmin(fmax(width(from, to, value->unit) / all, least), 1)
+                   : 0.5;
+}

@@ -65,6 +65,17 @@ struct pair_estimate {
 };
 struct pair_estimate estimate_pairs(const struct column_estimate *left,
                                     const struct column_estimate *right);
+/* The share of all pairs of rows in which a value lies between two bounds of
+ * the other side's (NULL: there is no such bound); the value's table has so
+ * many rows. */
+double estimate_between(const struct column_estimate *value,
+                        const struct column_estimate *low,
+                        const struct column_estimate *high, double rows);
+/* The columns of two nodes, one after the other, or of one. */
+struct estimate_nodes {
+    const struct node *left, *right; /* right: NULL where there is one */
+};
+struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes);
 /* The rows of the tables that a node's rows are taken from. */
 double estimate_base(const struct node *node);
 /* A column of a table that has such facts, or behind the last one its row

@@ -14,19 +14,19 @@ enum { NARROWED_MAX = 256 };
 
 /* ------------------------------------------------------------- columns -- */
 
-/* The columns of a node, or (`right`) of two, one after the other. */
-struct two_nodes {
-    const struct node *left, *right;
-};
-
 static const struct column_estimate *column_of(const void *context, int column)
 {
-    const struct two_nodes *nodes = context;
+    const struct estimate_nodes *nodes = context;
     int middle = (int)nodes->left->column_count;
 
     return column < middle
                ? &nodes->left->columns[column].estimate
                : &nodes->right->columns[column - middle].estimate;
+}
+
+struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes)
+{
+    return (struct estimate_source){ column_of, nodes };
 }
 
 /* What is thought of a column of which nothing is known. */
@@ -68,8 +68,8 @@ static void narrow(struct column_estimate *estimate, double kept)
 static void estimate_select(struct node *node)
 {
     struct node *below = node->left;
-    const struct two_nodes nodes = { below, NULL };
-    const struct estimate_source source = { column_of, &nodes };
+    const struct estimate_nodes nodes = { below, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
     double kept[NARROWED_MAX];
 
     for (unsigned i = 0; i < NARROWED_MAX; i++)
@@ -120,37 +120,25 @@ static void key_of(const struct node *node, size_t i,
     keys[1] = &node->right->columns[right].estimate;
 }
 
-/* What is thought to lie in the middle of a column that bounds another one;
- * where nothing is known, the end. */
-static double middle_of(const struct node *node, int column, double end)
+static const struct column_estimate *bound_of(const struct node *node,
+                                              int column)
 {
-    const struct column_estimate *by;
-
-    if (column < 0)
-        return end;
-    by = &node->columns[column].estimate;
-    return by->low <= by->high ? by->low / 2 + by->high / 2 : end;
+    return column < 0 ? NULL : &node->columns[column].estimate;
 }
 
-/* The share of all pairs that lie in a band: the way between what bounds, of
- * the way from one end of the column to the other. */
+/* The share of all pairs that lie in a band. */
 static double pairs_in_band(const struct node *node)
 {
     const struct step_band *band = &node->join.band;
     bool is_right = band->side == BAND_RIGHT;
     const struct node *of = is_right ? node->right : node->left;
     const struct node *by = is_right ? node->left : node->right;
-    const struct column_estimate *column;
-    double all, between, share;
 
     if (band->side == BAND_NONE)
         return 1;
-    column = &of->columns[band->column].estimate;
-    all = column->high - column->low + column->unit;
-    between = middle_of(by, band->high, column->high)
-              - middle_of(by, band->low, column->low) + column->unit;
-    share = all > 0 ? between / all : 0.5;
-    return fmin(fmax(share, 1 / fmax(estimate_base(of), 1)), 1);
+    return estimate_between(&of->columns[band->column].estimate,
+                            bound_of(by, band->low),
+                            bound_of(by, band->high), estimate_base(of));
 }
 
 /* The share of all pairs that have equal keys, and are in the band: of several
@@ -191,8 +179,8 @@ static double share_with_partner(const struct node *node)
 
 static double kept_of_join(const struct node *node)
 {
-    const struct two_nodes nodes = { node->left, node->right };
-    const struct estimate_source source = { column_of, &nodes };
+    const struct estimate_nodes nodes = { node->left, node->right };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
 
     return node->where != NULL ? estimate_kept(&source, node->where) : 1;
 }

@@ -6,7 +6,8 @@
  * leaves the cheapest order is found by way of the cheapest ones of fewer
  * leaves (Selinger's way); with more, each next leaf is the cheapest one.
  *
- * A leaf that no equality connects comes when nothing connected is left.
+ * A leaf that no equality and no band connects comes when nothing connected
+ * is left.
  * Where two orders cost the same, the leaves come as they were written.
  */
 #include "plan/join_order.h"
@@ -34,7 +35,8 @@ struct prices {
 /* Some leaves, joined. */
 struct joined {
     uint64_t leaves;
-    uint64_t reached; /* the leaves that an equality connects with these */
+    uint64_t reached; /* the leaves that an equality or a band connects with
+                         these                                           */
     double rows, cost;
     unsigned last; /* the leaf that was joined last */
     bool known;    /* an order was found             */
@@ -99,7 +101,7 @@ static void add_key(struct keys *keys, int column,
     keys->count += i == keys->count;
 }
 
-/* The leaves that an equality connects with some. */
+/* The leaves that an equality or a band connects with some. */
 static uint64_t reach(const struct join_problem *problem, uint64_t leaves)
 {
     uint64_t reached = 0;
@@ -110,6 +112,8 @@ static uint64_t reach(const struct join_problem *problem, uint64_t leaves)
             if (!(edge->sides[1 - side] & ~leaves)
                 && !(edge->sides[side] & (edge->sides[side] - 1)))
                 reached |= edge->sides[side];
+        if (edge->band && (edge->leaves & leaves))
+            reached |= edge->leaves;
     }
     return reached & ~leaves;
 }
@@ -121,9 +125,42 @@ static bool is_connected(const struct joined *joined, unsigned leaf)
 
 /* ---------------------------------------------------------------- steps -- */
 
-/* The conditions that can be tested once a leaf is there. */
+/* Whether a key connects a leaf. */
+static bool has_key(const struct join_problem *problem, uint64_t leaves,
+                    unsigned leaf)
+{
+    int column;
+
+    for (unsigned i = 0; i < problem->edge_count; i++)
+        if (is_key_of(&problem->edges[i], leaves, leaf, &column))
+            return true;
+    return false;
+}
+
+/* The band that leaves the fewest pairs, where there is no key; NULL: there
+ * is none. */
+static const struct join_edge *best_band(const struct join_problem *problem,
+                                         uint64_t leaves, unsigned leaf)
+{
+    const struct join_edge *best = NULL;
+
+    if (has_key(problem, leaves, leaf))
+        return NULL;
+    for (unsigned i = 0; i < problem->edge_count; i++) {
+        const struct join_edge *edge = &problem->edges[i];
+        if (edge->band && (edge->leaves & leaves)
+            && (edge->leaves >> leaf & 1)
+            && (best == NULL || edge->share < best->share))
+            best = edge;
+    }
+    return best;
+}
+
+/* The conditions that can be tested once a leaf is there, but for what its
+ * `band` says. */
 static double test_share(const struct join_problem *problem, uint64_t leaves,
-                         unsigned leaf, double *price)
+                         unsigned leaf, const struct join_edge *band,
+                         double *price)
 {
     uint64_t all = leaves | (uint64_t)1 << leaf;
     double share = 1;
@@ -132,8 +169,8 @@ static double test_share(const struct join_problem *problem, uint64_t leaves,
     *price = 0;
     for (unsigned i = 0; i < problem->edge_count; i++) {
         const struct join_edge *edge = &problem->edges[i];
-        if ((edge->leaves & ~all) || !(edge->leaves >> leaf & 1)
-            || is_key_of(edge, leaves, leaf, &column))
+        if (edge == band || (edge->leaves & ~all)
+            || !(edge->leaves >> leaf & 1) || is_key_of(edge, leaves, leaf, &column))
             continue;
         share *= edge->share;
         *price += edge->price;
@@ -191,6 +228,17 @@ static double asking_cost(const struct search *search,
     return (rows * build + before->rows * ask) * far;
 }
 
+/* What it costs to sort a leaf and to search it. */
+static double searching_cost(const struct search *search,
+                             const struct joined *before, unsigned leaf)
+{
+    const struct prices *prices = &search->prices;
+    double rows = search->problem->rows[leaf];
+
+    return (rows * (prices->read + 2 * prices->write)
+            + before->rows * 2 * prices->read) * log2(rows + 2);
+}
+
 /* Joins one more leaf. */
 static struct joined extend(const struct search *search,
                             const struct joined *before, unsigned leaf)
@@ -202,15 +250,19 @@ static struct joined extend(const struct search *search,
                             .cost = before->cost, .last = leaf,
                             .known = true };
     double pairs = estimate_rows(before->rows * problem->rows[leaf]);
+    const struct join_edge *band = best_band(problem, before->leaves, leaf);
     double share, price;
 
-    if (is_connected(before, leaf)) {
+    if (band != NULL) {
+        pairs *= band->share;
+        after.cost += searching_cost(search, before, leaf);
+    } else if (is_connected(before, leaf)) {
         pairs *= key_share(problem, before->leaves, leaf);
         after.cost += asking_cost(search, before, leaf, single);
     } else {
         after.cost += pairs * prices->cell;
     }
-    share = test_share(problem, before->leaves, leaf, &price);
+    share = test_share(problem, before->leaves, leaf, band, &price);
     after.rows = pairs * share;
     after.cost += pairs * price
                   + after.rows * (prices->read + (single ? 0 : prices->write));

@@ -321,17 +321,17 @@ static struct expression *over_both(const struct joining *joining,
                            0);
 }
 
-static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
-                                      struct node *nodes[2],
-                                      struct vector *parts,
-                                      struct step_band *band)
+/* The parts that can be tested where a leaf is joined, over the columns of
+ * both; NULL in the place of others. */
+static enum vdbq_status parts_over_both(const struct joining *joining,
+                                        unsigned leaf,
+                                        struct node *const nodes[2],
+                                        struct vector *parts)
 {
     struct binder *binder = joining->binder;
     int *columns = both_columns(joining, leaf);
     struct node *both =
         columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
-    unsigned middle = nodes[0]->column_count;
-    enum vdbq_status status;
 
     if (both == NULL)
         return binder->error->status;
@@ -342,26 +342,65 @@ static enum vdbq_status add_best_band(struct joining *joining, unsigned leaf,
             return binder->error->status;
         if (!vector_append(parts, &e, 1))
             return error_no_memory(binder->error);
-        joining->parts[i].done |= e != NULL;
     }
-    status = join_add_band(binder, nodes, middle, parts, band);
-    for (size_t i = 0; i < joining->part_count; i++)
+    return VDBQ_OK;
+}
+
+/* Whether a band costs less than a grid would. */
+static enum vdbq_status band_pays(const struct joining *joining,
+                                  struct node *const nodes[2],
+                                  const struct vector *parts, bool *pays)
+{
+    const struct estimate_nodes both = { nodes[0], nodes[1] };
+    struct band_sides sides = { .columns = estimate_of_nodes(&both) };
+    struct band_price price;
+    enum vdbq_status status;
+
+    for (int i = 0; i < 2; i++) {
+        estimate_node(nodes[i]);
+        sides.rows[i] = nodes[i]->rows;
+        sides.bases[i] = estimate_base(nodes[i]);
+    }
+    status = join_price_band(joining->binder, nodes[0]->column_count, parts,
+                             &sides, &price);
+    *pays = price.band < price.grid;
+    return status;
+}
+
+static enum vdbq_status add_best_band(struct joining *joining,
+                                      struct node *nodes[2],
+                                      struct vector *parts,
+                                      struct step_band *band)
+{
+    enum vdbq_status status;
+
+    for (size_t i = 0; i < parts->count; i++)
+        joining->parts[i].done |=
+            VECTOR_ITEMS(parts, struct expression *)[i] != NULL;
+    status = join_add_band(joining->binder, nodes, nodes[0]->column_count,
+                           parts, band);
+    for (size_t i = 0; i < parts->count; i++)
         if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
             joining->parts[i].done = false;
     return status;
 }
 
-/* What is said of the order of both, where there are no keys. */
+/* What is said of the order of both, where there are no keys and it pays. */
 static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
 {
     struct vector parts = VECTOR(struct expression *);
     enum vdbq_status status;
+    bool pays = false;
 
     if (join->left_keys.count > 0)
         return VDBQ_OK;
-    status = add_best_band(joining, leaf, nodes, &parts, &join->band);
+    status = parts_over_both(joining, leaf, nodes, &parts);
+    if (status == VDBQ_OK)
+        status = band_pays(joining, nodes, &parts, &pays);
+    if (status == VDBQ_OK && pays)
+        status = add_best_band(joining, nodes, &parts, &join->band);
     vector_finish(&parts);
     return status;
 }
@@ -464,6 +503,103 @@ static struct join_edge edge_of(const struct joining *joining,
     return edge;
 }
 
+/* Whether a part says something of two leaves that is no key. */
+static bool is_of_two(const struct joining *joining, const struct part *part,
+                      unsigned leaves[2])
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < joining->count; i++)
+        if (part->leaves >> i & 1) {
+            if (count < 2)
+                leaves[count] = i;
+            count++;
+        }
+    return count == 2 && !part->done && !part->late;
+}
+
+/* Prices the band that all parts about two leaves make: FROM's columns of the
+ * first leaf come before those of the second. */
+static enum vdbq_status price_band(const struct joining *joining,
+                                   const struct join_problem *problem,
+                                   const unsigned leaves[2],
+                                   struct band_price *price)
+{
+    struct band_sides sides = { .columns = { estimate_of, joining } };
+    struct vector parts = VECTOR(struct expression *);
+    uint64_t both =
+        (uint64_t)1 << leaves[0] | (uint64_t)1 << leaves[1];
+    enum vdbq_status status = VDBQ_OK;
+
+    for (int i = 0; i < 2; i++) {
+        sides.rows[i] = problem->rows[leaves[i]];
+        sides.bases[i] = problem->bases[leaves[i]];
+    }
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        const struct part *part = &joining->parts[i];
+        if (part->leaves == both && !part->done && !part->late
+            && !vector_append(&parts, &part->expression, 1))
+            status = error_no_memory(joining->binder->error);
+    }
+    if (status == VDBQ_OK)
+        status = join_price_band(joining->binder, joining->firsts[leaves[1]],
+                                 &parts, &sides, price);
+    vector_finish(&parts);
+    return status;
+}
+
+/* Makes one edge of those between two leaves that are no keys: together they
+ * keep no more than the band, and no more than each on its own. */
+static void merge_edges(struct join_problem *problem, uint64_t leaves,
+                        double share)
+{
+    struct join_edge band = { .leaves = leaves, .band = true, .share = 1 };
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < problem->edge_count; i++) {
+        const struct join_edge *edge = &problem->edges[i];
+        if (edge->leaves != leaves || edge->key) {
+            problem->edges[kept++] = *edge;
+            continue;
+        }
+        band.share *= edge->share;
+        band.price += edge->price;
+    }
+    band.share = band.share < share ? band.share : share;
+    problem->edges[kept++] = band;
+    problem->edge_count = kept;
+}
+
+/* Whether edges of two leaves are one already, or there is a key. */
+static bool is_linked(const struct join_problem *problem, uint64_t leaves)
+{
+    for (unsigned i = 0; i < problem->edge_count; i++)
+        if (problem->edges[i].leaves == leaves
+            && (problem->edges[i].key || problem->edges[i].band))
+            return true;
+    return false;
+}
+
+/* Finds the bands that pay between two leaves. */
+static enum vdbq_status find_bands(const struct joining *joining,
+                                   struct join_problem *problem)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        const struct part *part = &joining->parts[i];
+        struct band_price price;
+        unsigned leaves[2];
+        if (!is_of_two(joining, part, leaves)
+            || is_linked(problem, part->leaves))
+            continue;
+        status = price_band(joining, problem, leaves, &price);
+        if (status == VDBQ_OK && price.share < 1 && price.band < price.grid)
+            merge_edges(problem, part->leaves, price.share);
+    }
+    return status;
+}
+
 /* Fills joining->order. */
 static enum vdbq_status find_order(struct joining *joining)
 {
@@ -484,6 +620,8 @@ static enum vdbq_status find_order(struct joining *joining)
         if (!part->done && !part->late && part->leaves != 0)
             problem.edges[problem.edge_count++] = edge_of(joining, part);
     }
+    if (joining->count > 2 && find_bands(joining, &problem) != VDBQ_OK)
+        return joining->binder->error->status;
     return join_order(arena, &problem, joining->order)
                ? VDBQ_OK : error_no_memory(joining->binder->error);
 }

@@ -353,6 +353,21 @@ bool join_keep_keys(struct binder *binder, struct step_join *join);
 enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
                                unsigned middle, struct vector *parts,
                                struct step_band *band);
+/* What a band costs beside a grid, in units of cl/opcodes.h. */
+struct band_price {
+    double share; /* of all pairs, that are in the band; 1: there is none */
+    double band, grid;
+};
+/* What is known of both sides of a join: their rows, and those of the tables
+ * that these are taken from. */
+struct band_sides {
+    struct estimate_source columns; /* that the parts are over */
+    double rows[2], bases[2];
+};
+enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
+                                 const struct vector *parts,
+                                 const struct band_sides *sides,
+                                 struct band_price *price);
 /* Whether there would be one. */
 enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
                                const struct vector *parts, bool *has);
