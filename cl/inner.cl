@@ -4,18 +4,26 @@
  * Part of cl/ops.cl.
  */
 
-/* The row of a key, from a dense index; -1: there is none. */
-static i32 find_dense(GLOBAL const u8 *inner,
-                      GLOBAL const struct key_index *index, i64 key)
-{
-    GLOBAL const u32 *slots = (GLOBAL const u32 *)(inner + index->slots);
-    u64 at = (u64)key - (u64)index->base;
-    return at < index->count ? (i32)slots[at] - 1 : -1;
-}
+/* Finds the rows of the tile's keys in a dense index. Its slots are counted in
+ * 31 bits, and its base is of the keys' type T; U is T without a sign. */
+#define PROBE_DENSE(T, U)                                                    \
+    static void probe_dense_##T(struct machine *restrict m, i32 k, i32 a,    \
+                                i32 b, GLOBAL const u32 *restrict slots,     \
+                                U base, U count)                             \
+    {                                                                        \
+        EACH {                                                               \
+            U at = (U)B(T) - base;                                           \
+            A(I32) = LIVE && at < count ? (i32)slots[(i32)at] - 1 : -1;      \
+        }                                                                    \
+    }
 
-/* The same from a hashed one, whose slots are sought from the one behind the
- * first on; that and the key of its row were looked at already. A slot whose
- * tag fits has the key, if it is of 32 bits; else the key itself tells. */
+PROBE_DENSE(I32, u32)
+PROBE_DENSE(I64, u64)
+
+/* The row of a key, from a hashed index, whose slots are sought from the one
+ * behind the first on; that and the key of its row were looked at already. A
+ * slot whose tag fits has the key, if it is of 32 bits; else the key itself
+ * tells. */
 static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
                        u64 mask, i64 key, u32 tag, i32 wide)
 {
@@ -28,62 +36,80 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
     }
 }
 
-/* The tile's loads do not wait for one another: first come all slots, then the
- * keys of rows whose tags fit, and only then, for few rows, further slots. */
-#define PROBE(T, TAG, wide)                                           \
-    static void probe_hashed_##T(struct machine *m, i32 k, i32 a, i32 b,     \
-                                 GLOBAL const struct key_index *index)       \
+/* Finds the rows of the tile's keys in a hashed index. The loads do not wait
+ * for one another: first come all slots, then the keys of rows whose tags fit,
+ * and only then, for few rows, further slots. */
+#define PROBE_HASHED(T, TAG, wide)                                           \
+    static void probe_hashed_##T(struct machine *restrict m, i32 k, i32 a,   \
+                                 i32 b, GLOBAL const u64 *restrict slots,    \
+                                 GLOBAL const i64 *restrict keys, u64 mask)  \
     {                                                                        \
-        GLOBAL const u64 *slots =                                            \
-            (GLOBAL const u64 *)(m->inner + index->slots);                   \
-        GLOBAL const i64 *keys =                                             \
-            (GLOBAL const i64 *)(m->inner + index->keys);                    \
-        u64 mask = index->count - 1, first[VDBQ_TILE];                       \
-        i32 fits[VDBQ_TILE];                                                 \
+        u64 first[VDBQ_TILE];                                                \
+        i32 late = 0;                                                        \
         EACH first[t] =                                                      \
             LIVE ? slots[key_hash((u64)(i64)B(T)) & mask] : 0;               \
         EACH {                                                               \
             i32 row = (i32)(u32)first[t] - 1;                                \
-            fits[t] = row < 0 || (u32)(first[t] >> 32) == TAG(B(T));         \
-            if (wide && fits[t] && row >= 0)                                 \
-                fits[t] = keys[row] == (i64)B(T);                            \
+            i32 fits = (u32)(first[t] >> 32) == TAG(B(T));                   \
+            if (wide && fits && row >= 0)                                    \
+                fits = keys[row] == (i64)B(T);                               \
+            row = fits | (row < 0) ? row : LATE;                             \
+            late |= row == LATE;                                             \
             A(I32) = row;                                                    \
         }                                                                    \
+        if (!late)                                                           \
+            return;                                                          \
         EACH {                                                               \
-            if (!fits[t])                                                    \
+            if (A(I32) == LATE)                                              \
                 A(I32) = find_hashed(slots, keys, mask, B(T), TAG(B(T)),     \
                                      wide);                                  \
         }                                                                    \
-    }                                                                        \
-    OP(PROBE_##T)                                                            \
-    {                                                                        \
-        NO_C;                                                                \
-        GLOBAL const struct key_index *index = m->indexes + d;               \
-        if (index->kind == INDEX_DENSE) {                                    \
-            EACH A(I32) = LIVE ? find_dense(m->inner, index, B(T)) : -1;     \
-        } else {                                                             \
-            probe_hashed_##T(m, k, a, b, index);                             \
-        }                                                                    \
     }
+#define LATE (-2) /* the row is sought in further slots */
 #define TAG_I32(key) (u32)(key)
 #define TAG_I64(key) key_tag((u64)(key))
 
-PROBE(I32, TAG_I32, 0)
-PROBE(I64, TAG_I64, 1)
+PROBE_HASHED(I32, TAG_I32, 0)
+PROBE_HASHED(I64, TAG_I64, 1)
+
+#define PROBE(T, U)                                                          \
+    OP(PROBE_##T)                                                            \
+    {                                                                        \
+        NO_C;                                                                \
+        struct key_index index = m->indexes[d];                              \
+        GLOBAL const u8 *slots = m->inner + index.slots;                     \
+        if (!some_live(m, k))                                                \
+            return;                                                          \
+        if (index.kind == INDEX_DENSE)                                       \
+            probe_dense_##T(m, k, a, b, (GLOBAL const u32 *)slots,           \
+                            (U)index.base, (U)index.count);                  \
+        else                                                                 \
+            probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
+                             (GLOBAL const i64 *)(m->inner + index.keys),    \
+                             index.count - 1);                               \
+    }
+
+PROBE(I32, u32)
+PROBE(I64, u64)
 OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
 
 /* Rows that are not live, and those without a row, are not worth the way to
  * memory. */
 #define COLUMN_AT(T)                                                         \
-    OP(COLUMN_AT_##T)                                                        \
+    static void read_at_##T(struct machine *restrict m, i32 k, i32 a, i32 d, \
+                            GLOBAL const T *restrict values)                 \
     {                                                                        \
-        NO_C;                                                                \
-        GLOBAL const T *values =                                             \
-            (GLOBAL const T *)(m->inner + m->inner_feeds[b].values);         \
         EACH {                                                               \
             i32 row = D(I32);                                                \
             A(T) = row >= 0 && LIVE ? values[row] : 0;                       \
         }                                                                    \
+    }                                                                        \
+    OP(COLUMN_AT_##T)                                                        \
+    {                                                                        \
+        NO_C;                                                                \
+        u64 values = m->inner_feeds[b].values;                               \
+        if (some_live(m, k))                                                 \
+            read_at_##T(m, k, a, d, (GLOBAL const T *)(m->inner + values));  \
     }
 
 COLUMN_AT(I32)

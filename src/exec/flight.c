@@ -308,14 +308,26 @@ static enum vdbq_status control_in(struct flight *flight,
     return status;
 }
 
+/* Steps that a group of a CPU walks: no more than the shape says, and such
+ * that each core gets as many groups as any other. */
+static u32 steps_of_group(const struct flight *flight,
+                          struct machine_shape shape, u32 steps)
+{
+    unsigned cores = device_facts(flight->params->device)->cores;
+    u32 groups = (steps + shape.steps_per_item - 1) / shape.steps_per_item;
+    if (shape.dense || cores == 0 || groups <= 1)
+        return shape.steps_per_item;
+    groups = (groups + cores - 1) / cores * cores;
+    return (steps + groups - 1) / groups;
+}
+
 /* Writes this start's head of the control block, but for feeds and outputs. */
-static void make_head(struct flight *flight, struct machine_shape shape,
+static void make_head(struct flight *flight, struct machine_shape *shape,
                       const struct runner_input *input)
 {
     const struct control *control = flight->params->control;
     memcpy(flight->head, control->bytes, control->head_size);
     struct launch *launch = control_launch(flight->head);
-    launch->steps_per_item = shape.steps_per_item;
     flight->rows = 0;
     launch->cell_first = input->grid.first;
     memcpy(launch->axis_rows, input->grid.axis_rows, sizeof launch->axis_rows);
@@ -325,9 +337,11 @@ static void make_head(struct flight *flight, struct machine_shape shape,
         launch->pieces[i] = (struct piece){ .rows = (u32)rows,
                                             .step_first = launch->steps };
         launch->steps +=
-            (u32)((rows + shape.step_rows - 1) / shape.step_rows);
+            (u32)((rows + shape->step_rows - 1) / shape->step_rows);
         flight->rows += rows;
     }
+    shape->steps_per_item = steps_of_group(flight, *shape, launch->steps);
+    launch->steps_per_item = shape->steps_per_item;
 }
 
 static enum vdbq_status job_start(struct flight *flight,
@@ -363,7 +377,7 @@ enum vdbq_status flight_start(struct flight *flight,
     struct machine_shape shape = device_machine_shape(machine);
     flight->copies.count = 0;
     flight->machine = machine;
-    make_head(flight, shape, input);
+    make_head(flight, &shape, input);
     enum vdbq_status status =
         result_begin(&flight->result, shape, steps_of(flight),
                      flight->params->times, error);

@@ -16,7 +16,8 @@
 enum {
     DENSE_PER_ROW = 8,      /* slots for each row that are no waste: as
                                many bytes as a hashed index takes at most */
-    DENSE_FREE = 1 << 16,   /* ... and so many more                      */
+    DENSE_FREE = 1 << 18,   /* ... and so many more                      */
+    DENSE_MAX = 1 << 30,    /* ... which the machine counts in 31 bits   */
     SLOTS_PER_ROW = 2,      /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
     AHEAD = 16              /* keys whose slots are fetched before use   */
@@ -51,7 +52,8 @@ struct key_index key_index_plan(const struct key_column *column)
     uint64_t span = (uint64_t)column->high - (uint64_t)column->low;
     if (column->low > column->high)
         return (struct key_index){ .kind = INDEX_DENSE };
-    if (span >= column->rows * DENSE_PER_ROW + DENSE_FREE)
+    if (span >= column->rows * DENSE_PER_ROW + DENSE_FREE ||
+        span >= DENSE_MAX)
         return plan_hashed(column->rows);
     return (struct key_index){ .kind = INDEX_DENSE,
                                .base = column->low,
