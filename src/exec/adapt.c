@@ -19,9 +19,9 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
  * waits for all that decides it. */
 static enum load_eager eager_of(const struct adapt_params *params)
 {
-    if (device_tuning(params->device)->group == 1)
-        return EAGER_NONE;
-    return params->most_live ? EAGER_ALL : EAGER_FIRST;
+    if (device_tuning(params->device)->group > 1)
+        return params->most_live ? EAGER_ALL : EAGER_FIRST;
+    return EAGER_NONE;
 }
 
 enum vdbq_status adapt_init(struct adapt *adapt,
