@@ -13,7 +13,8 @@
     {                                                                        \
         EACH {                                                               \
             U at = (U)B(T) - base;                                           \
-            A(I32) = LIVE && at < count ? (i32)slots[(i32)at] - 1 : -1;      \
+            A(I32) = (i32)pick_u32(m, LIVE && at < count, slots,             \
+                                    (u64)(i32)at) - 1;                        \
         }                                                                    \
     }
 
@@ -47,12 +48,14 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
         u64 first[VDBQ_TILE];                                                \
         i32 late = 0;                                                        \
         EACH first[t] =                                                      \
-            LIVE ? slots[key_hash((u64)(i64)B(T)) & mask] : 0;               \
+            pick_u64(m, LIVE, slots, key_hash((u64)(i64)B(T)) & mask);       \
         EACH {                                                               \
             i32 row = (i32)(u32)first[t] - 1;                                \
             i32 fits = (u32)(first[t] >> 32) == TAG(B(T));                   \
-            if (wide && fits && row >= 0)                                    \
-                fits = keys[row] == (i64)B(T);                               \
+            i32 seek = wide && fits && row >= 0;                             \
+            if (wide)                                                        \
+                fits = seek && pick_I64(m, seek, keys, (u64)row) ==          \
+                                   (i64)B(T);                                \
             row = fits | (row < 0) ? row : LATE;                             \
             late |= row == LATE;                                             \
             A(I32) = row;                                                    \
@@ -101,7 +104,7 @@ OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
     {                                                                        \
         EACH {                                                               \
             i32 row = D(I32);                                                \
-            A(T) = row >= 0 && LIVE ? values[row] : 0;                       \
+            A(T) = pick_##T(m, row >= 0 && LIVE, values, (u64)row);          \
         }                                                                    \
     }                                                                        \
     OP(COLUMN_AT_##T)                                                        \
@@ -117,21 +120,20 @@ COLUMN_AT(I64)
 COLUMN_AT(F32)
 COLUMN_AT(F64)
 
-/* The number that a code stands for. */
-static i32 rank_of(GLOBAL const struct lookup *ranks, i32 code)
-{
-    GLOBAL const i32 *values = (GLOBAL const i32 *)(ranks + 1);
-    return (u32)code < ranks->count ? values[(u32)code] : 0;
-}
-
 OP(COLUMN_AT_WORD)
 {
     u64 at = m->inner_feeds[b].ranks;
     GLOBAL const struct lookup *ranks =
         (GLOBAL const struct lookup *)(m->control + at);
+    GLOBAL const i32 *values = (GLOBAL const i32 *)(ranks + 1);
     op_COLUMN_AT_I32(m, k, a, b, c, d);
-    if (at != 0) {
-        EACH A(I32) = D(I32) >= 0 && LIVE ? rank_of(ranks, A(I32)) : 0;
+    if (at == 0)
+        return;
+    u32 count = ranks->count;
+    EACH {
+        u32 code = (u32)A(I32);
+        i32 there = D(I32) >= 0 && LIVE && code < count;
+        A(I32) = pick_I32(m, there, values, code);
     }
 }
 
@@ -141,7 +143,7 @@ OP(COLUMN_AT_NULL)
     u64 nulls = m->inner_feeds[b].nulls;
     GLOBAL const u8 *flags = m->inner + nulls;
     EACH {
-        i32 row = D(I32);
-        A(I32) = row < 0 || (nulls != 0 && LIVE && flags[row] != 0);
+        i32 row = D(I32), there = row >= 0 && nulls != 0 && LIVE;
+        A(I32) = row < 0 || pick_u8(m, there, flags, (u64)row) != 0;
     }
 }

@@ -56,6 +56,12 @@ struct feed {
 };
 #define FEED_ALL_NULL 0xffffffffffffffffUL
 
+/* Operand d of Column and Rowid in a specialised program: 1 + the encoding
+ * that the feed has in all pieces of all launches, or 0 where the feed tells;
+ * and whether the column is loaded without asking if a row is live. */
+#define LOAD_ENCODING 7
+#define LOAD_EAGER 8
+
 /*
  * The inner rows of a program are those of its probed cursors and of a grid's
  * further axes: rows that are reached by their numbers. Their columns are

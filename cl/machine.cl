@@ -63,11 +63,12 @@ static void run_step(struct machine *m, i32 first, i32 end)
 #endif
 
 /* Sets out on the next tile. Rows that do not exist are never live; where
- * EACH leaves them out, nothing is asked, so that the loop is made vectors of. */
+ * EACH leaves them out, nothing is asked, so that the loop is made vectors of.
+ * A tile without any is at row 0, so that eager loads find something there. */
 static void tile_begin(struct machine *m, u64 row, u64 row_end, i32 first)
 {
     u64 left = row < row_end ? row_end - row : 0;
-    m->row = row;
+    m->row = left > 0 ? row : 0;
     m->rows = left < VDBQ_TILE ? (i32)left : VDBQ_TILE;
 #if VDBQ_GROUP > 1
     EACH {

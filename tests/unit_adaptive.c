@@ -40,6 +40,7 @@ static struct {
     const struct device_backend *host;
     struct device *second;          /* whose machine plays the specialised */
     struct device_machine *kept;
+    char body[1024];                /* that it is found by; "": by all    */
     unsigned build_ms;
     bool fails;
 } fake;
@@ -52,9 +53,11 @@ static void nap(unsigned ms)
 static struct device_machine *
 fake_find(struct device *device, const struct device_machine_params *params)
 {
-    return params->build == BUILD_SPECIALISED
+    if (params->build == BUILD_INTERPRETED)
+        return fake.host->machine_find(device, params);
+    return fake.body[0] == '\0' || strcmp(fake.body, params->body) == 0
                ? fake.kept
-               : fake.host->machine_find(device, params);
+               : NULL;
 }
 
 static enum vdbq_status fake_build(struct device *device,
@@ -92,6 +95,7 @@ static struct device *fake_open(unsigned build_ms, double gain)
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
     assert_int_equal(device_open(&params, &fake.second, &error), VDBQ_OK);
     fake.kept = NULL;
+    fake.body[0] = '\0';
     fake.fails = false;
     fake.build_ms = build_ms;
     fake.host = device->backend;
@@ -301,6 +305,74 @@ static void failed_build_changes_nothing(void **state)
     fake_close(device);
 }
 
+/* The program's text where the feed is encoded so in all launches; 0: not. */
+static void body_make(const struct program *program, unsigned char encoding)
+{
+    struct program_pack pack;
+    struct arena arena = { 0 };
+    struct text text = { 0 };
+    struct error error;
+    assert_int_equal(program_pack(program, &arena, &pack, &error), VDBQ_OK);
+    program_specialise(program, &pack,
+                       &(struct program_loads){ .encodings = &encoding }, &text);
+    assert_true(!text.failed && text.length < sizeof fake.body);
+    strcpy(fake.body, text.bytes);
+    text_finish(&text);
+    arena_finish(&arena);
+}
+
+/* One launch over some rows, of which none is kept. */
+static void launch_none(struct runner *runner, struct feed feed, void *values)
+{
+    struct runner_input input = {
+        .pieces = { { .feeds = &feed, .rows = 64, .host = values } },
+        .count = 1
+    };
+    struct vdbq_batch batch;
+    struct error error;
+    assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(batch.rows, 0);
+}
+
+/* A launch whose feeds are encoded otherwise gets another machine, which then
+ * serves both; until it is there, launches are interpreted. */
+static void other_encodings_change_the_machine(void **state)
+{
+    static int32_t values[64];
+    const struct feed plain = { .width = 4, .encoding = ENCODING_PLAIN };
+    const struct feed constant = { .width = 4, .encoding = ENCODING_CONSTANT };
+    struct device *device = fake_open(0, 3);
+    struct program program;
+    struct runner *runner;
+    struct error error;
+    (void)state;
+    query_run(device, 3);
+    nap(20);
+    query_run(device, 3);
+    program_make(&program, program_text);
+    body_make(&program, 1 + ENCODING_PLAIN);
+    device->known.tuning.gain = 3;
+    device->known.tuning.compile_ns = 1000000000000;
+    assert_int_equal(runner_open(&(struct runner_params){ .device = device,
+                                                          .program = &program,
+                                                          .adaptive = true },
+                                 &runner, &error), VDBQ_OK);
+    launch_none(runner, plain, values);
+    assert_string_equal(runner_build(runner), "specialised");
+    launch_none(runner, constant, values);
+    assert_string_equal(runner_build(runner),
+                        "adaptive (1 of 2 launches specialised)");
+    body_make(&program, 0);
+    launch_none(runner, plain, values);
+    launch_none(runner, constant, values);
+    assert_string_equal(runner_build(runner),
+                        "adaptive (3 of 4 launches specialised)");
+    runner_close(runner);
+    program_finish(&program);
+    fake_close(device);
+}
+
 /* Constants are arguments: two queries that differ in one share a machine. */
 static void constants_share_a_machine(void **state)
 {
@@ -317,7 +389,8 @@ static void constants_share_a_machine(void **state)
         assert_int_equal(program_pack(&program, &arena, &pack, &error),
                          VDBQ_OK);
         assert_int_equal(pack.constants[0], 60 + i);
-        program_specialise(&program, &pack, &bodies[i]);
+        program_specialise(&program, &pack, &(struct program_loads){ 0 },
+                           &bodies[i]);
         arena_finish(&arena);
         program_finish(&program);
     }
@@ -442,6 +515,7 @@ int main(void)
         cmocka_unit_test(nothing_is_built_that_does_not_pay),
         cmocka_unit_test(queries_add_up),
         cmocka_unit_test(failed_build_changes_nothing),
+        cmocka_unit_test(other_encodings_change_the_machine),
         cmocka_unit_test(constants_share_a_machine),
         cmocka_unit_test(tuning_is_kept),
         cmocka_unit_test(built_shapes_are_known),

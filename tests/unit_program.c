@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cl/tablet.h"
+
 /* --------------------------------------------------- the opcode's table -- */
 
 static void full_name(enum opcode op, char *name, size_t room)
@@ -373,7 +375,9 @@ static void constants_get_places(void **state)
     program_finish(&program);
 }
 
-static void specialise(const char *source, struct text *text)
+static void specialise_loads(const char *source,
+                             const struct program_loads *loads,
+                             struct text *text)
 {
     struct program program;
     struct program_pack pack;
@@ -382,9 +386,14 @@ static void specialise(const char *source, struct text *text)
     load_good(source, &program);
     assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
                      VDBQ_OK);
-    program_specialise(&program, &pack, text);
+    program_specialise(&program, &pack, loads, text);
     assert_false(text->failed);
     program_finish(&program);
+}
+
+static void specialise(const char *source, struct text *text)
+{
+    specialise_loads(source, &(struct program_loads){ 0 }, text);
 }
 
 static void specialised_text_is_calls(void **state)
@@ -408,6 +417,42 @@ static void specialised_text_is_calls(void **state)
                                  "    result_values(m, 12, 1, "
                                  "m->outputs + 1);\n"));
     text_finish(&text);
+}
+
+/* What is known of loads is in their last operand: encodings, and which loads
+ * do not ask who is live. Other calls stay as they are. */
+static void specialised_text_knows_loads(void **state)
+{
+    static const char source[] = "Table 0 0 0 \"t\"\n"
+                                 "ResultColumn 2 \"x\"\n"
+                                 "Parallel 0 0 9\n"
+                                 "Column.I32 0 0\n"
+                                 "Integer.I32 1 60\n"
+                                 "Le.I32 0 1 7\n"
+                                 "Column.I64 2 1\n"
+                                 "Result 2 1\n"
+                                 "Converge\n"
+                                 "Finish\n";
+    static const unsigned char encodings[] = { 1 + ENCODING_PACKED, 0 };
+    static const char *const first[] = { "op_COLUMN_I32(m, 3, 0, 0, 0, 4);",
+                                         "op_COLUMN_I32(m, 3, 0, 0, 0, 12);",
+                                         "op_COLUMN_I32(m, 3, 0, 0, 0, 12);" };
+    static const char *const second[] = { "op_COLUMN_I64(m, 6, 2, 1, 0, 0);",
+                                          "op_COLUMN_I64(m, 6, 2, 1, 0, 0);",
+                                          "op_COLUMN_I64(m, 6, 2, 1, 0, 8);" };
+    (void)state;
+    for (int eager = EAGER_NONE; eager <= EAGER_ALL; eager++) {
+        struct text text = { 0 };
+        specialise_loads(source,
+                         &(struct program_loads){
+                             .encodings = encodings,
+                             .eager = (enum load_eager)eager },
+                         &text);
+        assert_non_null(strstr(text.bytes, first[eager]));
+        assert_non_null(strstr(text.bytes, second[eager]));
+        assert_non_null(strstr(text.bytes, "op_LE_I32(m, 5, 0, 1, 7, 0);"));
+        text_finish(&text);
+    }
 }
 
 /* Programs that differ in names and constants share a binary. */
@@ -453,7 +498,8 @@ static enum vdbq_status go_through(struct error *error)
     if (status == VDBQ_OK)
         program_print(&program, &text);
     if (status == VDBQ_OK)
-        program_specialise(&program, &pack, &text);
+        program_specialise(&program, &pack, &(struct program_loads){ 0 },
+                           &text);
     if (text.failed)
         status = VDBQ_NO_MEMORY;
     text_finish(&text);
@@ -529,6 +575,7 @@ int main(void)
         cmocka_unit_test(inner_columns_become_feeds),
         cmocka_unit_test(constants_get_places),
         cmocka_unit_test(specialised_text_is_calls),
+        cmocka_unit_test(specialised_text_knows_loads),
         cmocka_unit_test(specialised_text_holds_no_constants),
         cmocka_unit_test(every_call_for_memory_may_fail),
         cmocka_unit_test(damaged_text_is_refused_or_right),

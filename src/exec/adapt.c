@@ -6,15 +6,23 @@
 
 #include <stdio.h>
 
+#include "exec/runner.h"
+
 /* A gain under this is noise. */
 static const double gain_min = 1.05;
 
-static enum vdbq_status start_adaptive(struct adapt *adapt,
-                                       struct device_times *times,
-                                       struct error *error);
 static bool pays_at_once(const struct adapt *adapt);
 static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
                         bool built);
+
+/* Groups of several items are a GPU's: there a load that asks who is live
+ * waits for all that decides it. */
+static enum load_eager eager_of(const struct adapt_params *params)
+{
+    if (device_tuning(params->device)->group > 1)
+        return params->most_live ? EAGER_ALL : EAGER_FIRST;
+    return EAGER_NONE;
+}
 
 enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
@@ -27,26 +35,27 @@ enum vdbq_status adapt_init(struct adapt *adapt,
     };
     *adapt = (struct adapt){
         .device = params->device,
+        .program = params->program,
+        .pack = params->pack,
         .interpreted = machine,
         .specialised = machine,
-        .watching = params->adaptive && !device_facts(params->device)->is_host,
+        .adaptive = params->adaptive && !device_facts(params->device)->is_host,
         .cost = program_cost(params->program),
         .rows_left = params->rows,
         .build = params->adaptive ? BUILD_INTERPRETED : params->build,
+        .encodings = arena_alloc(params->arena, params->pack->feed_count + 1),
     };
-    adapt->specialised.build = BUILD_SPECIALISED;
-    if (adapt->watching || adapt->build == BUILD_SPECIALISED)
-        program_specialise(params->program, params->pack, &adapt->body);
-    if (adapt->body.failed)
+    if (adapt->encodings == NULL)
         return error_no_memory(error);
-    adapt->specialised.body = adapt->body.bytes;
-    if (adapt->watching)
-        return start_adaptive(adapt, times, error);
-    return device_machine(adapt->device,
-                          adapt->build == BUILD_SPECIALISED
-                              ? &adapt->specialised
-                              : &adapt->interpreted,
-                          &adapt->machine, times, error);
+    adapt->specialised.build = BUILD_SPECIALISED;
+    adapt->loads = (struct program_loads){ .encodings = adapt->encodings,
+                                           .eager = eager_of(params) };
+    if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
+        return VDBQ_OK;
+    enum vdbq_status status = device_machine(
+        adapt->device, &adapt->interpreted, &adapt->slow, times, error);
+    adapt->machine = adapt->slow;
+    return status;
 }
 
 void adapt_finish(struct adapt *adapt)
@@ -61,6 +70,36 @@ void adapt_finish(struct adapt *adapt)
     *adapt = (struct adapt){ 0 };
 }
 
+/* --------------------------------------------------------------- text -- */
+
+/* Takes the encodings of a launch's feeds into those that are known; whether
+ * a text fits that was made before. */
+static bool encodings_fit(struct adapt *adapt, const struct runner_input *input)
+{
+    bool made = adapt->body.bytes != NULL, fits = made;
+    for (unsigned i = 0; i < adapt->pack->feed_count; i++) {
+        unsigned char *known = &adapt->encodings[i];
+        if (!made)
+            *known = (unsigned char)(1 + input->pieces[0].feeds[i].encoding);
+        for (unsigned piece = 0; piece < input->count; piece++)
+            if (*known != 0 &&
+                *known != 1 + input->pieces[piece].feeds[i].encoding) {
+                *known = 0;
+                fits = false;
+            }
+    }
+    return fits;
+}
+
+static enum vdbq_status make_body(struct adapt *adapt, struct error *error)
+{
+    text_finish(&adapt->body);
+    program_specialise(adapt->program, adapt->pack, &adapt->loads,
+                       &adapt->body);
+    adapt->specialised.body = adapt->body.bytes;
+    return adapt->body.failed ? error_no_memory(error) : VDBQ_OK;
+}
+
 /* ------------------------------------------------------------- decide -- */
 
 static void take_specialised(struct adapt *adapt,
@@ -68,15 +107,14 @@ static void take_specialised(struct adapt *adapt,
 {
     adapt->machine = machine;
     adapt->build = BUILD_SPECIALISED;
-    adapt->launches_first = adapt->launches > 0 ? adapt->launches + 1 : 0;
     adapt->watching = false;
 }
 
-/* The machine to start with: the specialised one where it is there, or where
+/* The machine to go on with: the specialised one where it is there, or where
  * a cache holds it and this query alone is worth fetching it. */
-static enum vdbq_status start_adaptive(struct adapt *adapt,
-                                       struct device_times *times,
-                                       struct error *error)
+static enum vdbq_status choose_adaptive(struct adapt *adapt,
+                                        struct device_times *times,
+                                        struct error *error)
 {
     struct device_machine *machine =
         device_machine_find(adapt->device, &adapt->specialised, times);
@@ -91,8 +129,28 @@ static enum vdbq_status start_adaptive(struct adapt *adapt,
         take_specialised(adapt, machine);
         return VDBQ_OK;
     }
-    return device_machine(adapt->device, &adapt->interpreted, &adapt->machine,
-                          times, error);
+    adapt->build = BUILD_INTERPRETED;
+    status = device_machine(adapt->device, &adapt->interpreted, &adapt->slow,
+                            times, error);
+    adapt->machine = adapt->slow;
+    return status;
+}
+
+/* Finds the machine for a launch and those behind it. */
+static enum vdbq_status choose(struct adapt *adapt,
+                               const struct runner_input *input,
+                               struct device_times *times,
+                               struct error *error)
+{
+    if (encodings_fit(adapt, input))
+        return VDBQ_OK;
+    enum vdbq_status status = make_body(adapt, error);
+    if (status != VDBQ_OK)
+        return status;
+    return adapt->adaptive
+               ? choose_adaptive(adapt, times, error)
+               : device_machine(adapt->device, &adapt->specialised,
+                                &adapt->machine, times, error);
 }
 
 /* The part of an interpreted launch's time that the specialised one saves. */
@@ -128,13 +186,13 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
 void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
                uint64_t rows, uint64_t kernel_ns)
 {
-    enum device_build build =
-        machine == adapt->machine ? adapt->build : BUILD_INTERPRETED;
-    struct adapt_rate *rate = &adapt->rates[build];
+    bool slow = machine == adapt->slow;
+    struct adapt_rate *rate =
+        &adapt->rates[slow ? BUILD_INTERPRETED : BUILD_SPECIALISED];
     rate->rows += rows;
     rate->kernel_ns += kernel_ns;
     adapt->rows_left -= rows < adapt->rows_left ? rows : adapt->rows_left;
-    if (!adapt->watching)
+    if (!adapt->watching || !slow)
         return;
     struct device_shape *shape =
         device_shape(adapt->device, adapt->specialised.body);
@@ -147,26 +205,46 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
             device_machine_behind(adapt->device, &adapt->specialised);
 }
 
-struct device_machine *adapt_machine(struct adapt *adapt,
-                                     struct device_times *times)
+enum vdbq_status adapt_machine(struct adapt *adapt,
+                               const struct runner_input *input,
+                               struct device_times *times,
+                               struct device_machine **machine,
+                               struct error *error)
 {
-    struct device_machine *machine = NULL;
+    enum vdbq_status status = VDBQ_OK;
+    struct device_machine *found = NULL;
+    if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
+        status = choose(adapt, input, times, error);
+    if (status != VDBQ_OK)
+        return status;
     if (adapt->watching)
-        machine = device_machine_find(adapt->device, &adapt->specialised,
-                                      times);
-    if (machine != NULL)
-        take_specialised(adapt, machine);
+        found = device_machine_find(adapt->device, &adapt->specialised, times);
+    if (found != NULL)
+        take_specialised(adapt, found);
     adapt->launches++;
-    return adapt->machine;
+    if (adapt->build == BUILD_SPECIALISED && adapt->launches_specialised++ == 0)
+        adapt->launches_first = adapt->launches;
+    *machine = adapt->machine;
+    return VDBQ_OK;
 }
 
 const char *adapt_text(struct adapt *adapt)
 {
-    if (adapt->build == BUILD_INTERPRETED)
+    unsigned slow = adapt->launches - adapt->launches_specialised;
+    if (adapt->launches == 0)
+        return adapt->build == BUILD_INTERPRETED ? "interpreted"
+                                                 : "specialised";
+    if (adapt->launches_specialised == 0)
         return "interpreted";
-    if (adapt->launches_first == 0)
+    if (slow == 0)
         return "specialised";
-    snprintf(adapt->text, sizeof adapt->text,
-             "adaptive (specialised from launch %u)", adapt->launches_first);
+    if (slow == adapt->launches_first - 1)
+        snprintf(adapt->text, sizeof adapt->text,
+                 "adaptive (specialised from launch %u)",
+                 adapt->launches_first);
+    else
+        snprintf(adapt->text, sizeof adapt->text,
+                 "adaptive (%u of %u launches specialised)",
+                 adapt->launches_specialised, adapt->launches);
     return adapt->text;
 }

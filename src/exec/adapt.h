@@ -11,6 +11,13 @@
  * again stays slow, and a query over few rows that comes once costs nothing.
  * All times are measured: rates by this query's launches, price and gain by
  * the tuning run and by earlier queries on the device.
+ *
+ * The specialised form knows the encodings of columns, so its text is made
+ * with the first launch, for the feeds of its pieces. A later launch that it
+ * does not fit gets one in which the feeds that differ say how they are
+ * encoded; from there on all is as at the start. A column that once differed
+ * stays so: a query has at most one text more than columns, and where all
+ * tablets are encoded alike it has one.
  */
 #ifndef VDBQ_EXEC_ADAPT_H
 #define VDBQ_EXEC_ADAPT_H
@@ -25,7 +32,11 @@ struct adapt_params {
     bool adaptive;           /* false: `build` it is                     */
     enum device_build build;
     uint64_t rows;           /* of all launches together                 */
+    bool most_live;          /* as of the runner                         */
+    struct arena *arena;
 };
+
+struct runner_input;
 
 /* Launches of one build. */
 struct adapt_rate {
@@ -35,21 +46,29 @@ struct adapt_rate {
 
 struct adapt {
     struct device *device;
+    const struct program *program;
+    const struct program_pack *pack;
     struct device_machine_params interpreted, specialised;
+    bool adaptive;        /* both builds may run                           */
     bool watching;        /* the specialised machine may come yet          */
     unsigned cost;        /* of a row, as the planner prices it            */
     uint64_t rows_left;
     unsigned launches;    /* that were started                             */
-    unsigned launches_first;       /* number of the first specialised one
-                                      after interpreted ones; 0: none      */
+    unsigned launches_specialised; /* of these                             */
+    unsigned launches_first;       /* number of the first such one         */
     enum device_build build;       /* that runs                            */
     struct device_machine *machine;
+    struct device_machine *slow;   /* the interpreted one, once it is there */
     struct adapt_rate rates[2];    /* by enum device_build                 */
-    struct text body;              /* of the specialised form              */
+    struct program_loads loads;    /* of the specialised form              */
+    unsigned char *encodings;      /* ... where they are                   */
+    struct text body;              /* of the specialised form; empty: no
+                                      launch was seen, or none is wanted   */
     char text[64];                 /* what adapt_text() returns            */
 };
 
-/* Builds, or takes from the device's cache, the machine to start with. */
+/* Builds, or takes from the device's cache, the interpreted machine where no
+ * other may run. */
 enum vdbq_status adapt_init(struct adapt *adapt,
                             const struct adapt_params *params,
                             struct device_times *times, struct error *error);
@@ -57,14 +76,19 @@ enum vdbq_status adapt_init(struct adapt *adapt,
  * it serves the next query. */
 void adapt_finish(struct adapt *adapt);
 
-/* The machine of the launch that starts now. */
-struct device_machine *adapt_machine(struct adapt *adapt,
-                                     struct device_times *times);
+/* The machine of the launch that starts now, over `input`; it may have to be
+ * built. */
+enum vdbq_status adapt_machine(struct adapt *adapt,
+                               const struct runner_input *input,
+                               struct device_times *times,
+                               struct device_machine **machine,
+                               struct error *error);
 /* Notes what a launch of that machine took; the decision falls here. */
 void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
                uint64_t rows, uint64_t kernel_ns);
 
-/* "interpreted", "specialised", "adaptive (specialised from launch N)". */
+/* "interpreted", "specialised", "adaptive (specialised from launch N)", or
+ * where launches did not fit, "adaptive (N of M launches specialised)". */
 const char *adapt_text(struct adapt *adapt);
 
 #endif

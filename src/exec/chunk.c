@@ -118,6 +118,7 @@ static enum vdbq_status open_runner(struct chunks *chunks,
                                  .build = place->build,
                                  .adaptive = place->adaptive,
                                  .rows = params->rows,
+                                 .most_live = params->most_live,
                                  .inner = inner_run(params->inner),
                                  .values = &chunks->words.values },
         &chunks->runner, error);

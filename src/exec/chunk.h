@@ -53,6 +53,7 @@ struct chunk_params {
     struct words *const *words;         /* of each column of the rows; NULL
                                            for those that are no text   */
     uint64_t rows;                      /* about how many there will be */
+    bool most_live;                     /* as of the runner             */
 };
 
 /* chunks_finish() is due whatever it returns, and accepts a zeroed struct. */

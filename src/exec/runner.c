@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs a program over feeds: builds the machine, then keeps a ring of flights
- * going. Flights start and land in order, and so the rows come in order.
+ * Runs a program over feeds: keeps a ring of flights going, on the machine that
+ * exec/adapt.c chooses. Flights start and land in order, and so the rows come in
+ * order.
  */
 #include "exec/runner.h"
 
@@ -75,10 +76,9 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     return rows > 0 ? rows : LAUNCH_ROWS_STEP;
 }
 
-/* Builds the machine, or lets exec/adapt.c choose one. */
-static enum vdbq_status machine_build(struct runner *runner,
-                                      const struct runner_params *params,
-                                      struct error *error)
+static enum vdbq_status adapt_open(struct runner *runner,
+                                   const struct runner_params *params,
+                                   struct error *error)
 {
     return adapt_init(&runner->adapt,
                       &(struct adapt_params){ .device = params->device,
@@ -86,7 +86,9 @@ static enum vdbq_status machine_build(struct runner *runner,
                                               .pack = &runner->pack,
                                               .adaptive = params->adaptive,
                                               .build = params->build,
-                                              .rows = params->rows },
+                                              .rows = params->rows,
+                                              .most_live = params->most_live,
+                                              .arena = &runner->arena },
                       &runner->times, error);
 }
 
@@ -124,7 +126,7 @@ static enum vdbq_status runner_prepare(struct runner *runner,
     enum vdbq_status status =
         program_pack(runner->program, &runner->arena, &runner->pack, error);
     if (status == VDBQ_OK)
-        status = machine_build(runner, params, error);
+        status = adapt_open(runner, params, error);
     if (status != VDBQ_OK)
         return status;
     runner->rows_max = rows_of_a_launch(runner);
@@ -233,9 +235,11 @@ enum vdbq_status runner_start(struct runner *runner,
                               struct error *error)
 {
     struct flight *flight = flight_at(runner, runner->in_flight);
-    enum vdbq_status status =
-        flight_start(flight, adapt_machine(&runner->adapt, &runner->times),
-                     input, error);
+    struct device_machine *machine;
+    enum vdbq_status status = adapt_machine(&runner->adapt, input,
+                                            &runner->times, &machine, error);
+    if (status == VDBQ_OK)
+        status = flight_start(flight, machine, input, error);
     if (status == VDBQ_OK)
         runner->in_flight++;
     return status;

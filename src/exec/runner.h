@@ -35,6 +35,8 @@ struct runner_params {
     bool adaptive; /* `build` is ours to choose, and to change between
                       launches: exec/adapt.h                           */
     uint64_t rows; /* of all launches together, as far as is known     */
+    bool most_live; /* so many rows become result rows that most tiles have
+                      one: columns are best loaded without asking      */
     const struct run_inner *inner; /* of a program of several cursors; what
                       it points to lives as long as the runner          */
     const struct run_values *values; /* what the program leaves open; NULL:
@@ -94,7 +96,8 @@ unsigned runner_in_flight(const struct runner *runner);
 unsigned runner_ring(const struct runner *runner); /* at most */
 bool runner_has_room(const struct runner *runner);
 
-/* Starts a launch; there must be room. */
+/* Starts a launch; there must be room. The specialised machine is built here,
+ * for it is made for the encodings of the launches' feeds. */
 enum vdbq_status runner_start(struct runner *runner,
                               const struct runner_input *input,
                               struct error *error);

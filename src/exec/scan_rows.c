@@ -52,7 +52,9 @@ static enum vdbq_status open_chunks(struct scan_rows *scan,
                         .program = &scan->head.step->scan.program,
                         .inner = scan->inner,
                         .words = words,
-                        .rows = input->rows_most },
+                        .rows = input->rows_most,
+                        .most_live = stream_most_live(scan->head.step,
+                                                      input->rows_most) },
                     error);
     memory_release(words);
     return status;

@@ -224,6 +224,7 @@ static enum vdbq_status run(const struct testing *test,
                                     .program = program,
                                     .mode = way->mode,
                                     .build = way->build,
+                                    .most_live = true,
                                     .values = &test->open.values };
     struct run_inner inner = test->open.inner.run;
     inner.memory = rows->inner;

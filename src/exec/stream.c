@@ -160,6 +160,12 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
     to->launches += from->launches;
 }
 
+bool stream_most_live(const struct step *step, uint64_t rows)
+{
+    const double share_least = 1.0 / 16;
+    return step->rows >= share_least * (double)rows;
+}
+
 void stream_add_times(const struct device_times *times,
                       struct vdbq_stats *stats)
 {

@@ -82,6 +82,10 @@ enum vdbq_status stream_gather(struct stream *stream,
 void stream_add_times(const struct device_times *times,
                       struct vdbq_stats *stats);
 
+/* Whether a scan over so many rows keeps so large a share of them, as the
+ * planner thinks, that most tiles of a GPU have one that is kept. */
+bool stream_most_live(const struct step *step, uint64_t rows);
+
 /* ---------------------------------------------------- rows on a device -- */
 
 /* The device that has a stream's rows and takes them itself; NULL: there is

@@ -39,6 +39,11 @@ static const char program_text[] =
     "Converge 0 0 0 0\n"
     "Finish 0 0 0 0\n";
 
+/* Both columns are plain. */
+static const unsigned char tuned_encodings[TUNE_COLUMNS] = {
+    1 + ENCODING_PLAIN, 1 + ENCODING_PLAIN
+};
+
 struct tuning_run {
     const struct tune_params *params;
     struct program program;
@@ -159,7 +164,8 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     struct runner_params params = { .device = device,
                                     .program = &run->program,
                                     .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
-                                    .build = build };
+                                    .build = build,
+                                    .most_live = true };
     enum vdbq_status status = runner_open(&params, &runner, run->error);
     if (status != VDBQ_OK)
         return status;
@@ -280,6 +286,7 @@ static enum vdbq_status measure_builds(struct tuning_run *run,
     struct arena arena = { 0 };
     struct program_pack pack;
     struct text body = { 0 };
+    const struct program_loads loads = { .encodings = tuned_encodings };
     struct device *devices[2] = { run->params->device, run->params->again };
     uint64_t *ns[2] = { &best->compile_ns, &best->cached_ns };
     enum vdbq_status status =
@@ -288,7 +295,7 @@ static enum vdbq_status measure_builds(struct tuning_run *run,
         /* A driver may look for what it knows behind the preprocessor. */
         text_print(&body, "enum { tuned_at_%llu };\n",
                    (unsigned long long)os_time_ns());
-        program_specialise(&run->program, &pack, &body);
+        program_specialise(&run->program, &pack, &loads, &body);
         if (body.failed)
             status = error_no_memory(run->error);
     }

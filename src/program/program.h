@@ -247,9 +247,24 @@ enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,
                               struct error *error);
 
+/* How the specialised machine loads columns of the rows that it runs over. A
+ * zeroed one: as the feeds say, and only where some row is live. */
+enum load_eager {
+    EAGER_NONE,
+    EAGER_FIRST, /* those before the first jump do not ask who is live */
+    EAGER_ALL    /* none does                                          */
+};
+struct program_loads {
+    const unsigned char *encodings; /* one a feed: 1 + the ENCODING_... that
+                                       it has in all launches, 0: the feed
+                                       tells. NULL: all tell               */
+    enum load_eager eager;
+};
+
 /* The text of run_constants() and run_step() for the specialised machine:
  * calls with numbers only; no name and no constant of the program is in it. */
 void program_specialise(const struct program *program,
-                        const struct program_pack *pack, struct text *text);
+                        const struct program_pack *pack,
+                        const struct program_loads *loads, struct text *text);
 
 #endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns of the rows that the program runs over, from where the launch's
+ * feeds say. Of operand d a specialised program has what is known before a
+ * launch (LOAD_... of cl/launch.h); an interpreted one has 0. Part of
+ * cl/ops.cl.
+ */
+
+/* Whether some row of the tile is live, so that its column is worth the way
+ * to memory. */
+static i32 some_live(const struct machine *m, i32 k)
+{
+    i32 live = 0;
+    EACH live |= LIVE;
+    return live;
+}
+
+/* Whether a load is to be made: at once where the program is made so, since
+ * then it need not wait for what decides who is live. */
+static i32 wanted(const struct machine *m, i32 k, i32 d)
+{
+    return (d & LOAD_EAGER) != 0 || some_live(m, k);
+}
+
+/* How the values of a feed are stored. */
+static u32 encoding_of(GLOBAL const struct feed *feed, i32 d)
+{
+    u32 known = (u32)d & LOAD_ENCODING;
+    return known != 0 ? known - 1 : feed->encoding;
+}
+
+/* values[at] where `there`, else 0. A GPU loads without a branch, so that the
+ * loads of a tile's rows do not wait for one another: where there is nothing
+ * to load, from the control block, of which there always is a start. */
+#if VDBQ_GROUP > 1
+#define PICK(T)                                                              \
+    static T pick_##T(const struct machine *m, i32 there,                    \
+                      GLOBAL const T *values, u64 at)                        \
+    {                                                                        \
+        GLOBAL const T *from = (GLOBAL const T *)m->control;                 \
+        if (there)                                                           \
+            from = values + at;                                              \
+        T value = *from;                                                     \
+        return there ? value : 0;                                            \
+    }
+#else
+#define PICK(T)                                                              \
+    static T pick_##T(const struct machine *m, i32 there,                    \
+                      GLOBAL const T *values, u64 at)                        \
+    {                                                                        \
+        UNUSED(m);                                                           \
+        return there ? values[at] : 0;                                       \
+    }
+#endif
+
+PICK(u8)
+PICK(u32)
+PICK(u64)
+PICK(I32)
+PICK(I64)
+PICK(F32)
+PICK(F64)
+
+/* What lies side by side for the rows of a tile: a GPU loads it in one go, with
+ * rows that do not exist, for the area that the first one lies in ends at a
+ * multiple of 64 bytes. WORD is OpenCL's name of the type. */
+#if VDBQ_GROUP > 1 && (VDBQ_TILE == 2 || VDBQ_TILE == 4 || VDBQ_TILE == 8)
+#define JOIN_WORDS(x, y) x##y
+#define JOIN(x, y) JOIN_WORDS(x, y)
+#define LOAD_TILE(WORD, from, to)                                            \
+    JOIN(vstore, VDBQ_TILE)(*(GLOBAL const JOIN(WORD, VDBQ_TILE) *)(from), 0, \
+                            to)
+#define PLAIN(T, WORD) LOAD_TILE(WORD, values, m->r[a].T);
+#define PACKED_WORDS(name, from)                                             \
+    u32 name[VDBQ_TILE];                                                     \
+    LOAD_TILE(uint, from, name);
+#else
+#define PLAIN(T, WORD) EACH_EXISTING A(T) = values[t];
+#define PACKED_WORDS(name, from) GLOBAL const u32 *restrict name = from;
+#endif
+
+/* The codes of PACKED_LANES neighbouring rows, or of some of them, each with
+ * the base added: rows [t, t + count) of the tile, from lane `lane` on. U is
+ * the type T without a sign. */
+#define UNPACK(T, U)                                                         \
+    static void unpack_lanes_##T(struct machine *m, i32 a, i32 t, i32 count, \
+                                 GLOBAL const struct feed *feed)             \
+    {                                                                        \
+        GLOBAL const u32 *words =                                            \
+            (GLOBAL const u32 *)(m->data + feed->values);                    \
+        u32 row = feed->row + (u32)m->row + (u32)t, bits = feed->bits;       \
+        u32 at = row / PACKED_LANES * bits, lane = row % PACKED_LANES;       \
+        u32 shift = at % 32, mask = 0xffffffffu >> (32 - bits);              \
+        PACKED_WORDS(first, words + at / 32 * PACKED_LANES + lane)           \
+        PACKED_WORDS(last, words + (at + bits - 1) / 32 * PACKED_LANES +     \
+                               lane)                                         \
+        T *restrict to = m->r[a].T + t;                                      \
+        U base = (U)feed->base;                                              \
+        for (i32 i = 0; i < count; i++)                                      \
+            to[i] = (T)(base + packed_code(first[i], last[i], shift, mask)); \
+    }                                                                        \
+    static void unpack_##T(struct machine *m, i32 a,                         \
+                           GLOBAL const struct feed *feed)                   \
+    {                                                                        \
+        UNPACK_TILE(unpack_lanes_##T)                                        \
+    }
+/* A tile starts at a multiple of its size, so it is some whole runs of
+ * lanes, or a part of one: a lane's word is there for all of them, whether
+ * the row exists or not. Tiles of any other size go row by row. */
+#if VDBQ_TILE % PACKED_LANES == 0
+#define UNPACK_TILE(lanes)                                                   \
+    for (i32 t = 0; t < VDBQ_TILE; t += PACKED_LANES)                        \
+        if (t < m->rows)                                                     \
+            lanes(m, a, t, PACKED_LANES, feed);
+#elif PACKED_LANES % VDBQ_TILE == 0
+#define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, feed);
+#else
+#define UNPACK_TILE(lanes) EACH_EXISTING lanes(m, a, t, 1, feed);
+#endif
+
+UNPACK(I32, u32)
+UNPACK(I64, u64)
+/* Floats are never packed. */
+#define unpack_F32(m, a, feed) UNUSED(m)
+#define unpack_F64(m, a, feed) UNUSED(m)
+
+/* BITS is the integer that is as wide as T: a constant is copied as bits. */
+#define LOAD(T, BITS, WORD)                                                  \
+    static void load_##T(struct machine *m, i32 k, i32 a, i32 d,             \
+                         GLOBAL const struct feed *feed)                     \
+    {                                                                        \
+        GLOBAL const T *values =                                             \
+            (GLOBAL const T *)(m->data + feed->values) + m->row;             \
+        i64 first = feed->base + (i64)m->row;                                \
+        BITS same = (BITS)feed->base;                                        \
+        u32 encoding = encoding_of(feed, d);                                 \
+        if (!wanted(m, k, d))                                                \
+            return;                                                          \
+        if (encoding == ENCODING_PLAIN) {                                    \
+            PLAIN(T, WORD)                                                   \
+        } else if (encoding == ENCODING_PACKED) {                            \
+            unpack_##T(m, a, feed);                                          \
+        } else if (encoding == ENCODING_CONSTANT) {                          \
+            EACH A(BITS) = same;                                             \
+        } else {                                                             \
+            EACH A(T) = (T)(first + t);                                      \
+        }                                                                    \
+    }
+
+LOAD(I32, I32, int)
+LOAD(I64, I64, long)
+LOAD(F32, I32, float)
+LOAD(F64, I64, double)
+
+/* The value of a word; a word that a table does not have has 0. */
+#define LOOK_UP(T)                                                           \
+    static void look_up_##T(struct machine *m, i32 a, i32 b, u64 at)         \
+    {                                                                        \
+        GLOBAL const struct lookup *table =                                  \
+            (GLOBAL const struct lookup *)(m->control + at);                 \
+        GLOBAL const T *values = (GLOBAL const T *)(table + 1);              \
+        u32 count = table->count;                                            \
+        EACH {                                                               \
+            u32 word = (u32)B(I32);                                          \
+            A(T) = pick_##T(m, word < count, values, word);                  \
+        }                                                                    \
+    }
+
+LOOK_UP(I32)
+LOOK_UP(I64)
+LOOK_UP(F64)
+
+static void load_word(struct machine *m, i32 k, i32 a, i32 d,
+                      GLOBAL const struct feed *feed)
+{
+    load_I32(m, k, a, d, feed);
+    if (feed->ranks != 0 && wanted(m, k, d))
+        look_up_I32(m, a, a, feed->ranks);
+}
+
+/* A row's NULL flag. On a GPU the bits of a tile lie in one byte, and of bytes
+ * rows that do not exist have that of the tile's first one: so all loads are
+ * made at once. */
+#if VDBQ_GROUP > 1 && 8 % VDBQ_TILE == 0
+#define FLAG_BYTE flags[m->row + (t < m->rows ? t : 0)]
+#define FLAG_BIT (flags[m->row / 8] >> (m->row + t) % 8 & 1)
+#else
+#define FLAG_BYTE flags[m->row + t]
+#define FLAG_BIT (flags[(m->row + t) / 8] >> (m->row + t) % 8 & 1)
+#endif
+
+static void load_null(struct machine *m, i32 k, i32 a, i32 d,
+                      GLOBAL const struct feed *feed)
+{
+    u64 nulls = feed->nulls;
+    GLOBAL const u8 *flags = m->data + nulls;
+    i32 bytes = encoding_of(feed, d) == ENCODING_PLAIN && feed->bits == 8;
+    if (nulls == 0 || nulls == FEED_ALL_NULL) {
+        EACH A(I32) = nulls != 0;
+    } else if (bytes && wanted(m, k, d)) {
+        EACH_EXISTING A(I32) = FLAG_BYTE != 0;
+    } else if (wanted(m, k, d)) {
+        EACH_EXISTING A(I32) = FLAG_BIT;
+    }
+}
+
+#include "grid.cl"
+
+/* Column b of the only axis, or of one of a grid. */
+#if VDBQ_AXES > 1
+#define AXIS_OR_FEED(axis, load)                                             \
+    if (AXES > 1)                                                            \
+        axis(m, k, a, b, c);                                                 \
+    else                                                                     \
+        load(m, k, a, d, m->feeds + b)
+#else
+#define AXIS_OR_FEED(axis, load)                                             \
+    NO_C;                                                                    \
+    load(m, k, a, d, m->feeds + b)
+#endif
+#define COLUMN(T, axis, load)                                                \
+    OP(COLUMN_##T) { AXIS_OR_FEED(axis, load); }                             \
+    OP(ROWID_##T) { AXIS_OR_FEED(axis, load); }
+
+COLUMN(I32, axis_I32, load_I32)
+COLUMN(I64, axis_I64, load_I64)
+COLUMN(F32, axis_F32, load_F32)
+COLUMN(F64, axis_F64, load_F64)
+COLUMN(WORD, axis_word, load_word)
+
+OP(COLUMN_NULL) { AXIS_OR_FEED(axis_null, load_null); }
