@@ -246,6 +246,8 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
                              host_budget(station), &station->pool,
                              &db->error);
     if (status == VDBQ_OK)
+        pool_share(station->pool, &db->memory.used_bytes);
+    if (status == VDBQ_OK)
         status = resident_create(station->device, device_budget(station),
                                  &station->resident, &db->error);
     station->words = word_cache_create();
@@ -359,6 +361,18 @@ struct plan_limits options_limits(vdbq *db)
     return (struct plan_limits){ .probed_bytes = room / PROBED_PART,
                                  .probed_most = probed_most,
                                  .context = db };
+}
+
+/* Of what tablets may take, which have the rest. */
+enum { HELD_PART = 2 };
+
+struct stream_memory *options_memory(vdbq *db)
+{
+    uint64_t bytes = memory_wanted(db, OPTION_MEMORY);
+    if (bytes == 0)
+        bytes = HOST_SHARE(os_memory_bytes());
+    db->memory.limit_bytes = bytes / HELD_PART;
+    return &db->memory;
 }
 
 /* The mode of `auto`. Where memory is shared nothing need move; elsewhere what

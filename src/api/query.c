@@ -265,6 +265,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .parameters = query->parameters,
         .parameter_count = vdbq_query_parameters(query),
         .stats = &query->stats,
+        .memory = options_memory(db),
     };
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         query->stats.counts = &query->counts;

@@ -47,6 +47,7 @@ struct vdbq {
     struct database *database;  /* NULL: it could not be opened   */
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
+    struct stream_memory memory; /* for rows that steps hold      */
     uint64_t host_rows_max;     /* 0: not looked up yet           */
     unsigned host_cores;        /* likewise                       */
     struct vdbq_query *queries; /* those that are open            */
@@ -103,6 +104,10 @@ void stations_close(vdbq *db);
 
 /* What plans of the connection keep to. */
 struct plan_limits options_limits(vdbq *db);
+
+/* Host memory for rows that a query's steps hold, within the limit that the
+ * options set now. It and what is used of it are the connection's. */
+struct stream_memory *options_memory(vdbq *db);
 
 /* Threads of the host that a query may use. */
 unsigned host_threads(vdbq *db);

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,6 +23,8 @@ struct os_file {
 #define LOCK_OFFSET ((off_t)1 << 62)
 
 static int file_open(const char *path, unsigned flags, struct os_file **file);
+static int temporary_open(const char *path, unsigned flags,
+                          struct os_file **file);
 static void file_close(struct os_file *file);
 static int file_read(struct os_file *file, void *bytes, size_t size,
                      uint64_t offset);
@@ -45,6 +48,19 @@ const struct os_file_calls os_files = {
     .reads_anywhere = true,
 };
 
+const struct os_file_calls os_temporary_files = {
+    .open = temporary_open,
+    .close = file_close,
+    .read = file_read,
+    .write = file_write,
+    .sync = file_sync,
+    .size = file_size,
+    .truncate = file_truncate,
+    .lock = file_lock,
+    .reads_anywhere = true,
+};
+
+static int above_standard(int opened);
 static int open_descriptor(const char *path, unsigned flags, int *descriptor,
                            bool *created);
 static int check_regular(int descriptor);
@@ -208,13 +224,64 @@ static int open_descriptor(const char *path, unsigned flags, int *descriptor,
         if (opened < 0 && errno == ENOENT)
             return ENOENT; /* a link to nowhere */
     }
+    *descriptor = above_standard(opened);
+    return *descriptor < 0 ? errno : 0;
+}
+
+/* The same file under a descriptor that is none of the standard ones. */
+static int above_standard(int opened)
+{
+    int above = opened;
+
     if (opened >= 0 && opened <= STDERR_FILENO) {
-        int low = opened;
-        opened = fcntl(low, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-        close(low);
+        above = fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(opened);
     }
-    *descriptor = opened;
-    return opened < 0 ? errno : 0;
+    return above;
+}
+
+/* Makes a file in a folder and takes its name away at once. */
+static int make_nameless(const char *folder)
+{
+    static const char name[] = "/vdbq-XXXXXX";
+    size_t length = strlen(folder);
+    char *path = memory_zeroed(length + sizeof name, 1);
+    int descriptor;
+
+    if (path == NULL) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(path, folder, length);
+    memcpy(path + length, name, sizeof name);
+    descriptor = mkstemp(path);
+    if (descriptor >= 0)
+        unlink(path);
+    memory_release(path);
+    if (descriptor >= 0)
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+    return above_standard(descriptor);
+}
+
+static int temporary_open(const char *path, unsigned flags,
+                          struct os_file **file)
+{
+    const char *folder = getenv("TMPDIR");
+    int failure;
+
+    (void)path;
+    (void)flags;
+    folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp";
+    *file = memory_zeroed(1, sizeof **file);
+    if (*file == NULL)
+        return ENOMEM;
+    (*file)->descriptor = make_nameless(folder);
+    if ((*file)->descriptor >= 0)
+        return 0;
+    failure = errno;
+    memory_release(*file);
+    *file = NULL;
+    return failure;
 }
 
 /* Folders, devices and pipes are no databases. */

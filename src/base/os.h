@@ -38,6 +38,10 @@ struct os_file_calls {
 extern const struct os_file_calls os_files;
 /* Files that exist in memory until they are closed; paths are ignored. */
 extern const struct os_file_calls os_memory_files;
+/* Real files that have no name, in the folder TMPDIR (without it, /tmp): each
+ * open makes a new one, and it is gone when it is closed, or the process ends;
+ * paths are ignored. */
+extern const struct os_file_calls os_temporary_files;
 
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t os_time_ns(void);

@@ -51,6 +51,7 @@ struct pool {
     struct device *device;
     uint64_t budget_bytes;
     uint64_t used_bytes;
+    const uint64_t *others; /* bytes of the budget; NULL: there are none */
     uint64_t load_ns;
     struct proofs proofs;
     struct crew *crew;      /* NULL: not yet, or there are no threads */
@@ -100,6 +101,11 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
     }
     *pool = made;
     return VDBQ_OK;
+}
+
+void pool_share(struct pool *pool, const uint64_t *used_bytes)
+{
+    pool->others = used_bytes;
 }
 
 void pool_destroy(struct pool *pool)
@@ -291,26 +297,53 @@ static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
     return NULL;
 }
 
+/* What slots may take of the budget beside others, and at least `size`. */
+static uint64_t own_budget(const struct pool *pool, uint64_t size)
+{
+    uint64_t others = pool->others != NULL ? *pool->others : 0;
+
+    return others < pool->budget_bytes - size ? pool->budget_bytes - others
+                                              : size;
+}
+
+/* Lets idle slots go that are more than that, oldest first. */
+static void shrink(struct pool *pool, uint64_t most)
+{
+    struct slot *idle = idle_slot(pool->idle.oldest);
+
+    while (idle != NULL && !idle->ahead && pool->used_bytes > most) {
+        slot_drop(pool, idle);
+        idle = idle_slot(pool->idle.oldest);
+    }
+}
+
 /* Gives a slot memory: new, or that of an idle one. `ahead`: none of those
  * that wait for a pin. */
 static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
                                   struct slot *slot, struct error *error)
 {
-    struct slot *idle = idle_that_fits(pool, size, ahead);
+    struct slot *idle;
     enum vdbq_status status;
+    uint64_t most;
 
     if (size > pool->budget_bytes)
         return no_room(pool, size, error);
-    if (pool->used_bytes > pool->budget_bytes - size && idle != NULL) {
+    most = own_budget(pool, size);
+    shrink(pool, most);
+    idle = idle_that_fits(pool, size, ahead);
+    if (pool->used_bytes > most - size && idle != NULL) {
         slot->size_bytes = idle->size_bytes;
         slot->shown.memory = slot_remove(pool, idle);
         pool->used_bytes += slot->size_bytes;
         return VDBQ_OK;
     }
-    while (pool->used_bytes > pool->budget_bytes - size) {
+    while (pool->used_bytes > most - size) {
         idle = idle_slot(pool->idle.oldest);
-        if (idle == NULL || (ahead && idle->ahead))
+        if (idle == NULL || (ahead && idle->ahead)) {
+            if (!ahead && pool->used_bytes <= pool->budget_bytes - size)
+                break; /* what is needed now comes before others */
             return no_room(pool, size, error);
+        }
         slot_drop(pool, idle);
     }
     status = device_memory_create(pool->device, MEMORY_PINNED, size,

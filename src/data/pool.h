@@ -16,6 +16,10 @@ struct pool;
 enum vdbq_status pool_create(struct database *database, struct device *device,
                              uint64_t budget_bytes, struct pool **pool,
                              struct error *error);
+/* The budget is shared: `used_bytes` of it, which changes and outlives the
+ * pool, are others'. Slots that nobody uses make room for them when others are
+ * brought in; what must be pinned finds room in any case. */
+void pool_share(struct pool *pool, const uint64_t *used_bytes);
 /* Every slot must have been released. */
 void pool_destroy(struct pool *pool);
 

@@ -2,9 +2,10 @@
 /*
  * STEP_JOIN. The right rows are gathered and indexed by their keys; the left
  * ones come batch by batch. What memory it takes beside the right rows is
- * bounded: pairs are made and given out in rounds.
+ * bounded: pairs are made and given out in rounds. Where the right rows are
+ * too many for the memory there is, both sides are joined in parts.
  */
-#include "exec/join.h"
+#include "exec/join_parts.h"
 
 #include <string.h>
 
@@ -30,19 +31,22 @@ static bool any_null(const struct relation_column *column, uint64_t rows)
     return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
 }
 
-/* Gathers and indexes the right side. */
-static enum vdbq_status open_right(struct join_stream *join,
-                                   struct error *error)
+/* What JOIN_MARK asks of all right rows. */
+static void note_right(struct join_stream *join)
 {
     const struct step_join *step = &join->head.step->join;
-    enum vdbq_status status = join_gather(join, error);
-    if (status != VDBQ_OK)
-        return status;
-    stream_close_input(&join->head, 1);
+    join->right_any = join->right.rows > 0;
     if (step->kind == JOIN_MARK)
         join->right_null = any_null(
             &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]],
             join->right.rows);
+}
+
+/* Indexes the right side. */
+static enum vdbq_status open_right(struct join_stream *join,
+                                   struct error *error)
+{
+    const struct step_join *step = &join->head.step->join;
     if (step->kind == JOIN_RIGHT || step->kind == JOIN_FULL) {
         join->partners = memory_zeroed(join->right.rows, 1);
         if (join->partners == NULL)
@@ -64,14 +68,11 @@ static unsigned threads_of(const struct stream *stream)
     return threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX;
 }
 
-static enum vdbq_status join_open(struct stream *stream, struct error *error)
+enum vdbq_status join_begin(struct join_stream *join, struct error *error)
 {
-    struct join_stream *join = (struct join_stream *)stream;
+    struct stream *stream = &join->head;
     const struct step *step = stream->step;
-    join->threads = threads_of(stream);
     enum vdbq_status status = open_right(join, error);
-    if (status == VDBQ_OK)
-        status = join_view_init(&join->left, stream->inputs[0], error);
     if (status != VDBQ_OK)
         return status;
     stream->rows_most = pairs_most(join);
@@ -93,6 +94,23 @@ static enum vdbq_status join_open(struct stream *stream, struct error *error)
     return status;
 }
 
+static enum vdbq_status join_open(struct stream *stream, struct error *error)
+{
+    struct join_stream *join = (struct join_stream *)stream;
+    join->threads = threads_of(stream);
+    enum vdbq_status status =
+        join_view_init(&join->left, stream->inputs[0], error);
+    if (status == VDBQ_OK)
+        status = join_gather(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(stream, 1);
+    if (join->parts != NULL)
+        return join_parts_left(join, error);
+    note_right(join);
+    return join_begin(join, error);
+}
+
 static void join_close(struct stream *stream)
 {
     struct join_stream *join = (struct join_stream *)stream;
@@ -104,6 +122,9 @@ static void join_close(struct stream *stream)
     relation_finish(&join->early);
     relation_finish(&join->output);
     memory_release(join->early_vectors);
+    join_parts_destroy(join->parts);
+    join_memory(join, 0);
+    memory_release(join->numbers);
     memory_release(join->partners);
     memory_release(join->vectors);
 }
@@ -126,6 +147,11 @@ static enum vdbq_status next_left(struct join_stream *join,
     uint64_t most = (uint64_t)LEFT_ROWS_EACH * join->threads;
     rows = rows < most ? rows : most;
     join_view(&join->left, &join->pending, join->taken, rows);
+    if (join->numbered)
+        join->left_numbers =
+            (const uint64_t *)join->pending.column[join->pending.columns]
+                .values +
+            join->taken;
     join->taken += rows;
     join->slot = 0;
     return join_search_begin(&join->search, &join->left, error);
@@ -138,6 +164,8 @@ static enum vdbq_status join_batch(struct stream *stream,
     struct join_stream *join = (struct join_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
     batch->rows = 0;
+    if (join->parts != NULL)
+        return join_parts_batch(join, batch, error);
     while (status == VDBQ_OK && batch->rows == 0 && !join->left_ended) {
         status = stream_pause(stream->params, error);
         if (status != VDBQ_OK)
@@ -164,8 +192,10 @@ static struct words *join_words(const struct stream *stream, unsigned column)
 
 static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
 {
-    chunks_stats(&((const struct join_stream *)stream)->condition.chunks,
-                 stats);
+    const struct join_stream *join = (const struct join_stream *)stream;
+    chunks_stats(&join->condition.chunks, stats);
+    if (join->parts != NULL)
+        stats->steps = join_parts_text(join->parts);
 }
 
 const struct stream_kind join_stream = {

@@ -12,6 +12,7 @@
  *     join_index.c   equal keys: the index (join_probe.c looks up in it,
  *                    join_keys.c makes numbers of keys)
  *     join_band.c    bounds: right rows that are sorted
+ *     join_parts.h   right rows that do not fit into memory
  */
 #ifndef VDBQ_EXEC_JOIN_H
 #define VDBQ_EXEC_JOIN_H
@@ -132,13 +133,27 @@ struct join_stream {
     struct condition condition;
     bool matched;              /* the left row at hand has a partner        */
     bool right_null;           /* JOIN_MARK: a right key is NULL            */
+    bool right_any;            /* ... there is a right row                  */
     atomic_uchar *partners;    /* JOIN_RIGHT, _FULL: a right row has one    */
     bool left_ended;
     uint64_t right_next;       /* JOIN_RIGHT, _FULL: the row to look at next,
                                   when the left ones have ended             */
     struct relation output;
     struct vdbq_vector *vectors;
+    uint64_t taken_bytes;      /* of the params' memory                     */
+    struct join_parts *parts;  /* NULL: the right rows are all at hand      */
+    /* Of a pass over a part (join_parts.h), whose left rows have numbers
+     * behind their columns: */
+    bool numbered;
+    const uint64_t *left_numbers;  /* of the rows at hand                   */
+    const uint64_t *right_numbers; /* of right rows; JOIN_RIGHT             */
+    uint64_t *numbers;         /* of the output rows; room for those of a
+                                  round                                     */
 };
+
+/* Makes ready to join, when the right rows are there, and how left ones will
+ * be looked at. */
+enum vdbq_status join_begin(struct join_stream *join, struct error *error);
 
 /* join_left.c: a relation with the words of a stream, whose rows are those of
  * a batch; join_view_finish() is due whatever it returns. */

@@ -5,13 +5,14 @@
  * are indexed, and right rows that equal none of them are passed over, so
  * that the larger side is neither held nor indexed.
  */
-#include "exec/join.h"
+#include "exec/join_parts.h"
 
 #include "base/parallel.h"
 
 enum {
     RIGHT_ROWS_MIN = 1 << 12, /* fewer are not worth it                    */
-    FEWER = 8                 /* so many times fewer left rows than right  */
+    FEWER = 8,                /* so many times fewer left rows than right  */
+    EARLY_SHARE = 4           /* of the memory that there is, at most      */
 };
 
 enum vdbq_status join_view_init(struct relation *relation,
@@ -133,7 +134,7 @@ static enum vdbq_status add_kept(struct filter *filter,
         return status;
     parallel_run(filter->threads, pick_share, filter);
     right->rows += sum;
-    return VDBQ_OK;
+    return join_right_added(filter->join, error);
 }
 
 static enum vdbq_status open_filter(struct filter *filter, struct error *error)
@@ -201,11 +202,27 @@ static bool looks_left(const struct join_stream *join)
            join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
 }
 
+/* Bytes of a row of an input, gathered. */
+static uint64_t row_bytes(const struct stream *input)
+{
+    return spill_row_bytes(input->step->columns, input->step->column_count,
+                           NULL);
+}
+
+/* How many left rows may be looked at first. */
+static uint64_t early_most(const struct join_stream *join)
+{
+    uint64_t rows = join->head.inputs[1]->rows_most / FEWER;
+    uint64_t most = join_memory_room(join) / EARLY_SHARE /
+                    row_bytes(join->head.inputs[0]);
+    return rows < most ? rows : most;
+}
+
 /* Gathers left rows until they end, or are too many. */
 static enum vdbq_status gather_early(struct join_stream *join, bool *few,
                                      struct error *error)
 {
-    uint64_t most = join->head.inputs[1]->rows_most / FEWER;
+    uint64_t most = early_most(join);
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status =
         stream_gather_begin(join->head.inputs[0], &join->early, error);
@@ -236,6 +253,27 @@ static enum vdbq_status give_early(struct join_stream *join,
     return VDBQ_OK;
 }
 
+/* Gathers all right rows. */
+static enum vdbq_status gather_all(struct join_stream *join,
+                                   struct error *error)
+{
+    struct stream *input = join->head.inputs[1];
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status =
+        stream_gather_begin(input, &join->right, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(input, &batch, error);
+        if (status == VDBQ_OK)
+            status = relation_append(&join->right, &batch, join->threads,
+                                     error);
+        if (status == VDBQ_OK)
+            status = join_right_added(join, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(join->head.params, error);
+    }
+    return status;
+}
+
 enum vdbq_status join_gather(struct join_stream *join, struct error *error)
 {
     bool few = false;
@@ -247,6 +285,8 @@ enum vdbq_status join_gather(struct join_stream *join, struct error *error)
     }
     if (status != VDBQ_OK)
         return status;
-    return few ? gather_kept(join, error)
-               : stream_gather(join->head.inputs[1], &join->right, error);
+    status = few ? gather_kept(join, error) : gather_all(join, error);
+    return status == VDBQ_OK && join->parts != NULL
+               ? join_parts_right(join, error)
+               : status;
 }

@@ -4,7 +4,7 @@
  * share and picks their columns at once; with one, all slots are written,
  * judged, and settled in their order first.
  */
-#include "exec/join.h"
+#include "exec/join_parts.h"
 
 #include "base/parallel.h"
 
@@ -28,6 +28,17 @@ static enum vdbq_status pairs_room(struct join_pairs *pairs, uint64_t room,
     return VDBQ_OK;
 }
 
+/* ... and for the numbers of its rows. */
+static enum vdbq_status numbers_room(struct join_stream *join, uint64_t room,
+                                     struct error *error)
+{
+    uint64_t *numbers = memory_resize(join->numbers, room * sizeof *numbers);
+    if (numbers == NULL)
+        return error_no_memory(error);
+    join->numbers = numbers;
+    return VDBQ_OK;
+}
+
 /* Room for the next round: more than for the last one, if that was full. */
 static enum vdbq_status next_room(struct join_stream *join,
                                   struct error *error)
@@ -37,7 +48,10 @@ static enum vdbq_status next_room(struct join_stream *join,
     uint64_t room = pairs->room > 0 ? pairs->room * 4 : PAIRS_FIRST;
     if (pairs->room > 0 && (pairs->count < pairs->room || pairs->room == most))
         return VDBQ_OK;
-    return pairs_room(pairs, room < most ? room : most, error);
+    room = room < most ? room : most;
+    enum vdbq_status status =
+        join->numbered ? numbers_room(join, room, error) : VDBQ_OK;
+    return status == VDBQ_OK ? pairs_room(pairs, room, error) : status;
 }
 
 void join_round_finish(struct join_stream *join)
@@ -107,7 +121,7 @@ static uint32_t mark(const struct join_stream *join, uint32_t left)
     const struct join_search *search = &join->search;
     if (search->counts[left] > 0)
         return 1;
-    if (search->right_rows == 0)
+    if (!join->right_any)
         return 0;
     return relation_is_null(&search->keys.asking[0], left) || join->right_null
                ? MARK_NULL
@@ -161,10 +175,24 @@ static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
     return relation_pick_flags(&all->right, error);
 }
 
+/* What orders the rows that were picked: the left row's number, or behind all
+ * of these, that of a right row alone. */
+static void number_rows(struct join_stream *join, uint64_t count)
+{
+    const struct join_pairs *pairs = &join->pairs;
+    for (uint64_t i = 0; i < count; i++)
+        join->numbers[i] =
+            pairs->left[i] != RELATION_NO_ROW
+                ? join->left_numbers[pairs->left[i]]
+                : JOIN_ALONE | join->right_numbers[pairs->right[i]];
+}
+
 /* Gives out the rows that were picked. */
 static void give_rows(struct join_stream *join, uint64_t count,
                       struct vdbq_batch *batch)
 {
+    if (join->numbered)
+        number_rows(join, count);
     join->output.rows = count;
     relation_vectors(&join->output, 0, join->vectors);
     batch->column = join->vectors;
@@ -178,7 +206,7 @@ static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
                                   struct vdbq_batch *batch,
                                   struct error *error)
 {
-    bool plain = join_search_plain(&join->search);
+    bool plain = !join->numbered && join_search_plain(&join->search);
     struct sharing all = { .join = join,
                            .count = count,
                            .writes = true,

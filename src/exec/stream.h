@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 
+#include "base/os.h"
 #include "data/pool.h"
 #include "data/words.h"
 #include "exec/resident.h"
@@ -44,6 +45,13 @@ void stream_stats_init(struct stream_stats *stats);
 /* Adds a name to a list of them, if it is not there yet. */
 void stream_list(const char *name, char *room, size_t size);
 
+/* Host memory for rows that steps must hold, of all streams of a connection. A
+ * step that cannot have more goes on with files. */
+struct stream_memory {
+    uint64_t limit_bytes;
+    uint64_t used_bytes;
+};
+
 /* What all streams of a run share. */
 struct stream_params {
     const struct snapshot *snapshot;
@@ -62,6 +70,9 @@ struct stream_params {
     vdbq_progress progress;             /* may be NULL                     */
     void *progress_context;
     struct stream_stats *stats;         /* added to when a stream closes   */
+    struct stream_memory *memory;       /* NULL: there is no limit         */
+    const struct os_file_calls *files;  /* temporary ones; NULL: those of the
+                                           system                          */
 };
 
 struct stream;
