@@ -14,7 +14,7 @@
         EACH {                                                               \
             U at = (U)B(T) - base;                                           \
             A(I32) = (i32)pick_u32(m, LIVE && at < count, slots,             \
-                                    (u64)(i32)at) - 1;                        \
+                                    (u64)(i32)at) - 1;                       \
         }                                                                    \
     }
 
@@ -56,7 +56,7 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
             if (wide)                                                        \
                 fits = seek && pick_I64(m, seek, keys, (u64)row) ==          \
                                    (i64)B(T);                                \
-            row = fits | (row < 0) ? row : LATE;                             \
+            row = (fits | (row < 0)) ? row : LATE;                           \
             late |= row == LATE;                                             \
             A(I32) = row;                                                    \
         }                                                                    \
