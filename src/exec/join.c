@@ -31,6 +31,22 @@ static bool any_null(const struct relation_column *column, uint64_t rows)
     return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
 }
 
+/* Whether somebody asks which right rows are joined: a condition, right rows
+ * without a partner, what joins in parts, or whoever reads their columns. */
+static bool asks_which(const struct join_stream *join)
+{
+    const struct step *step = join->head.step;
+    unsigned left = join->head.inputs[0]->step->column_count;
+    enum join_kind kind = step->join.kind;
+    bool asks = step->join.condition != NULL || kind == JOIN_RIGHT ||
+                kind == JOIN_FULL || join->parts != NULL;
+    if (kind == JOIN_MARK)
+        left++;
+    for (unsigned i = left; i < step->column_count; i++)
+        asks |= join->head.reads[i];
+    return asks;
+}
+
 /* What JOIN_MARK asks of all right rows. */
 static void note_right(struct join_stream *join)
 {
@@ -57,6 +73,7 @@ static enum vdbq_status open_right(struct join_stream *join,
         &(struct join_search_params){ .step = step,
                                       .right = &join->right,
                                       .left = join->head.inputs[0],
+                                      .which = asks_which(join),
                                       .threads = join->threads },
         error);
 }

@@ -88,6 +88,8 @@ struct join_search_params {
     const struct step_join *step;
     const struct relation *right; /* stays as it is */
     const struct stream *left;
+    bool which; /* somebody asks which right rows are joined, not only
+                   how many                                         */
     unsigned threads;
 };
 /* Looks at the right rows and chooses a finder. join_search_finish() is due

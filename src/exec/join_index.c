@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/parallel.h"
+#include "exec/join_direct.h"
 
 enum {
     PART_ROWS = 1 << 14, /* about how many a part has                      */
@@ -348,10 +349,28 @@ static enum vdbq_status build_lists(struct building *building,
     return VDBQ_OK;
 }
 
+/* Drops what is of no use where keys are not unique. */
+static void drop_direct(struct join_index *index)
+{
+    memory_release(index->starts);
+    memory_release(index->bits);
+    index->starts = NULL;
+    index->bits = NULL;
+}
+
 static enum vdbq_status build(struct building *building, struct error *error)
 {
     struct join_index *index = building->index;
-    enum vdbq_status status = part_rows(building, error);
+    const struct join_index_params *params = building->params;
+    bool direct = join_direct_pays(index, building->threads), unique = false;
+    enum vdbq_status status = VDBQ_OK;
+    if (direct)
+        status = join_direct(index, params->which, params->rows,
+                             building->threads, &unique, error);
+    if (status != VDBQ_OK || unique)
+        return status;
+    drop_direct(index);
+    status = part_rows(building, error);
     if (status != VDBQ_OK)
         return status;
     status = index->dense
@@ -359,9 +378,11 @@ static enum vdbq_status build(struct building *building, struct error *error)
                  : make_slots(building, error);
     if (status != VDBQ_OK)
         return status;
-    build_parts(building, false);
-    return atomic_load(&building->repeated) ? build_lists(building, error)
-                                            : VDBQ_OK;
+    if (!direct)
+        build_parts(building, false);
+    return direct || atomic_load(&building->repeated)
+               ? build_lists(building, error)
+               : VDBQ_OK;
 }
 
 /* How rows are parted. */
@@ -405,7 +426,7 @@ enum vdbq_status join_index_init(struct join_index *index,
 
 void join_index_finish(struct join_index *index)
 {
-    memory_release(index->starts);
+    drop_direct(index);
     memory_release(index->list);
     memory_release(index->slots);
     memory_release(index->parts);

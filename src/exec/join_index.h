@@ -34,6 +34,9 @@ struct join_index {
                               that no row has, and the end; else, where
                               places are not rows, of each group, and the
                               end where the next start is not that        */
+    uint64_t *bits;        /* dense, where nobody asks for places: of each
+                              tag, and of a last one that no row has, 1:
+                              it has a row; a place is 0 then             */
     uint32_t *list;        /* of rows; NULL: places are rows              */
     struct join_slot *slots;
     struct join_part *parts;
@@ -47,6 +50,8 @@ struct join_index_params {
     const struct join_keys *keys;
     uint64_t rows;
     bool once;
+    bool which;            /* somebody asks for places, not only how many
+                              there are                                   */
     unsigned threads;
 };
 enum vdbq_status join_index_init(struct join_index *index,

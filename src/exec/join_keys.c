@@ -254,20 +254,41 @@ static inline uint32_t next_tag(const struct join_range *range, uint32_t tag,
                 : tag * (uint32_t)range->codes + (uint32_t)code;
 }
 
-PARALLEL_CLONES
-static void tags_i32(const struct join_range *range, const int32_t *values,
-                     unsigned count, uint32_t *tags)
+/* Whether all values of a range are of 32 bits, so that codes are told in as
+ * many. */
+static bool is_narrow(const struct join_range *range)
 {
-    for (unsigned i = 0; i < count; i++)
-        tags[i] = next_tag(range, tags[i], values[i]);
+    return range->low >= INT32_MIN && range->low <= INT32_MAX &&
+           range->values <= (uint64_t)(INT32_MAX - range->low) + 1;
 }
 
 PARALLEL_CLONES
-static void tags_i64(const struct join_range *range, const int64_t *values,
-                     unsigned count, uint32_t *tags)
+static void tags_narrow(struct join_range range, const int32_t *restrict values,
+                        unsigned count, uint32_t *restrict tags)
+{
+    uint32_t low = (uint32_t)range.low, codes = (uint32_t)range.codes;
+    uint32_t end = (uint32_t)range.values;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t code = (uint32_t)values[i] - low, tag = tags[i];
+        tags[i] = (tag == JOIN_NO_TAG) | (code >= end) ? JOIN_NO_TAG
+                                                       : tag * codes + code;
+    }
+}
+
+PARALLEL_CLONES
+static void tags_i32(struct join_range range, const int32_t *restrict values,
+                     unsigned count, uint32_t *restrict tags)
 {
     for (unsigned i = 0; i < count; i++)
-        tags[i] = next_tag(range, tags[i], values[i]);
+        tags[i] = next_tag(&range, tags[i], values[i]);
+}
+
+PARALLEL_CLONES
+static void tags_i64(struct join_range range, const int64_t *restrict values,
+                     unsigned count, uint32_t *restrict tags)
+{
+    for (unsigned i = 0; i < count; i++)
+        tags[i] = next_tag(&range, tags[i], values[i]);
 }
 
 static void tags_nulls(const struct join_keys *keys, unsigned key,
@@ -296,10 +317,11 @@ static void exact_tags(const struct join_keys *keys,
         if (column->nulls != NULL)
             tags_nulls(keys, i, column, first, count, tags);
         else if (column->width == sizeof(int32_t))
-            tags_i32(&keys->ranges[i],
-                     (const int32_t *)column->values + first, count, tags);
+            (is_narrow(&keys->ranges[i]) ? tags_narrow : tags_i32)(
+                keys->ranges[i], (const int32_t *)column->values + first,
+                count, tags);
         else
-            tags_i64(&keys->ranges[i],
+            tags_i64(keys->ranges[i],
                      (const int64_t *)column->values + first, count, tags);
     }
 }

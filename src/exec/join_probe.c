@@ -25,6 +25,18 @@ static void dense_rows(const uint32_t *rows, uint32_t tags,
 }
 
 PARALLEL_CLONES
+static void dense_bits(const uint64_t *bits, uint32_t tags,
+                       const uint32_t *wanted, unsigned count,
+                       uint32_t *starts, uint32_t *counts)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
+        counts[i] = bits[tag / 64] >> tag % 64 & 1;
+        starts[i] = counts[i] - 1; /* RELATION_NO_ROW, or row 0 for any */
+    }
+}
+
+PARALLEL_CLONES
 static void dense_groups(const uint32_t *places, uint32_t tags,
                          const uint32_t *wanted, unsigned count,
                          uint32_t *starts, uint32_t *counts)
@@ -119,6 +131,11 @@ void join_index_find(const struct join_index *index, uint64_t first,
 {
     uint32_t tags[JOIN_BLOCK];
     join_tags_asking(index->keys, first, rows, tags);
+    if (index->bits != NULL) {
+        dense_bits(index->bits, (uint32_t)index->keys->tags, tags, rows,
+                   starts, counts);
+        return;
+    }
     if (index->dense) {
         (index->unique ? dense_rows : dense_groups)(
             index->starts, (uint32_t)index->keys->tags, tags, rows, starts,

@@ -201,6 +201,15 @@ static void give_rows(struct join_stream *join, uint64_t count,
 
 /* ---------------------------------------------------- without condition -- */
 
+/* Whether the pairs themselves matter, not only how many they are. */
+static bool needs_pairs(const struct join_stream *join)
+{
+    bool needed = join->partners != NULL;
+    for (unsigned i = 0; i < join->output.column_count; i++)
+        needed |= join->head.reads[i];
+    return needed;
+}
+
 /* Rows that need no judging. */
 static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
                                   struct vdbq_batch *batch,
@@ -215,7 +224,7 @@ static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
     enum vdbq_status status = begin_picking(&all, error);
     if (status != VDBQ_OK)
         return status;
-    if (!plain || all.right.from != NULL)
+    if (needs_pairs(join) && (!plain || all.right.from != NULL))
         run_shares(&all);
     if (join->search.step->kind == JOIN_MARK)
         status = put_marks(join, count, error);

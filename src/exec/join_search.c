@@ -89,6 +89,7 @@ static enum vdbq_status make_index(struct join_search *search,
             &(struct join_index_params){ .keys = &search->keys,
                                          .rows = params->right->rows,
                                          .once = search->slots >= SLOTS_WITH,
+                                         .which = params->which,
                                          .threads = params->threads },
             error);
     search->list = search->index.list;
