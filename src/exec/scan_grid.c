@@ -26,7 +26,8 @@ struct scan_grid {
     struct stream head;
     struct axis axes[VDBQ_AXES_MAX];
     unsigned axis_count;
-    struct program_pack pack;
+    struct program program;      /* what slices leave to do: it is run    */
+    struct program_pack pack;    /* of it                                 */
     struct stream_place place;   /* where the cells are                   */
     struct grid_left left;
     struct grid_inner inner;
@@ -109,7 +110,7 @@ static void find_words(const struct scan_grid *grid, unsigned axis,
                        struct words *none, struct words **words)
 {
     const struct program_table *table =
-        vector_at(&grid->head.step->scan.program.tables, axis);
+        vector_at(&grid->program.tables, axis);
     unsigned count;
     const struct program_feed *feeds =
         program_axis_feeds(&grid->pack, (int)axis, &count);
@@ -147,7 +148,7 @@ static enum vdbq_status make_base(struct scan_grid *grid,
 /* Collects the words of the run. */
 static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
 {
-    const struct program *program = &grid->head.step->scan.program;
+    const struct program *program = &grid->program;
     struct word_base *base = NULL;
     struct words **inner = NULL;
     if (!word_table_needed(program))
@@ -198,7 +199,7 @@ static enum vdbq_status open_runner(struct scan_grid *grid,
     grid->inner.run.ranks = grid->words.inner_ranks;
     return runner_open(&(struct runner_params){
                            .device = place->device,
-                           .program = &grid->head.step->scan.program,
+                           .program = &grid->program,
                            .mode = place->mode,
                            .build = place->build,
                            .adaptive = place->adaptive,
@@ -208,18 +209,32 @@ static enum vdbq_status open_runner(struct scan_grid *grid,
                        &grid->runner, error);
 }
 
+/* What is run over the cells: the step's program without what is said of one
+ * axis alone, as far as the rows of that are kept by it already. */
+static enum vdbq_status make_program(struct scan_grid *grid,
+                                     struct error *error)
+{
+    const struct program *whole = &grid->head.step->scan.program;
+    enum vdbq_status status =
+        program_pack(whole, &grid->arena, &grid->pack, error);
+    program_init(&grid->program);
+    if (status == VDBQ_OK)
+        status = program_rest(whole, &grid->pack, &grid->program, error);
+    return status == VDBQ_OK ? program_pack(&grid->program, &grid->arena,
+                                            &grid->pack, error)
+                             : status;
+}
+
 static enum vdbq_status scan_grid_open(struct stream *stream,
                                        struct error *error)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
-    const struct program *program = &stream->step->scan.program;
-    grid->axis_count = program_axes(program);
+    grid->axis_count = program_axes(&stream->step->scan.program);
     grid->vectors = memory_zeroed(stream->step->column_count,
                                   sizeof *grid->vectors);
     if (grid->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status =
-        program_pack(program, &grid->arena, &grid->pack, error);
+    enum vdbq_status status = make_program(grid, error);
     if (status == VDBQ_OK)
         status = open_axes(grid, error);
     if (status == VDBQ_OK)
@@ -478,6 +493,7 @@ static void scan_grid_close(struct stream *stream)
     word_table_finish(&grid->words);
     for (unsigned a = 0; a < grid->axis_count; a++)
         axis_finish(&grid->axes[a], stream);
+    program_finish(&grid->program);
     arena_finish(&grid->arena);
     memory_release(grid->vectors);
 }

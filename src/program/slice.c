@@ -122,6 +122,8 @@ static void want_section(struct slicing *slicing, int start, int end)
             want(slicing, pc);
 }
 
+static unsigned number_registers(struct slicing *slicing);
+
 /* Goes through the sections. */
 static void want_sections(struct slicing *slicing)
 {
@@ -137,6 +139,17 @@ static void want_sections(struct slicing *slicing)
         want_section(slicing, start, pc + 1);
         start = pc + 1;
     }
+}
+
+/* Finds the conditions on the cursor's rows; where there are not enough
+ * registers, none. */
+static void want_conditions(struct slicing *slicing)
+{
+    find_others(slicing);
+    want_sections(slicing);
+    if (number_registers(slicing) > VDBQ_REGISTERS_MAX)
+        memset(slicing->wanted, 0,
+               slicing->program->code.count * sizeof *slicing->wanted);
 }
 
 /* ---------------------------------------------------------------- make -- */
@@ -358,13 +371,101 @@ enum vdbq_status program_slice(const struct program *program,
     slicing.feeds = program_axis_feeds(pack, cursor, &slicing.feed_count);
     bool made = start(&slicing, &arena);
     if (made) {
-        find_others(&slicing);
-        want_sections(&slicing);
-        if (number_registers(&slicing) > VDBQ_REGISTERS_MAX)
-            memset(slicing.wanted, 0,
-                   program->code.count * sizeof *slicing.wanted);
+        want_conditions(&slicing);
         made = add_all(&slicing);
     }
     arena_finish(&arena);
     return made ? program_check(slice, error) : error_no_memory(error);
+}
+
+/* ---------------------------------------------------------------- rest -- */
+
+/* Notes the jumps that the slices of all axes have made. */
+static void find_done(struct slicing *slicing, const struct program_pack *pack,
+                      bool *done)
+{
+    unsigned axes = program_axes(slicing->program);
+    size_t count = slicing->program->code.count;
+    find_others(slicing); /* who writes what, even if there is no slice */
+    for (unsigned i = 0; i < axes; i++) {
+        const struct program_table *table =
+            vector_at(&slicing->program->tables, i);
+        if (table->input > 0)
+            continue;
+        slicing->cursor = (int)i;
+        slicing->feeds =
+            program_axis_feeds(pack, (int)i, &slicing->feed_count);
+        memset(slicing->wanted, 0, count * sizeof *slicing->wanted);
+        want_conditions(slicing);
+        for (int pc = slicing->first; pc < slicing->result; pc++)
+            done[pc] |=
+                slicing->wanted[pc] &&
+                decides(op_facts(program_at(slicing->program, pc)->op)->effect);
+    }
+}
+
+static void want_writer(struct slicing *slicing, int register_)
+{
+    int writer = register_ < 0 ? 0 : slicing->writers[register_];
+    if (writer >= slicing->first && !slicing->wanted[writer])
+        want(slicing, writer);
+}
+
+/* Takes what is left: other jumps, what may fail, and the results. */
+static void want_rest(struct slicing *slicing, const bool *done)
+{
+    const struct program *program = slicing->program;
+    memset(slicing->wanted, 0, program->code.count * sizeof *slicing->wanted);
+    for (int pc = slicing->first; pc < slicing->result; pc++) {
+        enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        if ((decides(effect) && !done[pc]) || effect == EFFECT_FAULT)
+            want(slicing, pc);
+    }
+    for (unsigned i = 0; i < program_results(program); i++) {
+        want_writer(slicing, program_result(program, i).register_);
+        want_writer(slicing, program_result(program, i).null_register);
+    }
+    for (int pc = 0; pc < (int)program->code.count; pc++)
+        slicing->wanted[pc] |= pc < slicing->first || pc >= slicing->result;
+}
+
+/* Copies what is wanted, registers as they are. */
+static bool add_rest(struct slicing *slicing)
+{
+    int count = (int)slicing->program->code.count, place = 0;
+    bool made = vector_append(&slicing->slice->tables,
+                              slicing->program->tables.items,
+                              slicing->program->tables.count);
+    for (int pc = 0; pc < count; pc++) {
+        slicing->places[pc] = place;
+        place += slicing->wanted[pc];
+    }
+    for (int pc = 0; pc < count && made; pc++) {
+        struct instruction in = *program_at(slicing->program, pc);
+        const char *letters = op_operands(in.op);
+        in.comment = NULL;
+        in.name = keep(slicing, in.name);
+        for (int i = 0; i < 4; i++)
+            if (letters[i] == 'j')
+                *operand(&in, i) = slicing->places[*operand(&in, i)];
+        made = !slicing->wanted[pc] || add(slicing, &in);
+    }
+    return made;
+}
+
+enum vdbq_status program_rest(const struct program *program,
+                              const struct program_pack *pack,
+                              struct program *rest, struct error *error)
+{
+    struct slicing slicing = { .program = program, .slice = rest };
+    struct arena arena = { 0 };
+    bool *done = arena_alloc(&arena, program->code.count + 1);
+    bool made = done != NULL && start(&slicing, &arena);
+    if (made) {
+        find_done(&slicing, pack, done);
+        want_rest(&slicing, done);
+        made = add_rest(&slicing);
+    }
+    arena_finish(&arena);
+    return made ? program_check(rest, error) : error_no_memory(error);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slices: what a program of several axes says of one of them alone.
+ * Slices: what a program of several axes says of one of them alone, and what
+ * is left to say.
  */
 #ifndef VDBQ_PROGRAM_SLICE_H
 #define VDBQ_PROGRAM_SLICE_H
@@ -17,6 +18,16 @@
 enum vdbq_status program_slice(const struct program *program,
                                const struct program_pack *pack, int cursor,
                                struct program *slice, struct error *error);
+
+/*
+ * Makes the program that gives the same for rows of axes that slices have
+ * kept: without the conditions that these are. Axes that are steps have no
+ * slices. The rest is checked, and has a pack of its own, whose feeds slices
+ * are to give. Fails as program_check().
+ */
+enum vdbq_status program_rest(const struct program *program,
+                              const struct program_pack *pack,
+                              struct program *rest, struct error *error);
 
 /* The feeds of an axis: these and `count` more of the pack's lists. */
 const struct program_feed *program_axis_feeds(const struct program_pack *pack,
