@@ -192,10 +192,35 @@ static enum vdbq_status gather_kept(struct join_stream *join,
 
 /* --------------------------------------------------------- early rows -- */
 
-/* Whether the left side may be looked at first. */
+/* The rows up to which the left side is indexed instead of the right one. */
+static uint64_t left_most(const struct join_stream *join)
+{
+    return join->head.inputs[1]->rows_most / FEWER;
+}
+
+/* Whether the left side is all rows of a table: how many is known then. */
+static bool is_whole_table(const struct stream *left)
+{
+    const struct program *program = &left->step->scan.program;
+    if (left->step->kind != STEP_SCAN || left->step->inputs.count > 0)
+        return false;
+    struct program_part part = program_part(program);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        if (effect == EFFECT_JUMP || effect == EFFECT_VALIDITY)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the left side may be looked at first. While it is, it holds a tablet
+ * beside that of the right side: not where it has too many rows anyway. */
 static bool looks_left(const struct join_stream *join)
 {
     const struct step_join *step = &join->head.step->join;
+    const struct stream *left = join->head.inputs[0];
+    if (is_whole_table(left) && left->rows_most > left_most(join))
+        return false;
     return step->left_keys.count > 0 && step->kind != JOIN_RIGHT &&
            step->kind != JOIN_FULL && step->kind != JOIN_MARK &&
            join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
@@ -205,7 +230,7 @@ static bool looks_left(const struct join_stream *join)
 static enum vdbq_status gather_early(struct join_stream *join, bool *few,
                                      struct error *error)
 {
-    uint64_t most = join->head.inputs[1]->rows_most / FEWER;
+    uint64_t most = left_most(join);
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status =
         stream_gather_begin(join->head.inputs[0], &join->early, error);
