@@ -49,6 +49,13 @@ static const char *const statements[] = {
     "select cast(s as integer), cast(a as text), e + 1, c from t where c",
     "select x.s, y.e from t x left join t y on x.s = y.s and x.a < y.b",
     "select t.a, t.* , 0x10 , 'text', [a], `b` from t where a <> b",
+    "select x.id, y.s from t x join t y on x.id = y.a and x.b < y.b full join "
+    "t z using (id, c) natural left join t as w",
+    "select count(*) from t x, t y, t z where x.a + y.b * z.a < z.d and x.c",
+    "select * from t x left join t y on x.a between y.id - 1 and y.id + 2 and "
+    "abs(x.f - y.f) < 1 right join (select a from t limit 2) q on q.a = x.id",
+    "select a in (select id from t) from t x where exists (select 1 from t y "
+    "where y.a = x.id) and (a, b) not in (select id, b from t) or e = 1",
 };
 
 static const char *const programs[] = {
@@ -64,6 +71,20 @@ static const char *const programs[] = {
     "Column.I64 1 1 0 0\nInteger.I64 2 9223372036854775807 0 0\n"
     "AddChecked.I64 3 1 2 0\nDivChecked.I64 0 3 2 0\nResult 0 1 0 0\n"
     "Converge 0 0 0 0\nFinish 0 0 0 0\n",
+    /* Three axes. */
+    "Table 0 0 0 0 \"t\"\nTable 0 0 1 0 \"t\"\nTable 0 0 2 0 \"t\"\n"
+    "ResultColumn 1 0 0 0 \"id\"\nResultColumn 4 1 4 0 \"d\"\n"
+    "Parallel 0 0 15 0\nColumn.I32 0 0 0 0\nRowid.I32 1 0 1 0\n"
+    "Lt.I32 0 1 13 0\nRowid.I32 2 0 2 0\nColumn.F64 3 3 2 0\n"
+    "ColumnNull 4 3 2 0\nNeq.I32 2 1 13 0\nResult 2 2 0 0\n"
+    "Converge 0 0 0 0\nFinish 0 0 0 0\n",
+    /* An axis, and two tables that are probed. */
+    "Table 0 0 0 0 \"t\"\nTable 0 0 1 0 \"t\"\nTable 0 0 2 0 \"t\"\n"
+    "ResultColumn 2 1 4 0 \"b\"\nResultColumn 1 0 0 0 \"s\"\n"
+    "Parallel 0 0 16 0\nColumn.I32 0 0 0 0\nProbe.I32 1 0 1 0\n"
+    "Rowid.I32 6 0 0 0\nProbe.I32 7 6 2 0\nLt.I32 1 7 14 0\n"
+    "ColumnAt.I64 2 2 1 1\nColumnAt.WORD 3 5 2 7\nColumnAtNull 4 2 1 1\n"
+    "Result 2 2 0 0\nConverge 0 0 0 0\nFinish 0 0 0 0\n",
 };
 
 static const char *const files[] = {
@@ -90,6 +111,12 @@ static void damage_once(char *text)
     size_t cut = next_random(4) ? 0 : next_random(12);
     const char *scrap = next_random(3) ? scraps[next_random(SCRAPS)] : "";
     char rest[TEXT_MAX];
+    if (next_random(3) == 0) { /* another digit, if one is near */
+        at += strcspn(text + at, "0123456789");
+        if (text[at] != '\0')
+            text[at] = (char)('0' + next_random(10));
+        return;
+    }
     if (next_random(4) == 0 && length > 0) {
         text[at % length] = (char)(1 + next_random(255));
         return;

@@ -140,12 +140,13 @@ static enum vdbq_status resolve(struct steps *steps,
                                 struct program *program, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
+    unsigned axes = program_axes(program);
     for (size_t i = 0; i < program->tables.count && status == VDBQ_OK; i++) {
         struct program_table *table = vector_at(&program->tables, i);
         const struct table *found = find(catalogue, table, error);
         if (found == NULL)
             return error->status;
-        if (i == 0) {
+        if (i < axes) {
             status = plan_describe(found, program, table, error);
             continue;
         }

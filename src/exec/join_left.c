@@ -193,15 +193,6 @@ static enum vdbq_status gather_kept(struct join_stream *join,
 
 /* --------------------------------------------------------- early rows -- */
 
-/* Whether the left side may be looked at first. */
-static bool looks_left(const struct join_stream *join)
-{
-    const struct step_join *step = &join->head.step->join;
-    return step->left_keys.count > 0 && step->kind != JOIN_RIGHT &&
-           step->kind != JOIN_FULL && step->kind != JOIN_MARK &&
-           join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
-}
-
 /* Bytes of a row of an input, gathered. */
 static uint64_t row_bytes(const struct stream *input)
 {
@@ -216,6 +207,34 @@ static uint64_t early_most(const struct join_stream *join)
     uint64_t most = join_memory_room(join) / EARLY_SHARE /
                     row_bytes(join->head.inputs[0]);
     return rows < most ? rows : most;
+}
+
+/* Whether the left side is all rows of a table: how many is known then. */
+static bool is_whole_table(const struct stream *left)
+{
+    const struct program *program = &left->step->scan.program;
+    if (left->step->kind != STEP_SCAN || left->step->inputs.count > 0)
+        return false;
+    struct program_part part = program_part(program);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
+        if (effect == EFFECT_JUMP || effect == EFFECT_VALIDITY)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the left side may be looked at first. While it is, it holds a tablet
+ * beside that of the right side: not where it has too many rows anyway. */
+static bool looks_left(const struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    const struct stream *left = join->head.inputs[0];
+    if (is_whole_table(left) && left->rows_most > early_most(join))
+        return false;
+    return step->left_keys.count > 0 && step->kind != JOIN_RIGHT &&
+           step->kind != JOIN_FULL && step->kind != JOIN_MARK &&
+           join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
 }
 
 /* Gathers left rows until they end, or are too many. */

@@ -311,6 +311,18 @@ static struct expression *keys_equal(struct binder *binder,
                                  keys_of(&join->join.right_keys)[i]));
 }
 
+/* A column of a band as the machine has it: a DATE is compared with a number of
+ * days, a DECIMAL with one of its last digits. */
+static struct expression *bound_column(struct binder *binder,
+                                       const struct node *join, bool is_right,
+                                       int column)
+{
+    struct expression *e = side_column(binder, join, is_right, column);
+
+    return e == NULL || is_float(e->type) || is_integer(e->type)
+               ? e : expression_number(binder, e, VDBQ_BIGINT, e->at);
+}
+
 /* What one bound of the join's band says. */
 static struct expression *in_bound(struct binder *binder,
                                    const struct node *join, int bound,
@@ -320,8 +332,8 @@ static struct expression *in_bound(struct binder *binder,
     bool is_right = band->side == BAND_RIGHT;
 
     return operation(binder, operator,
-                     side_column(binder, join, is_right, band->column),
-                     side_column(binder, join, !is_right, bound));
+                     bound_column(binder, join, is_right, band->column),
+                     bound_column(binder, join, !is_right, bound));
 }
 
 static bool add_rest(struct binder *binder, struct expression *e,

@@ -127,7 +127,10 @@ class Joins(Queries):
         if self.rng.random() < 0.5:
             joined = Node(f'{{0}} NATURAL {word} {{1}}', node, right, type='S')
         else:
-            both = self.rng.sample(both, self.rng.randrange(1, len(both) + 1))
+            # A name alone must stay the name of one column.
+            alone = [c.template for c in columns if c.template in both]
+            both = alone + self.rng.sample([name for name in both if name not in alone],
+                                           self.rng.randint(not alone, len(both) - len(alone)))
             joined = Node(f'{{0}} {word} {{1}} USING ({", ".join(both)})', node, right, type='S')
         kept = [column_node(name) for name in both]
         kept += [c for c in columns if c.template.split('.')[-1] not in both]

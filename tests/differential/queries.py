@@ -119,9 +119,14 @@ class Queries:
         if of.type in 'ID':
             width = self.rng.choice((0, 1, 3, 20, -1))
             templates += [f'abs({{0}} - {{1}}) < {width}', f'{{0}} - {{1}} >= {width}',
+                          f'{width} = {{0}} - {{1}}',
                           f'{width} >= abs({{1}} - {{0}})',
                           f'{{0}} BETWEEN {{1}} - {width} AND {{1}} + {width}',
                           f'({{0}} - {{1}}) < {width} AND ({{0}} - {{1}}) > -{abs(width)}']
+        if of.type == 'M':
+            templates += moved_bounds(self.rng.choice((0, 50, 125)))
+        if of.type == 'Y':
+            templates += moved_days(self.rng.choice((0, 1, 30, 400)))
         return [Node(self.rng.choice(templates), of, self.rng.choice(by), self.rng.choice(by),
                      type='B')]
 
@@ -431,6 +436,21 @@ class Queries:
                 return made
         own = [c for c in scope.columns if c.template == column.template]
         return own[0] if own else Node('NULL', type=column.type)
+
+
+def moved_bounds(hundredths):
+    """Bounds of a DECIMAL, which sqlite3 has as hundredths."""
+    number = f'{hundredths / 100:.2f}'
+    return [{'': text.replace('#', number), 'sqlite': text.replace('#', str(hundredths))}
+            for text in ('{0} - {1} < #', '# <= {1} - {0}', 'abs({0} - {1}) <= #',
+                         '{0} = {1} + #', '{0} BETWEEN {1} - # AND {2} + #')]
+
+
+def moved_days(days):
+    """Bounds of a DATE, which sqlite3 has as a text."""
+    away = '(julianday({0}) - julianday({1}))'
+    return [{'': text.format('({0} - {1})'), 'sqlite': text.format(away)}
+            for text in (f'{{}} < {days}', f'{days} = {{}}', f'abs({{}}) <= {days}')]
 
 
 def conjuncts(node):
