@@ -41,6 +41,9 @@ struct inner {
     struct key_index *indexes;
     struct feed_range *ranges;
     struct resident *resident;  /* of which `bytes` are held                 */
+    struct stream_memory *memory; /* ... and of this, where the device's
+                                   memory is the host's; NULL: there is none */
+    uint64_t held_bytes;
     uint64_t bytes;
     uint64_t host_bytes;        /* of these the host writes the first ones   */
     struct device_times times;
@@ -135,6 +138,7 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
         vector_at(&inner->program->tables, cursor);
     struct relation *relation = &inner->relations[cursor];
     struct stream *input = stream->inputs[table->input - 1];
+    inner->memory = stream->params->memory;
     enum vdbq_status status =
         take_on_device(inner, input, cursor, device, error);
     if (status == VDBQ_OK && inner->taken[cursor] == NULL)
@@ -225,6 +229,8 @@ void inner_close(struct inner *inner)
     device_memory_release(inner->run.memory);
     if (inner->resident != NULL)
         resident_return(inner->resident, inner->bytes);
+    if (inner->memory != NULL)
+        inner->memory->used_bytes -= inner->held_bytes;
     release_rows(inner);
     arena_finish(&inner->arena);
     memory_release(inner);
@@ -551,6 +557,10 @@ static enum vdbq_status reserve(struct inner *inner,
                          "of device '%s' holds %llu",
                          (unsigned long long)inner->bytes, facts->name,
                          (unsigned long long)facts->buffer_max_bytes);
+    if (inner->memory != NULL && facts->shares_memory) {
+        inner->held_bytes = inner->bytes;
+        inner->memory->used_bytes += inner->bytes;
+    }
     if (place->resident == NULL)
         return VDBQ_OK;
     enum vdbq_status status =
