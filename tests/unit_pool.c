@@ -162,6 +162,29 @@ static void the_least_recently_used_leaves(void **state)
     pool_destroy(pool);
 }
 
+/* What others use is taken from idle slots; what is pinned stays. */
+static void others_share_the_budget(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 3);
+    struct pool_slot *slots[3];
+    uint64_t others = 0;
+
+    (void)state;
+    pool_share(pool, &others);
+    for (size_t i = 0; i < 3; i++)
+        pool_release(pool, pin(pool, i));
+    assert_true(pool_bytes(pool) > slot_bytes * 2);
+    others = slot_bytes * 2;
+    pool_release(pool, pin(pool, 3));
+    assert_true(pool_bytes(pool) <= slot_bytes);
+    for (size_t i = 0; i < 3; i++)
+        slots[i] = pin(pool, i);
+    assert_true(pool_bytes(pool) <= slot_bytes * 3);
+    for (size_t i = 0; i < 3; i++)
+        pool_release(pool, slots[i]);
+    pool_destroy(pool);
+}
+
 /* The ancestor ended in an assertion where every slot was in use. */
 static void a_full_pool_says_so(void **state)
 {
@@ -292,6 +315,7 @@ int main(void)
         cmocka_unit_test(what_is_in_stays),
         cmocka_unit_test(the_budget_holds),
         cmocka_unit_test(the_least_recently_used_leaves),
+        cmocka_unit_test(others_share_the_budget),
         cmocka_unit_test(a_full_pool_says_so),
         cmocka_unit_test(sizes_may_differ),
         cmocka_unit_test(memory_on_the_device_is_taken_back),

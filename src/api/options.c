@@ -350,14 +350,19 @@ static uint64_t probed_most(void *context)
     uint64_t room = device_budget(station);
     if (facts->buffer_max_bytes < room)
         room = facts->buffer_max_bytes;
+    if (facts->shares_memory && host_budget(station) < room)
+        room = host_budget(station);
     return room / PROBED_PART;
 }
 
 struct plan_limits options_limits(vdbq *db)
 {
     uint64_t room = memory_wanted(db, OPTION_DEVICE_MEMORY);
+    uint64_t host = memory_wanted(db, OPTION_MEMORY);
     if (room == 0 || room > PROBED_SURE)
         room = PROBED_SURE;
+    if (host > 0 && host < room)
+        room = host; /* the device's memory may be the host's */
     return (struct plan_limits){ .probed_bytes = room / PROBED_PART,
                                  .probed_most = probed_most,
                                  .context = db };

@@ -38,6 +38,9 @@ struct inner {
     struct key_index *indexes;
     struct feed_range *ranges;
     struct resident *resident;  /* of which `bytes` are held                 */
+    struct stream_memory *memory; /* ... and of this, where the device's
+                                   memory is the host's; NULL: there is none */
+    uint64_t held_bytes;
     uint64_t bytes;
     uint64_t host_bytes;        /* of these the host writes the first ones   */
     struct device_times times;
@@ -106,6 +109,7 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
     struct stream *input = stream->inputs[table->input - 1];
     bool *wanted =
         arena_alloc(&inner->arena, input->step->column_count + (size_t)1);
+    inner->memory = stream->params->memory;
     if (wanted == NULL)
         return error_no_memory(error);
     bool can = find_wanted(inner, cursor, wanted);
@@ -195,6 +199,8 @@ void inner_close(struct inner *inner)
     device_memory_release(inner->run.memory);
     if (inner->resident != NULL)
         resident_return(inner->resident, inner->bytes);
+    if (inner->memory != NULL)
+        inner->memory->used_bytes -= inner->held_bytes;
     release_rows(inner);
     arena_finish(&inner->arena);
     memory_release(inner);
@@ -520,6 +526,10 @@ static enum vdbq_status reserve(struct inner *inner,
                          "of device '%s' holds %llu",
                          (unsigned long long)inner->bytes, facts->name,
                          (unsigned long long)facts->buffer_max_bytes);
+    if (inner->memory != NULL && facts->shares_memory) {
+        inner->held_bytes = inner->bytes;
+        inner->memory->used_bytes += inner->bytes;
+    }
     if (place->resident == NULL)
         return VDBQ_OK;
     enum vdbq_status status =
