@@ -352,7 +352,8 @@ struct vdbq_stats {
     const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
     const char *mode;       /* "serial", "streamed", "mapped", "cached"   */
     const char *build;      /* "interpreted", "specialised", "adaptive
-                               (specialised from launch N)"               */
+                               (specialised from launch N)", "adaptive (N
+                               of M launches specialised)"                */
     const char *steps;      /* where rows were grouped and sorted, for instance "host" or
                                "NVIDIA H200 (hashed)"; "": nowhere        */
     uint64_t rows_read;     /* rows of tables that the program ran over   */
