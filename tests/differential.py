@@ -73,8 +73,11 @@ class Run:
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
         self.tables = random_tables(self.rng, options.columns)
-        self.settings = self.some(options.device) + (
-            self.some(options.other, OTHER) if options.other else ())
+        self.settings = self.some(options.device)
+        if options.other:
+            # Plans, and the order of rows with them, hang on where tablets end.
+            same = (OTHER + 'VDBQ_TABLET_ROWS', dict(self.settings)['VDBQ_TABLET_ROWS'])
+            self.settings += (*self.some(options.other, OTHER), same)
         self.views = []
         self.counts = collections.Counter()
         self.found = []

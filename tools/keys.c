@@ -48,11 +48,9 @@ static int32_t draw_key(const struct keys_options *options, uint64_t row)
             options->first + shuffle(row, options->rows), 31);
     case KEYS_DENSE:
         return (int32_t)(options->first + shuffle(row, options->rows));
-    case KEYS_SKEWED:
-        if (bits & 1)
-            return 0;
-        /* fallthrough */
     default:
+        if (options->kind == KEYS_SKEWED && (bits & 1) != 0)
+            return 0;
         return (int32_t)generate_below(bits, (uint32_t)options->distinct);
     }
 }

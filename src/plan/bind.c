@@ -285,8 +285,7 @@ static struct expression *subquery_expression(
         memcpy(e->subquery->parameters.items, vector_at(values, asked),
                (values->count - asked) * values->width);
     values->count = asked;
-    e->begin = tree->begin;
-    e->end = tree->end;
+    expression_place(binder, e, tree);
     if (kind == APPLY_SCALAR) {
         e->precision = node->columns[0].precision;
         e->scale = node->columns[0].scale;
@@ -443,10 +442,8 @@ static struct expression *bind_cast(struct binder *binder,
         own->literal = false; /* it has a type of its own now */
         return own;
     }
-    if (e->kind == EXPRESSION_CAST) {
-        e->begin = tree->begin;
-        e->end = tree->end;
-    }
+    if (e->kind == EXPRESSION_CAST)
+        expression_place(binder, e, tree);
     return e;
 }
 

@@ -103,8 +103,7 @@ struct expression *bind_aggregate(struct binder *binder,
     }
     e->aggregate = name->function;
     e->distinct = tree->distinct;
-    e->begin = tree->begin;
-    e->end = tree->end;
+    expression_place(binder, e, tree);
     if (call->count == 1) {
         e->left = summand(binder, call, name->function, call->arguments[0]);
         if (e->left == NULL)
@@ -191,8 +190,7 @@ static struct expression *new_window(struct binder *binder,
 
     if (e == NULL)
         return NULL;
-    e->begin = call->tree->begin;
-    e->end = call->tree->end;
+    expression_place(binder, e, call->tree);
     e->window = arena_alloc(binder->arena, sizeof *e->window);
     if (e->window == NULL)
         return error_no_memory(binder->error), NULL;

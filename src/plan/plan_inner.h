@@ -200,6 +200,10 @@ enum vdbq_status bind_limit(struct binder *binder,
 struct expression *expression_new(struct binder *binder,
                                   enum expression_kind kind, int type,
                                   struct position at);
+/* Notes where it is written, for EXPLAIN: not in a view, whose text is another
+ * one than the statement's. */
+void expression_place(const struct binder *binder, struct expression *e,
+                      const struct ast_expression *tree);
 /* A new expression with its operands: folded where they are constant. */
 struct expression *expression_finish(struct binder *binder,
                                      struct expression *e);

@@ -149,6 +149,15 @@ struct expression *expression_finish(struct binder *binder,
     return fold(binder, e) == VDBQ_OK ? e : NULL;
 }
 
+void expression_place(const struct binder *binder, struct expression *e,
+                      const struct ast_expression *tree)
+{
+    if (binder->views > 0)
+        return;
+    e->begin = tree->begin;
+    e->end = tree->end;
+}
+
 /* An operator whose operands have their types. */
 static struct expression *operation(struct binder *binder,
                                     enum ast_operator operator, int type,
@@ -166,8 +175,7 @@ static struct expression *operation(struct binder *binder,
     e->operator = operator;
     e->left = left;
     e->right = right;
-    e->begin = tree->begin;
-    e->end = tree->end;
+    expression_place(binder, e, tree);
     return expression_finish(binder, e);
 }
 

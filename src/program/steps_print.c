@@ -35,7 +35,8 @@ static void print_scan(const struct step *step, const char *prefix,
         const char *before = i > 1 ? ", " : grid ? " and " : ", probes ";
         if (i == 0 && table[i].input > 0 && !grid)
             continue;
-        text_print(text, i == 0 ? (grid ? " of " : " of table ") : before);
+        text_print(text, "%s",
+                   i > 0 ? before : grid ? " of " : " of table ");
         text_print(text, "%s", table[i].name);
         if (table[i].input > 0)
             text_print(text, " (step %s%d)", prefix,
