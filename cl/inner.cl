@@ -13,7 +13,7 @@
     {                                                                        \
         EACH {                                                               \
             U at = (U)B(T) - base;                                           \
-            A(I32) = (i32)pick_u32(m, LIVE && at < count, slots,             \
+            A(I32) = (i32)pick_u32(LIVE && at < count, slots,             \
                                     (u64)(i32)at) - 1;                       \
         }                                                                    \
     }
@@ -48,13 +48,13 @@ static i32 find_hashed(GLOBAL const u64 *slots, GLOBAL const i64 *keys,
         u64 first[VDBQ_TILE];                                                \
         i32 late = 0;                                                        \
         EACH first[t] =                                                      \
-            pick_u64(m, LIVE, slots, key_hash((u64)(i64)B(T)) & mask);       \
+            pick_u64(LIVE, slots, key_hash((u64)(i64)B(T)) & mask);       \
         EACH {                                                               \
             i32 row = (i32)(u32)first[t] - 1;                                \
             i32 fits = (u32)(first[t] >> 32) == TAG(B(T));                   \
             i32 seek = wide && fits && row >= 0;                             \
             if (wide)                                                        \
-                fits = seek && pick_I64(m, seek, keys, (u64)row) ==          \
+                fits = seek && pick_I64(seek, keys, (u64)row) ==          \
                                    (i64)B(T);                                \
             row = (fits | (row < 0)) ? row : LATE;                           \
             late |= row == LATE;                                             \
@@ -104,7 +104,7 @@ OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
     {                                                                        \
         EACH {                                                               \
             i32 row = D(I32);                                                \
-            A(T) = pick_##T(m, row >= 0 && LIVE, values, (u64)row);          \
+            A(T) = pick_##T(row >= 0 && LIVE, values, (u64)row);          \
         }                                                                    \
     }                                                                        \
     OP(COLUMN_AT_##T)                                                        \
@@ -133,7 +133,7 @@ OP(COLUMN_AT_WORD)
     EACH {
         u32 code = (u32)A(I32);
         i32 there = D(I32) >= 0 && LIVE && code < count;
-        A(I32) = pick_I32(m, there, values, code);
+        A(I32) = pick_I32(there, values, code);
     }
 }
 
@@ -144,6 +144,6 @@ OP(COLUMN_AT_NULL)
     GLOBAL const u8 *flags = m->inner + nulls;
     EACH {
         i32 row = D(I32), there = row >= 0 && nulls != 0 && LIVE;
-        A(I32) = row < 0 || pick_u8(m, there, flags, (u64)row) != 0;
+        A(I32) = row < 0 || pick_u8(there, flags, (u64)row) != 0;
     }
 }

@@ -142,6 +142,10 @@ struct launch {
     u32 output_count;
     u32 steps;          /* of all pieces                               */
     u32 steps_per_item; /* steps that one group walks, one by one      */
+    u32 any_order;      /* 1: with groups of more than one item the rows of
+                           steps may come in any order, and no descriptor is
+                           looked at                                   */
+    u32 reserved;       /* 0                                           */
 };
 
 /* The rows that one step kept: [start, start + count) of the result. With
@@ -169,7 +173,7 @@ VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 160);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 168);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

@@ -467,18 +467,30 @@ static u32 rows_before(struct machine *m)
     }
 }
 
+/* Takes the next places for the step's rows, whichever they are: nobody waits
+ * for the steps before it. */
+static u32 any_place(struct machine *m)
+{
+    if (m->item == VDBQ_GROUP - 1)
+        m->shared->before = atomic_add(&m->progress->rows, m->shared->count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return m->shared->before;
+}
+
 /* Finds the place of the step's rows, and among them of an item's `count`. */
 static void take_places(struct machine *m, u32 count)
 {
     volatile GLOBAL struct descriptor *mine = m->descriptors + m->step;
     u32 sum = sum_up_to(m, count);
+    i32 any = (i32)((GLOBAL const struct launch *)m->control)->any_order;
     if (m->item == VDBQ_GROUP - 1) {
-        atomic_xchg(&mine->count, sum + DESCRIBED);
         m->shared->count = sum;
+        if (!any)
+            atomic_xchg(&mine->count, sum + DESCRIBED);
     }
-    m->place = rows_before(m);
     m->place_in_step = sum - count;
-    if (m->item == VDBQ_GROUP - 1) {
+    m->place = any ? any_place(m) : rows_before(m);
+    if (m->item == VDBQ_GROUP - 1 && !any) {
         atomic_xchg(&mine->start, m->place + DESCRIBED);
         atomic_max(&m->progress->rows, m->place + sum);
     }

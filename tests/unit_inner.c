@@ -489,7 +489,7 @@ static void expect_index(int64_t step, bool wide, enum index_kind kind)
                                .width = column.width, .rows = KEYS,
                                .low = range.value.low,
                                .high = range.value.high };
-    struct key_index index = key_index_plan(&keys);
+    struct key_index index = key_index_plan(&keys, false);
     assert_int_equal(index.kind, kind);
     void *slots = memory_resize(NULL, key_index_bytes(&index));
     memset(slots, 0xff, key_index_bytes(&index));

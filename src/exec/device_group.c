@@ -106,6 +106,17 @@ static enum vdbq_status make_reads(struct device_group *group,
     return VDBQ_OK;
 }
 
+/* Whether nothing hangs on which row is the first: of one group it is asked
+ * for by FIRST alone. */
+static bool any_order(const struct step_group *step)
+{
+    for (size_t i = 0; i < step->aggregates.count; i++)
+        if (VECTOR_ITEMS(&step->aggregates, struct step_aggregate)[i].function
+            == AGGREGATE_FIRST)
+            return false;
+    return step->keys == 0;
+}
+
 enum vdbq_status device_group_create(const struct device_group_params *params,
                                      struct device_group **made,
                                      struct error *error)
@@ -116,7 +127,9 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
     *made = NULL;
     if (group == NULL)
         return error_no_memory(error);
-    group->sink = (struct sink){ .take = sink_take, .wait = sink_wait };
+    group->sink = (struct sink){ .any_order = any_order(params->step),
+                                 .take = sink_take,
+                                 .wait = sink_wait };
     group->params = *params;
     device_group_shape(params, &group->shape);
     status = make_reads(group, error);

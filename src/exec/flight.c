@@ -342,6 +342,8 @@ static void make_head(struct flight *flight, struct machine_shape *shape,
     }
     shape->steps_per_item = steps_of_group(flight, *shape, launch->steps);
     launch->steps_per_item = shape->steps_per_item;
+    launch->any_order = flight->result.params.sink != NULL &&
+                        flight->result.params.sink->any_order;
 }
 
 static enum vdbq_status job_start(struct flight *flight,

@@ -325,14 +325,15 @@ static bool needs_keys(const struct inner *inner, unsigned number)
             (hashed && column->width == sizeof(i64)));
 }
 
-static void place_index(struct inner *inner, unsigned number, u64 *end)
+static void place_index(struct inner *inner, unsigned number, bool on_gpu,
+                        u64 *end)
 {
     unsigned i = inner->pack.inner_count + number;
     unsigned first = first_of(inner, i);
     struct key_column column = key_column(inner, number);
     struct key_index *index = &inner->indexes[number];
     struct inner_feed *keys = &inner->feeds[i];
-    *index = key_index_plan(&column);
+    *index = key_index_plan(&column, on_gpu);
     index->slots = take(end, key_index_bytes(index));
     if (first < inner->pack.inner_count)
         *keys = inner->feeds[first];
@@ -352,7 +353,7 @@ static void place_feed(struct inner *inner, unsigned i, u64 *end)
 }
 
 /* Gives everything its place, what the host writes first. */
-static void lay_out(struct inner *inner)
+static void lay_out(struct inner *inner, bool on_gpu)
 {
     u64 end = TABLET_ALIGN;
     for (int device = 0; device <= 1; device++) {
@@ -362,7 +363,7 @@ static void lay_out(struct inner *inner)
             if (i < inner->pack.inner_count)
                 place_feed(inner, i, &end);
             else
-                place_index(inner, i - inner->pack.inner_count, &end);
+                place_index(inner, i - inner->pack.inner_count, on_gpu, &end);
         }
         if (!device)
             inner->host_bytes = end;
@@ -569,7 +570,7 @@ enum vdbq_status inner_put(struct inner *inner,
                            struct error *error)
 {
     prepare(inner, place->words);
-    lay_out(inner);
+    lay_out(inner, device_facts(place->device)->is_gpu);
     inner->run.feeds = inner->feeds;
     inner->run.ranks = inner->ranks;
     inner->run.indexes = inner->indexes;

@@ -6,6 +6,7 @@
 #ifndef VDBQ_EXEC_KEY_INDEX_H
 #define VDBQ_EXEC_KEY_INDEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "cl/launch.h"
@@ -24,7 +25,7 @@ struct key_column {
 };
 
 /* Chooses the kind of index and how many slots it has. */
-struct key_index key_index_plan(const struct key_column *column);
+struct key_index key_index_plan(const struct key_column *column, bool on_gpu);
 /* Bytes of its slots. */
 uint64_t key_index_bytes(const struct key_index *index);
 /* Writes the slots, of any content, with so many threads. */

@@ -162,7 +162,7 @@ static void put_index(struct selftest_inner *inner,
                       struct key_index *index)
 {
     struct key_column keys = keys_of(columns, column);
-    *index = key_index_plan(&keys);
+    *index = key_index_plan(&keys, false);
     index->slots = inner->size;
     inner->size = TABLET_ALIGNED(inner->size + key_index_bytes(index));
     key_index_fill(index, &keys, 1, inner->block + index->slots);

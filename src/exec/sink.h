@@ -30,12 +30,13 @@ struct sink_rows {
 
 struct sink {
     const bool *reads; /* a column: whether it is looked at; NULL: all are */
-    /* Takes the next rows, in their order. */
+    /* Takes the next rows, in their order unless any_order says otherwise. */
     enum vdbq_status (*take)(struct sink *sink, const struct sink_rows *rows,
                              struct error *error);
     /* Waits until no rows are read any more. */
     enum vdbq_status (*wait)(struct sink *sink, struct error *error);
-    uint64_t rows; /* that it took; who gives them counts */
+    bool any_order; /* rows may be taken in any order: nothing hangs on it */
+    uint64_t rows;  /* that it took; who gives them counts */
 };
 
 #endif
