@@ -270,7 +270,7 @@ static void tags_narrow(struct join_range range, const int32_t *restrict values,
     uint32_t end = (uint32_t)range.values;
     for (unsigned i = 0; i < count; i++) {
         uint32_t code = (uint32_t)values[i] - low, tag = tags[i];
-        tags[i] = (tag == JOIN_NO_TAG) | (code >= end) ? JOIN_NO_TAG
+        tags[i] = ((tag == JOIN_NO_TAG) | (code >= end)) ? JOIN_NO_TAG
                                                        : tag * codes + code;
     }
 }
