@@ -98,11 +98,10 @@ static void fill_share(void *context, unsigned share)
     uint16_t selected[JOIN_BLOCK];
     clear(index, range, share + 1 == filling->threads);
     for (uint64_t at = 0; at < filling->rows; at += JOIN_BLOCK) {
-        uint64_t left = filling->rows - at;
-        unsigned count = left < JOIN_BLOCK ? (unsigned)left : JOIN_BLOCK;
         if (atomic_load_explicit(&filling->repeated, memory_order_relaxed))
             return;
-        join_tags_indexed(index->keys, at, count, tags);
+        unsigned count =
+            join_tags_indexed(index->keys, at, filling->rows, tags);
         count = select_rows(range, tags, count, selected);
         bool taken = index->bits != NULL
                          ? put_bits(index->bits, tags, selected, count)

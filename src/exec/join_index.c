@@ -59,8 +59,7 @@ static void count_share(void *context, unsigned share)
     uint32_t tags[JOIN_BLOCK];
     for (uint64_t at = rows * share / building->threads; at < end;) {
         unsigned count =
-            end - at < JOIN_BLOCK ? (unsigned)(end - at) : JOIN_BLOCK;
-        join_tags_indexed(building->params->keys, at, count, tags);
+            join_tags_indexed(building->params->keys, at, end, tags);
         for (unsigned i = 0; i < count; i++)
             if (tags[i] != JOIN_NO_TAG)
                 counts[part_of(building, tags[i]) * building->threads]++;
@@ -77,8 +76,7 @@ static void part_share(void *context, unsigned share)
     uint32_t tags[JOIN_BLOCK];
     for (uint64_t at = rows * share / building->threads; at < end;) {
         unsigned count =
-            end - at < JOIN_BLOCK ? (unsigned)(end - at) : JOIN_BLOCK;
-        join_tags_indexed(building->params->keys, at, count, tags);
+            join_tags_indexed(building->params->keys, at, end, tags);
         for (unsigned i = 0; i < count; i++) {
             if (tags[i] == JOIN_NO_TAG)
                 continue;
@@ -229,8 +227,8 @@ static void slots_unique(struct building *building, unsigned number)
     }
 }
 
-/* Numbers the groups of a part, in the order of their first rows, which `list`
- * gets for now, and counts their rows. */
+/* Numbers the groups of a part, in the order of their first rows, which go
+ * into `list` until that gets all rows, and counts their rows. */
 static uint32_t number_groups(struct building *building, unsigned number)
 {
     struct join_index *index = building->index;

@@ -12,31 +12,6 @@
 
 /* --------------------------------------------------------------- texts -- */
 
-static int compare(struct vdbq_text a, struct vdbq_text b)
-{
-    size_t length = a.length < b.length ? a.length : b.length;
-    int order = length > 0 ? memcmp(a.bytes, b.bytes, length) : 0;
-    return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
-}
-
-/* The numbers in `to` of the words of `from`; RELATION_NO_ROW: it has none.
- * Both are sorted. */
-static uint32_t *translate(const struct words *from, const struct words *to)
-{
-    uint32_t count = from != NULL ? from->count : 0, at = 0;
-    uint32_t others = to != NULL ? to->count : 0;
-    uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
-    for (uint32_t i = 0; numbers != NULL && i < count; i++) {
-        struct vdbq_text text = words_text(from, i);
-        while (at < others && compare(words_text(to, at), text) < 0)
-            at++;
-        numbers[i] = at < others && compare(words_text(to, at), text) == 0
-                         ? at
-                         : RELATION_NO_ROW;
-    }
-    return numbers;
-}
-
 /* Makes what translates the words of the asking side. */
 static enum vdbq_status make_texts(struct join_keys *keys,
                                    const struct stream *asking,
@@ -48,7 +23,7 @@ static enum vdbq_status make_texts(struct join_keys *keys,
         if (keys->indexed[i].type != VDBQ_TEXT ||
             words == keys->indexed[i].words)
             continue;
-        keys->texts[i] = translate(words, keys->indexed[i].words);
+        keys->texts[i] = words_translate(words, keys->indexed[i].words);
         if (keys->texts[i] == NULL)
             return error_no_memory(error);
     }
@@ -65,7 +40,7 @@ static void translate_block(const struct join_keys *keys, unsigned key,
     uint32_t *numbers = keys->numbers[key];
     for (uint64_t i = first; i < first + rows; i++)
         numbers[i] = from[i] < count ? keys->texts[key][from[i]]
-                                     : RELATION_NO_ROW;
+                                     : WORDS_NONE;
 }
 
 /* -------------------------------------------------------------- ranges -- */
@@ -357,10 +332,13 @@ static void make_tags(const struct join_keys *keys,
         hash_tags(keys, columns, first, count, tags);
 }
 
-void join_tags_indexed(const struct join_keys *keys, uint64_t first,
-                       unsigned count, uint32_t *tags)
+unsigned join_tags_indexed(const struct join_keys *keys, uint64_t first,
+                           uint64_t end, uint32_t *tags)
 {
+    unsigned count =
+        end - first < JOIN_BLOCK ? (unsigned)(end - first) : JOIN_BLOCK;
     make_tags(keys, keys->indexed, first, count, tags);
+    return count;
 }
 
 void join_tags_asking(const struct join_keys *keys, uint64_t first,

@@ -59,10 +59,12 @@ void join_keys_finish(struct join_keys *keys);
 enum vdbq_status join_keys_begin(struct join_keys *keys,
                                  const struct relation *rows,
                                  struct error *error);
-/* The tags of rows [first, first + count) of a side, JOIN_BLOCK at most. Of
- * the asking side, each thread must ask for rows of its own. */
-void join_tags_indexed(const struct join_keys *keys, uint64_t first,
-                       unsigned count, uint32_t *tags);
+/* The tags of the first rows of [first, end) of the indexed side, which are not
+ * none: JOIN_BLOCK at most, and how many. */
+unsigned join_tags_indexed(const struct join_keys *keys, uint64_t first,
+                           uint64_t end, uint32_t *tags);
+/* The tags of rows [first, first + count) of the asking side, JOIN_BLOCK at
+ * most; each thread must ask for rows of its own. */
 void join_tags_asking(const struct join_keys *keys, uint64_t first,
                       unsigned count, uint32_t *tags);
 
