@@ -7,12 +7,18 @@
  */
 
 /* Whether some row of the tile is live, so that its column is worth the way
- * to memory. */
+ * to memory. Mostly some of the first ones are. */
+#define LIVE_ROWS (VDBQ_TILE < 32 ? VDBQ_TILE : 32)
 static i32 some_live(const struct machine *m, i32 k)
 {
-    i32 live = 0;
-    EACH live |= LIVE;
-    return live;
+    for (i32 first = 0; first < VDBQ_TILE; first += LIVE_ROWS) {
+        i32 live = 0;
+        for (i32 t = first; t < first + LIVE_ROWS; t++)
+            live |= LIVE;
+        if (live)
+            return 1;
+    }
+    return 0;
 }
 
 /* Whether a load is to be made: at once where the program is made so, since
@@ -46,6 +52,19 @@ PICK(I64)
 PICK(F32)
 PICK(F64)
 
+#if VDBQ_GROUP == 1
+/* Has the next tile's values, `width` bytes each, come from memory while this
+ * one is worked on; what lies behind the last tile's is not touched. */
+static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
+                       u32 width)
+{
+    u32 bytes = VDBQ_TILE * width;
+    if (m->rows == VDBQ_TILE)
+        for (u32 at = bytes; at < 2 * bytes; at += 64)
+            FETCH(values + at);
+}
+#endif
+
 /* What lies side by side for the rows of a tile: a GPU loads it in one go, with
  * rows that do not exist, for the area that the first one lies in ends at a
  * multiple of 64 bytes. WORD is OpenCL's name of the type. */
@@ -60,7 +79,9 @@ PICK(F64)
     u32 name[VDBQ_TILE];                                                     \
     LOAD_TILE(uint, from, name);
 #else
-#define PLAIN(T, WORD) EACH_EXISTING A(T) = values[t];
+#define PLAIN(T, WORD)                                                       \
+    fetch_next(m, (GLOBAL const u8 *)values, sizeof *values);                \
+    EACH_EXISTING A(T) = values[t];
 #define PACKED_WORDS(name, from) GLOBAL const u32 *restrict name = from;
 #endif
 
@@ -68,8 +89,8 @@ PICK(F64)
  * the base added: rows [t, t + count) of the tile, from lane `lane` on. U is
  * the type T without a sign. */
 #define UNPACK(T, U)                                                         \
-    static void unpack_lanes_##T(struct machine *m, i32 a, i32 t, i32 count, \
-                                 GLOBAL const struct feed *feed)             \
+    static void unpack_lanes_##T(struct machine *restrict m, i32 a, i32 t,   \
+                                 i32 count, GLOBAL const struct feed *feed)  \
     {                                                                        \
         GLOBAL const u32 *words =                                            \
             (GLOBAL const u32 *)(m->data + feed->values);                    \
@@ -81,10 +102,15 @@ PICK(F64)
                                lane)                                         \
         T *restrict to = m->r[a].T + t;                                      \
         U base = (U)feed->base;                                              \
-        for (i32 i = 0; i < count; i++)                                      \
-            to[i] = (T)(base + packed_code(first[i], last[i], shift, mask)); \
+        if (VDBQ_GROUP == 1 && shift + bits <= 32)                           \
+            for (i32 i = 0; i < count; i++)                                  \
+                to[i] = (T)(base + (first[i] >> shift & mask));              \
+        else                                                                 \
+            for (i32 i = 0; i < count; i++)                                  \
+                to[i] = (T)(base +                                           \
+                            packed_code(first[i], last[i], shift, mask));    \
     }                                                                        \
-    static void unpack_##T(struct machine *m, i32 a,                         \
+    static void unpack_##T(struct machine *restrict m, i32 a,                \
                            GLOBAL const struct feed *feed)                   \
     {                                                                        \
         UNPACK_TILE(unpack_lanes_##T)                                        \
@@ -94,9 +120,8 @@ PICK(F64)
  * the row exists or not. Tiles of any other size go row by row. */
 #if VDBQ_TILE % PACKED_LANES == 0
 #define UNPACK_TILE(lanes)                                                   \
-    for (i32 t = 0; t < VDBQ_TILE; t += PACKED_LANES)                        \
-        if (t < m->rows)                                                     \
-            lanes(m, a, t, PACKED_LANES, feed);
+    for (i32 t = 0, rows = m->rows; t < rows; t += PACKED_LANES)             \
+        lanes(m, a, t, PACKED_LANES, feed);
 #elif PACKED_LANES % VDBQ_TILE == 0
 #define UNPACK_TILE(lanes) lanes(m, a, 0, VDBQ_TILE, feed);
 #else

@@ -62,25 +62,15 @@ static void run_step(struct machine *m, i32 first, i32 end)
 
 #endif
 
-/* Sets out on the next tile. Rows that do not exist are never live; where
- * EACH leaves them out, nothing is asked, so that the loop is made vectors of.
- * A tile without any is at row 0, so that eager loads find something there. */
+/* Sets out on the next tile. A tile without any rows is at row 0, so that eager
+ * loads find something there. */
 static void tile_begin(struct machine *m, u64 row, u64 row_end, i32 first)
 {
     u64 left = row < row_end ? row_end - row : 0;
     m->row = left > 0 ? row : 0;
-    m->rows = left < VDBQ_TILE ? (i32)left : VDBQ_TILE;
-#if VDBQ_GROUP > 1
-    EACH {
-        m->pc[t] = t < m->rows ? first : VDBQ_CODE_MAX;
-        m->valid[t] = t < m->rows;
-    }
-#else
-    EACH {
-        m->pc[t] = first;
-        m->valid[t] = 1;
-    }
-#endif
+    i32 rows = left < VDBQ_TILE ? (i32)left : VDBQ_TILE;
+    m->rows = rows;
+    EVERY m->pc[t] = t < rows ? first : NOWHERE;
 }
 
 #if VDBQ_AXES > 1

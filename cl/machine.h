@@ -47,11 +47,25 @@
 #define GLOBAL __global
 #define LOCAL __local
 #define CONSTANT __constant
+#define UNROLL_4 _Pragma("unroll 4")
 #else
 #include <math.h>
 #define GLOBAL
 #define LOCAL
 #define CONSTANT static const
+#define UNROLL_4
+#define popcount __builtin_popcount
+#endif
+
+/* A hint that the bytes at a place are read soon; POCL's prefetch() does
+ * nothing. */
+#if defined(__has_builtin) && !defined(VDBQ_NO_FETCH)
+#if __has_builtin(__builtin_prefetch)
+#define FETCH(at) __builtin_prefetch((const void *)(size_t)(at))
+#endif
+#endif
+#ifndef FETCH
+#define FETCH(at) (void)(at)
 #endif
 
 VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
@@ -88,7 +102,8 @@ union tile {
  *   that jumped over the instruction may be given any value by it: the
  *   checker proved that such a row never reads it.
  * Machine rule 2. A row is live at instruction k while its own program
- *   counter is at most k. Jumps go forward only.
+ *   counter is at most k. Jumps go forward only. A row that is not valid any
+ *   more is live nowhere.
  * Machine rule 3. Every opcode is total: it has a value, and no undefined
  *   behaviour, for any bits in its registers. What fails for a live row is
  *   reported through `fault`.
@@ -97,10 +112,9 @@ union tile {
  */
 struct machine {
     union tile r[VDBQ_REGISTERS];
-    i32 pc[VDBQ_TILE];    /* of each row                                 */
-    i32 valid[VDBQ_TILE]; /* 1: the row may become a result row          */
+    i32 pc[VDBQ_TILE];    /* of each row, or NOWHERE                     */
 #if VDBQ_GROUP == 1
-    i32 kept[VDBQ_TILE];  /* the rows of the tile that Result outputs    */
+    u32 kept[VDBQ_TILE + 8]; /* the rows of the tile that Result outputs */
     i32 kept_count;       /* how many these are                          */
 #else
     LOCAL struct shared *shared;
@@ -142,16 +156,23 @@ struct machine {
 #define AXES VDBQ_AXES
 #endif
 
-/* Over the rows of the tile. A GPU runs over all of a small tile, existing
- * or not, so that the loop unrolls into registers; a CPU's compiler makes
- * vectors of a loop whose end does not change. */
-#if VDBQ_GROUP > 1
+/* Over the rows of the tile. A device runs over all of it, existing or not: the
+ * loop of a small tile unrolls into registers, that of a large one is made
+ * vectors of without a rest. On the host, where most tables are small, it ends
+ * with the rows that exist. */
+#ifdef __OPENCL_C_VERSION__
 #define EACH for (i32 t = 0; t < VDBQ_TILE; t++)
 #else
-#define EACH for (i32 t = 0, rows_ = m->rows; t < rows_; t++)
+#define EACH EACH_EXISTING
 #endif
+/* In any case over all of it. */
+#define EVERY for (i32 t = 0; t < VDBQ_TILE; t++)
 /* Over those that exist: for what touches memory. */
-#define EACH_EXISTING EACH if (VDBQ_GROUP == 1 || t < m->rows)
+#if VDBQ_GROUP > 1
+#define EACH_EXISTING EACH if (t < m->rows)
+#else
+#define EACH_EXISTING for (i32 t = 0, rows_ = m->rows; t < rows_; t++)
+#endif
 
 #define OP(name)                                                       \
     static void op_##name(struct machine *m, i32 k, i32 a, i32 b, i32 c, \
@@ -163,5 +184,7 @@ struct machine {
 #define C(T) m->r[c].T[t]
 #define D(T) m->r[d].T[t]
 #define LIVE (m->pc[t] <= k)
+/* The program counter of a row that is live nowhere. */
+#define NOWHERE VDBQ_CODE_MAX
 
 #endif

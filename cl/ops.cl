@@ -20,7 +20,6 @@
 /* ----------------------------------------------------------- constants -- */
 
 /* Filled before the first step, for the whole tile. */
-#define EVERY for (i32 t = 0; t < VDBQ_TILE; t++)
 
 OP(INTEGER_I32)
 {
@@ -352,16 +351,12 @@ OP(NEGATE_I32) { NO_K; NO_C; NO_D; EACH A(I32) = B(I32) == 0; }
 
 /* --------------------------------------------------------------- jumps -- */
 
-/* A live row for which the condition holds goes on at c; it stays valid only
- * where d is 1. */
+/* A live row for which the condition holds goes on at c if d is 1, and else
+ * nowhere. */
 #define JUMP_IF(condition)                                                   \
     i32 *restrict pc = m->pc;                                                \
-    i32 *restrict valid = m->valid;                                          \
-    EACH {                                                                   \
-        i32 taken = (pc[t] <= k) & (condition);                              \
-        pc[t] = taken ? c : pc[t];                                           \
-        valid[t] &= taken ? d : 1;                                           \
-    }
+    i32 to = d ? c : NOWHERE;                                                \
+    EACH pc[t] = ((pc[t] <= k) & (condition)) ? to : pc[t];
 #define COMPARE(T)                                                           \
     OP(EQ_##T) { JUMP_IF(A(T) == B(T)) }                                     \
     OP(NEQ_##T) { JUMP_IF(A(T) != B(T)) }                                    \
@@ -382,7 +377,7 @@ OP(NOT_I32) { NO_B; JUMP_IF(A(I32) == 0) }
 OP(INVALID)
 {
     NO_OPERANDS;
-    EACH m->valid[t] &= !LIVE;
+    EACH m->pc[t] = LIVE ? NOWHERE : m->pc[t];
 }
 
 OP(CONVERGE)
@@ -500,28 +495,28 @@ static void take_places(struct machine *m, u32 count)
 static void result_begin(struct machine *m, i32 k)
 {
     i32 count = 0;
-    EACH count += LIVE & m->valid[t];
+    EACH count += LIVE;
     take_places(m, (u32)count);
 }
 
 #else
+
+#include "live.cl"
 
 /* Finds the rows to output; their places follow those of the last tile. Where
  * these are all rows or none, as often, there is no need to list them. */
 static void result_begin(struct machine *m, i32 k)
 {
     const i32 *restrict pc = m->pc;
-    const i32 *restrict valid = m->valid;
-    i32 *restrict kept = m->kept;
-    i32 all = 0, count = 0;
-    EACH all += (pc[t] <= k) & valid[t];
-    if (all > 0 && all < m->rows) {
-        EACH {
-            kept[count] = t;
-            count += (pc[t] <= k) & valid[t];
-        }
+    union live_flags live;
+    i32 count = 0;
+    live.eight[VDBQ_TILE / 8] = 0;
+    EVERY {
+        live.each[t] = pc[t] <= k;
+        count += pc[t] <= k;
     }
-    count = all;
+    if (count > 0 && count < m->rows)
+        list_live(m, &live);
     m->kept_count = count;
     m->descriptors[m->step].start = m->place;
     m->descriptors[m->step].count = (u32)count;
@@ -539,7 +534,7 @@ static void result_begin(struct machine *m, i32 k)
         LOCAL T *packed = (LOCAL T *)m->shared->packed;                      \
         u32 count = m->shared->count;                                        \
         for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)       \
-            if (LIVE & m->valid[t])                                          \
+            if (LIVE)                                                        \
                 packed[i++] = VALUE(t);                                      \
         barrier(CLK_LOCAL_MEM_FENCE);                                        \
         for (u32 i = m->item; i < count; i += VDBQ_GROUP)                    \
@@ -552,6 +547,7 @@ static void result_begin(struct machine *m, i32 k)
         for (i32 i = 0, kept_ = m->rows; i < kept_; i++)                     \
             to[i] = VALUE(i);                                                \
     } else {                                                                 \
+        UNROLL_4                                                             \
         for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)               \
             to[i] = VALUE(m->kept[i]);                                       \
     }

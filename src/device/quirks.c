@@ -13,8 +13,8 @@ static const struct quirks table[] = {
     { "Portable Computing Language", true, false, "" },
     { "NVIDIA CUDA", true, false, "" },
     /* Computes as the host does. Its compiler's optimiser makes calls that
-     * the simulator does not know (llvm.usub.sat). */
-    { "Oclgrind", false, true, " -cl-opt-disable" },
+     * the simulator does not know (llvm.usub.sat), as a prefetch is one. */
+    { "Oclgrind", false, true, " -cl-opt-disable -DVDBQ_NO_FETCH" },
 };
 
 const struct quirks *quirks_of(const char *platform_name)
