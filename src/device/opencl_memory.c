@@ -83,13 +83,14 @@ static enum vdbq_status clear(struct opencl_memory *memory,
     return opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
 }
 
+/* Does not wait for launches that are under way. */
 static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
                             struct error *error)
 {
     cl_event event = NULL;
     cl_int code;
     void *host = opencl_calls.EnqueueMapBuffer(
-        opencl_of(&memory->head)->queue, memory->buffer, CL_TRUE,
+        opencl_of(&memory->head)->queue_out, memory->buffer, CL_TRUE,
         CL_MAP_READ | CL_MAP_WRITE, 0, memory->head.size_bytes, 0, NULL,
         &event, &code);
     enum vdbq_status status =
@@ -105,8 +106,8 @@ static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueUnmapMemObject(
-        opencl_of(&memory->head)->queue, memory->buffer, memory->head.host, 0,
-        NULL, &event);
+        opencl_of(&memory->head)->queue_out, memory->buffer,
+        memory->head.host, 0, NULL, &event);
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
 

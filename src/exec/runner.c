@@ -92,10 +92,11 @@ static enum vdbq_status adapt_open(struct runner *runner,
                       &runner->times, error);
 }
 
-/* Launches that a mode has in flight: they overlap where copies take time. */
+/* Launches that a mode has in flight: they overlap with copies, and on a CPU
+ * the device need not wait until the host's thread has its turn. */
 static unsigned ring_of(enum run_mode mode)
 {
-    return mode == MODE_STREAMED || mode == MODE_CACHED ? RUNNER_RING_MAX : 1;
+    return mode == MODE_SERIAL ? 1 : RUNNER_RING_MAX;
 }
 
 static enum vdbq_status make_ring(struct runner *runner,
@@ -219,9 +220,12 @@ unsigned runner_ring(const struct runner *runner)
     return runner->ring;
 }
 
+/* A CPU may be done with the first launch's rows, as with a LIMIT: the others
+ * follow once these have been asked for. */
 bool runner_has_room(const struct runner *runner)
 {
-    return runner->in_flight < runner->ring;
+    bool first = runner->mode == MODE_MAPPED && runner->times.launches == 0;
+    return runner->in_flight < (first ? 1 : runner->ring);
 }
 
 /* The n-th flight, from the oldest on. */
@@ -251,7 +255,8 @@ enum vdbq_status runner_start(struct runner *runner,
 static enum vdbq_status land(struct runner *runner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    unsigned leaving = runner->sink == NULL ? runner->in_flight : 0;
+    bool stay = runner->mode == MODE_MAPPED || runner->sink != NULL;
+    unsigned leaving = stay ? 0 : runner->in_flight;
     for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
         status = flight_hurry(flight_at(runner, i), i < 2, error);
     if (status != VDBQ_OK)
