@@ -36,29 +36,21 @@ static int file_truncate(struct os_file *file, uint64_t size_bytes);
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind);
 
-const struct os_file_calls os_files = {
-    .open = file_open,
-    .close = file_close,
-    .read = file_read,
-    .write = file_write,
-    .sync = file_sync,
-    .size = file_size,
-    .truncate = file_truncate,
-    .lock = file_lock,
-    .reads_anywhere = true,
-};
-
-const struct os_file_calls os_temporary_files = {
-    .open = temporary_open,
-    .close = file_close,
-    .read = file_read,
-    .write = file_write,
-    .sync = file_sync,
-    .size = file_size,
-    .truncate = file_truncate,
-    .lock = file_lock,
-    .reads_anywhere = true,
-};
+/* The calls of files that are opened by `opens`. */
+#define FILE_CALLS(opens)            \
+    {                                \
+        .open = opens,               \
+        .close = file_close,         \
+        .read = file_read,           \
+        .write = file_write,         \
+        .sync = file_sync,           \
+        .size = file_size,           \
+        .truncate = file_truncate,   \
+        .lock = file_lock,           \
+        .reads_anywhere = true,      \
+    }
+const struct os_file_calls os_files = FILE_CALLS(file_open);
+const struct os_file_calls os_temporary_files = FILE_CALLS(temporary_open);
 
 static int above_standard(int opened);
 static int open_descriptor(const char *path, unsigned flags, int *descriptor,

@@ -229,6 +229,21 @@ void aggregate_add_one(const struct aggregate *aggregate,
     }
 }
 
+/* aggregate_pick() where all rows count. */
+static unsigned pick_all(const struct aggregate *aggregate,
+                         const struct aggregate_rows *rows, uint64_t *values,
+                         const uint32_t *tags, uint32_t *tags_picked)
+{
+    const void *first = first_value(aggregate, rows);
+
+    if (first != NULL)
+        memcpy(values, first,
+               rows->count * (size_t)(is_wide(aggregate->type) ? 8 : 4));
+    for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++)
+        tags_picked[i] = tags != NULL ? tags[i] : 0;
+    return rows->count;
+}
+
 unsigned aggregate_pick(const struct aggregate *aggregate,
                         const struct aggregate_rows *rows, uint64_t *values,
                         const uint32_t *tags, uint32_t *tags_picked)
@@ -236,6 +251,8 @@ unsigned aggregate_pick(const struct aggregate *aggregate,
     uint8_t kept[AGGREGATE_BLOCK];
     unsigned count = 0;
 
+    if (all_count(rows))
+        return pick_all(aggregate, rows, values, tags, tags_picked);
     mark(rows, kept);
     keep_values(aggregate, rows, kept, values);
     for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++) {

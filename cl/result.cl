@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step one of the two-step result (Bakkum & Chakradhar, section 4): a step's
+ * rows get places next to one another, in the order of rows, and a descriptor
+ * says where. Part of cl/ops.cl.
+ */
+#if VDBQ_GROUP > 1
+
+/* The counts of the items before this one, and with them. Every round each
+ * item adds three neighbours, four times as far away as in the last; two
+ * buffers make one barrier a round enough. */
+static u32 sum_up_to(struct machine *m, u32 count)
+{
+    u32 item = m->item, sum = count;
+    LOCAL u32 *sums = m->shared->sums, *others = sums + VDBQ_GROUP;
+    for (u32 reach = 1; reach < VDBQ_GROUP; reach *= 4) {
+        LOCAL u32 *now = sums;
+        now[item] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += item >= reach ? now[item - reach] : 0;
+        sum += item >= 2 * reach ? now[item - 2 * reach] : 0;
+        sum += item >= 3 * reach ? now[item - 3 * reach] : 0;
+        sums = others;
+        others = now;
+    }
+    return sum;
+}
+
+/* Reads what another group describes, as soon as it knows the count; `start`
+ * may be 0, which is not known yet. */
+static struct descriptor described(volatile GLOBAL struct descriptor *other)
+{
+    struct descriptor seen;
+    do {
+        seen.count = other->count;
+        seen.start = other->start;
+    } while (seen.count == 0);
+    seen.count -= DESCRIBED;
+    return seen;
+}
+
+/* The rows that the steps before this one kept. Each of some items looks at
+ * one of them, the first at the nearest; those up to the nearest of which the
+ * start is known add up. All groups do so at once, instead of one after
+ * another (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+ * Look-back). */
+static u32 rows_before(struct machine *m)
+{
+    volatile LOCAL u32 *nearest = &m->shared->nearest;
+    volatile LOCAL u32 *sum = &m->shared->before;
+    u32 item = m->item, end = m->step;
+    if (item == 0)
+        *sum = 0;
+    for (;;) {
+        struct descriptor seen = { DESCRIBED, 0 };
+        if (item == 0)
+            *nearest = VDBQ_LOOK_BACK;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < VDBQ_LOOK_BACK) {
+            if (item < end)
+                seen = described(m->descriptors + (end - 1 - item));
+            if (seen.start != 0)
+                atomic_min(nearest, item);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        u32 last = *nearest;
+        if (item == last)
+            seen.count += seen.start - DESCRIBED;
+        if (item <= last && seen.count > 0)
+            atomic_add(sum, seen.count);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (last < VDBQ_LOOK_BACK)
+            return *sum;
+        end -= VDBQ_LOOK_BACK;
+    }
+}
+
+/* Takes the next places for the step's rows, whichever they are: nobody waits
+ * for the steps before it. */
+static u32 any_place(struct machine *m)
+{
+    if (m->item == VDBQ_GROUP - 1)
+        m->shared->before = atomic_add(&m->progress->rows, m->shared->count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return m->shared->before;
+}
+
+/* Finds the place of the step's rows, and among them of an item's `count`. */
+static void take_places(struct machine *m, u32 count)
+{
+    volatile GLOBAL struct descriptor *mine = m->descriptors + m->step;
+    u32 sum = sum_up_to(m, count);
+    i32 any = (i32)((GLOBAL const struct launch *)m->control)->any_order;
+    if (m->item == VDBQ_GROUP - 1) {
+        m->shared->count = sum;
+        if (!any)
+            atomic_xchg(&mine->count, sum + DESCRIBED);
+    }
+    m->place_in_step = sum - count;
+    m->place = any ? any_place(m) : rows_before(m);
+    if (m->item == VDBQ_GROUP - 1 && !any) {
+        atomic_xchg(&mine->start, m->place + DESCRIBED);
+        atomic_max(&m->progress->rows, m->place + sum);
+    }
+}
+
+/* Counts the rows to output, and finds their places. */
+static void result_begin(struct machine *m, i32 k)
+{
+    i32 count = 0;
+    EACH count += LIVE;
+    take_places(m, (u32)count);
+}
+
+#else
+
+#include "live.cl"
+
+/* Finds the rows to output; their places follow those of the last tile. Where
+ * these are all rows or none, as often, there is no need to list them. */
+static void result_begin(struct machine *m, i32 k)
+{
+    const i32 *restrict pc = m->pc;
+    union live_flags live;
+    i32 count = 0;
+    live.eight[VDBQ_TILE / 8] = 0;
+    EVERY {
+        live.each[t] = pc[t] <= k;
+        count += pc[t] <= k;
+    }
+    if (count > 0 && count < m->rows)
+        list_live(m, &live);
+    m->kept_count = count;
+    m->descriptors[m->step].start = m->place;
+    m->descriptors[m->step].count = (u32)count;
+}
+
+#endif
+
+/* Writes VALUE(t) of each kept row t to `to`, one behind the other. On a GPU the
+ * tile is in registers, whose numbers must be known, so the rows that are not
+ * kept are passed over; the group packs its rows in local memory first, so
+ * that neighbouring items write to neighbouring places. */
+#if VDBQ_GROUP > 1
+#define WRITE_KEPT(T, to, VALUE)                                             \
+    {                                                                        \
+        LOCAL T *packed = (LOCAL T *)m->shared->packed;                      \
+        u32 count = m->shared->count;                                        \
+        for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)       \
+            if (LIVE)                                                        \
+                packed[i++] = VALUE(t);                                      \
+        barrier(CLK_LOCAL_MEM_FENCE);                                        \
+        for (u32 i = m->item; i < count; i += VDBQ_GROUP)                    \
+            to[i] = packed[i];                                               \
+        barrier(CLK_LOCAL_MEM_FENCE);                                        \
+    }
+#else
+#define WRITE_KEPT(T, to, VALUE)                                             \
+    if (m->kept_count == m->rows) {                                          \
+        for (i32 i = 0, kept_ = m->rows; i < kept_; i++)                     \
+            to[i] = VALUE(i);                                                \
+    } else {                                                                 \
+        UNROLL_4                                                             \
+        for (i32 i = 0, kept_ = m->kept_count; i < kept_; i++)               \
+            to[i] = VALUE(m->kept[i]);                                       \
+    }
+#endif
+#define NARROW_OF(t) m->r[r].I32[t]
+#define WIDE_OF(t) m->r[r].I64[t]
+#define FLAG_OF(t) (u8)(m->r[r].I32[t] != 0)
+
+/* Writes register r as a result column. */
+static void result_values(struct machine *m, i32 k, i32 r,
+                          GLOBAL const struct output *output)
+{
+    GLOBAL u8 *values = m->result + output->values;
+    NO_K;
+    if (output->width == 4) {
+        GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
+        WRITE_KEPT(i32, to, NARROW_OF)
+    } else {
+        GLOBAL i64 *restrict to = (GLOBAL i64 *)values + m->place;
+        WRITE_KEPT(i64, to, WIDE_OF)
+    }
+}
+
+/* Writes register r as the NULL bytes of a result column. */
+static void result_nulls(struct machine *m, i32 k, i32 r,
+                         GLOBAL const struct output *output)
+{
+    GLOBAL u8 *restrict to = m->result + output->nulls + m->place;
+    NO_K;
+    WRITE_KEPT(u8, to, FLAG_OF)
+}
+
+/* The rows after these go behind them. */
+static void result_end(struct machine *m)
+{
+#if VDBQ_GROUP == 1
+    m->place += (u32)m->kept_count;
+#else
+    UNUSED(m);
+#endif
+}
