@@ -213,7 +213,61 @@ static uint64_t rows_expected(const struct seen *seen)
     return rows * seen->launches;
 }
 
+/* Starts launches over `data` while there is room; how many. */
+static unsigned start_all(struct runner *runner, struct device_memory *data)
+{
+    struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
+    struct runner_input input = {
+        .pieces = { { .feeds = &feed, .rows = ROWS, .data = data } },
+        .count = 1
+    };
+    struct error error;
+    unsigned started = 0;
+    for (; runner_has_room(runner); started++)
+        assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+    return started;
+}
+
 /* -------------------------------------------------------------- tests -- */
+
+/* On the host's memory nothing is worked on ahead before the first launch's
+ * rows were asked for. */
+static void first_launch_is_alone(void **state)
+{
+    struct device_params params = { .choice = "host" };
+    struct device *device;
+    struct device_memory *data;
+    struct program program;
+    struct runner *runner;
+    struct error error;
+    struct seen seen = { 0 };
+    static int32_t values[ROWS];
+    (void)state;
+    program_make(&program, program_text);
+    assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
+    assert_int_equal(device_memory_create(device, MEMORY_PINNED, sizeof values,
+                                          &data, &error), VDBQ_OK);
+    for (uint64_t i = 0; i < ROWS; i++)
+        values[i] = value_at(i);
+    memcpy(device_memory_host(data), values, sizeof values);
+    assert_int_equal(runner_open(&(struct runner_params){
+                                     .device = device,
+                                     .program = &program,
+                                     .mode = MODE_MAPPED },
+                                 &runner, &error), VDBQ_OK);
+    assert_int_equal(start_all(runner, data), 1);
+    take_rows(runner, values, &seen);
+    assert_int_equal(start_all(runner, data), RUNNER_RING_MAX);
+    for (int i = 0; i < RUNNER_RING_MAX; i++)
+        take_rows(runner, values, &seen);
+    seen.launches = 1 + RUNNER_RING_MAX;
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.rows, rows_expected(&seen));
+    runner_close(runner);
+    device_memory_destroy(data);
+    device_close(device);
+    program_finish(&program);
+}
 
 /* The machine changes while the query runs; rows and their order stay, and
  * the stats tell from which launch on. The next query starts with it. */
@@ -509,6 +563,7 @@ static int cache_remove(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_launch_is_alone),
         cmocka_unit_test(machine_changes_between_launches),
         cmocka_unit_test(build_serves_the_next_query),
         cmocka_unit_test(close_joins_the_build),
