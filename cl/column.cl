@@ -13,7 +13,7 @@ static i32 some_live(const struct machine *m, i32 k)
 {
     for (i32 first = 0; first < VDBQ_TILE; first += LIVE_ROWS) {
         i32 live = 0;
-        for (i32 t = first; t < first + LIVE_ROWS; t++)
+        VECTORS for (i32 t = first; t < first + LIVE_ROWS; t++)
             live |= LIVE;
         if (live)
             return 1;
@@ -103,10 +103,10 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
         T *restrict to = m->r[a].T + t;                                      \
         U base = (U)feed->base;                                              \
         if (VDBQ_GROUP == 1 && shift + bits <= 32)                           \
-            for (i32 i = 0; i < count; i++)                                  \
+            VECTORS for (i32 i = 0; i < count; i++)                          \
                 to[i] = (T)(base + (first[i] >> shift & mask));              \
         else                                                                 \
-            for (i32 i = 0; i < count; i++)                                  \
+            VECTORS for (i32 i = 0; i < count; i++)                          \
                 to[i] = (T)(base +                                           \
                             packed_code(first[i], last[i], shift, mask));    \
     }                                                                        \

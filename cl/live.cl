@@ -72,7 +72,7 @@ static void list_live(struct machine *m, const union live_flags *live)
     for (u32 t = 0, rows = (u32)m->rows; t < rows; t += 8) {
         u32 bits = (u32)(live->eight[t / 8] * 0x102040810204080UL >> 56);
         u64 places = places_of_bits[bits];
-        for (u32 i = 0; i < 8; i++)
+        VECTORS for (u32 i = 0; i < 8; i++)
             kept[count + i] = t + (u32)(places >> 8 * i & 0xff);
         count += popcount(bits);
     }

@@ -156,22 +156,33 @@ struct machine {
 #define AXES VDBQ_AXES
 #endif
 
+/* Before a loop over a tile that a CPU device's compiler is to make vectors of:
+ * POCL 5 does not see for itself that it pays (ten queries over 8M rows, two
+ * cores: 29.8 ms without, 7.4 with it). It need not tell where it can't. */
+#if defined(__OPENCL_C_VERSION__) && VDBQ_GROUP == 1
+#define VECTORS _Pragma("clang loop vectorize(enable) vectorize_width(8)")
+#pragma clang diagnostic ignored "-Wpass-failed"
+#else
+#define VECTORS
+#endif
+
 /* Over the rows of the tile. A device runs over all of it, existing or not: the
  * loop of a small tile unrolls into registers, that of a large one is made
  * vectors of without a rest. On the host, where most tables are small, it ends
  * with the rows that exist. */
 #ifdef __OPENCL_C_VERSION__
-#define EACH for (i32 t = 0; t < VDBQ_TILE; t++)
+#define EACH EVERY
 #else
 #define EACH EACH_EXISTING
 #endif
 /* In any case over all of it. */
-#define EVERY for (i32 t = 0; t < VDBQ_TILE; t++)
+#define EVERY VECTORS for (i32 t = 0; t < VDBQ_TILE; t++)
 /* Over those that exist: for what touches memory. */
 #if VDBQ_GROUP > 1
 #define EACH_EXISTING EACH if (t < m->rows)
 #else
-#define EACH_EXISTING for (i32 t = 0, rows_ = m->rows; t < rows_; t++)
+#define EACH_EXISTING \
+    VECTORS for (i32 t = 0, rows_ = m->rows; t < rows_; t++)
 #endif
 
 #define OP(name)                                                       \

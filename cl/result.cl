@@ -157,7 +157,7 @@ static void result_begin(struct machine *m, i32 k)
 #else
 #define WRITE_KEPT(T, to, VALUE)                                             \
     if (m->kept_count == m->rows) {                                          \
-        for (i32 i = 0, kept_ = m->rows; i < kept_; i++)                     \
+        VECTORS for (i32 i = 0, kept_ = m->rows; i < kept_; i++)             \
             to[i] = VALUE(i);                                                \
     } else {                                                                 \
         UNROLL_4                                                             \
