@@ -63,7 +63,8 @@ union live_flags {
     u64 eight[VDBQ_TILE / 8 + 1];
 };
 
-/* Lists the live rows, eight neighbours at once: the places behind those that
+/* Lists the live rows, eight neighbours at once: the product brings their flags
+ * together, as the bits of its highest byte, and the places behind those that
  * are live are written again by the next. */
 static void list_live(struct machine *m, const union live_flags *live)
 {
