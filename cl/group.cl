@@ -4,27 +4,20 @@
  * of a table (cl/group.h), by atomic operations whose order does not matter:
  * integers are added, with their carries, and the greater of two codes stays.
  *
- * Set by the host: VDBQ_GROUP, work-items of a group (1 on a CPU, where
- * nothing waits), and VDBQ_LOCAL where a work-group adds to a table of its own
- * in local memory first.
+ * Set by the host: VDBQ_LOCAL where a work-group adds to a table of its own in
+ * local memory first.
  *
  * Rows are taken in three steps. vdbq_group_find makes the slots of codes, and
  * notes which `top` a group's sums of floats need and which row is its first.
  * vdbq_group_raise gives the sums that `top`. vdbq_group_add does the rest.
  */
 #include "group.h"
+#include "kernel.cl"
 #include "order.cl"
-
-#ifndef VDBQ_GROUP
-#define VDBQ_GROUP 1
-#endif
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
-#pragma OPENCL FP_CONTRACT OFF
-#define GLOBAL __global
-#define LOCAL __local
 #define CONTROL GLOBAL const struct group_control *restrict
 #define ROWS GLOBAL const u8 *restrict
 #define RECORD volatile GLOBAL u8 *
@@ -37,12 +30,6 @@
 #define EACH_OF(mask) EACH if (((mask) >> t & 1) != 0)
 #define NO_SLOT 0xffffffffU
 #define PROBES_MAX 256
-
-#if VDBQ_GROUP > 1
-#define WAIT barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define WAIT
-#endif
 
 /* -------------------------------------------------------------- values -- */
 
@@ -285,11 +272,10 @@ static bool find_slots(CONTROL control, ROWS rows,
 
 /* Rows [first, first + count) of the buffer, which are numbered from `number`
  * on. Writes the slot of each where codes are hashed. */
-__kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_group_find(CONTROL control, ROWS rows, GLOBAL u8 *records,
-                volatile GLOBAL u64 *codes, GLOBAL u32 *slots,
-                volatile GLOBAL struct group_state *state, u64 first,
-                u64 count, u64 number)
+KERNEL void vdbq_group_find(CONTROL control, ROWS rows, GLOBAL u8 *records,
+                            volatile GLOBAL u64 *codes, GLOBAL u32 *slots,
+                            volatile GLOBAL struct group_state *state,
+                            u64 first, u64 count, u64 number)
 {
     LOCAL u32 *tops = 0;
 #ifdef VDBQ_LOCAL
@@ -340,9 +326,9 @@ static void raise(RECORD record, GLOBAL const struct group_aggregate *aggregate)
     sum->top = top;
 }
 
-__kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_group_raise(CONTROL control, GLOBAL u8 *records,
-                 volatile GLOBAL struct group_state *state, u64 slots)
+KERNEL void vdbq_group_raise(CONTROL control, GLOBAL u8 *records,
+                             volatile GLOBAL struct group_state *state,
+                             u64 slots)
 {
     for (u64 slot = get_global_id(0); slot < slots;
          slot += get_global_size(0))
@@ -686,11 +672,11 @@ static void flush_record(CONTROL control, RECORD to,
 
 #endif
 
-__kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_group_add(CONTROL control, ROWS rows, GLOBAL u8 *records,
-               GLOBAL const u32 *restrict slots, volatile GLOBAL u32 *bits,
-               volatile GLOBAL struct group_state *state, u64 first, u64 count,
-               u64 number)
+KERNEL void vdbq_group_add(CONTROL control, ROWS rows, GLOBAL u8 *records,
+                           GLOBAL const u32 *restrict slots,
+                           volatile GLOBAL u32 *bits,
+                           volatile GLOBAL struct group_state *state,
+                           u64 first, u64 count, u64 number)
 {
 #ifdef VDBQ_LOCAL
     LOCAL u64 room[GROUP_LOCAL_BYTES / 8];
@@ -718,11 +704,12 @@ vdbq_group_add(CONTROL control, ROWS rows, GLOBAL u8 *records,
 /* ------------------------------------------------------------- all slots -- */
 
 /* Puts the groups of a table into a larger one; the codes' `old` slots. */
-__kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_group_grow(CONTROL control, GLOBAL const u8 *restrict old_records,
-                GLOBAL const u64 *restrict old_codes, GLOBAL u8 *records,
-                volatile GLOBAL u64 *codes,
-                volatile GLOBAL struct group_state *state, u64 old_slots)
+KERNEL void vdbq_group_grow(CONTROL control,
+                            GLOBAL const u8 *restrict old_records,
+                            GLOBAL const u64 *restrict old_codes,
+                            GLOBAL u8 *records, volatile GLOBAL u64 *codes,
+                            volatile GLOBAL struct group_state *state,
+                            u64 old_slots)
 {
     for (u64 i = get_global_id(0); i < old_slots + 2;
          i += get_global_size(0)) {
@@ -743,10 +730,11 @@ vdbq_group_grow(CONTROL control, GLOBAL const u8 *restrict old_records,
 
 /* Copies the groups among slots [0, slots), in any order: a struct group_out
  * each, then the record. */
-__kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
-               GLOBAL const u64 *restrict codes, GLOBAL u64 *restrict out,
-               volatile GLOBAL struct group_state *state, u64 slots, u64 room)
+KERNEL void vdbq_group_out(CONTROL control, GLOBAL const u8 *restrict records,
+                           GLOBAL const u64 *restrict codes,
+                           GLOBAL u64 *restrict out,
+                           volatile GLOBAL struct group_state *state,
+                           u64 slots, u64 room)
 {
     u64 words = control->out / 8;
     for (u64 slot = get_global_id(0); slot < slots;

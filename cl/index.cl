@@ -4,18 +4,11 @@
  * of equal keys the first row stays, whichever comes first. A key column is
  * named by where its values and its NULL flags lie (0: it has none), and is
  * 4 or 8 bytes wide.
- *
- * Set by the host: VDBQ_GROUP, work-items of a group.
  */
 #include "launch.h"
-
-#ifndef VDBQ_GROUP
-#define VDBQ_GROUP 1
-#endif
+#include "kernel.cl"
 
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#define GLOBAL __global
-#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
 
 /* Rows and the width of a key, as one argument. */
 #define ROWS_OF(packed) ((packed) & 0xffffffffUL)

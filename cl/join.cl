@@ -3,22 +3,12 @@
  * Joining on a device (cl/join.h): left rows find their slots, are counted,
  * and the counts added up; then each output row looks up which left row it is
  * of. So the items' work is the same whatever the counts are.
- *
- * Set by the host: VDBQ_GROUP, work-items of a group (1 on a CPU, where
- * nothing waits).
  */
 #include "join.h"
-
-#ifndef VDBQ_GROUP
-#define VDBQ_GROUP 1
-#endif
+#include "kernel.cl"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
-#pragma OPENCL FP_CONTRACT OFF
-#define GLOBAL __global
-#define LOCAL __local
-#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
 #define CONTROL GLOBAL const struct join_control *
 #define ROWS GLOBAL const u8 *
 
@@ -26,10 +16,8 @@
  * items of a group write neighbours. */
 #if VDBQ_GROUP > 1
 #define ITEM_ROWS 8
-#define WAIT barrier(CLK_LOCAL_MEM_FENCE)
 #else
 #define ITEM_ROWS 256
-#define WAIT
 #endif
 #define BLOCK (ITEM_ROWS * VDBQ_GROUP)
 
@@ -251,24 +239,7 @@ KERNEL void vdbq_join_starts(GLOBAL const u64 *restrict elements,
 
 /* --------------------------------------------------------------- counts -- */
 
-/* Adds up the values of the items before each; `*all`: of all of them. */
-static u64 sum_before(LOCAL u64 *room, u64 value, u64 *all)
-{
-    u32 item = (u32)get_local_id(0);
-    u64 sum = value;
-    room[item] = value;
-    WAIT;
-    for (u32 step = 1; step < VDBQ_GROUP; step *= 2) {
-        u64 other = item >= step ? room[item - step] : 0;
-        WAIT;
-        sum += other;
-        room[item] = sum;
-        WAIT;
-    }
-    *all = room[VDBQ_GROUP - 1];
-    WAIT;
-    return sum - value;
-}
+SUM_BEFORE(u64)
 
 /* Finds each left row's first partner among the right rows in their order,
  * and counts its output rows. Each work-group has a span of the rows, and puts

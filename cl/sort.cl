@@ -6,22 +6,12 @@
  * are counted by digit, the counts are added up over the spans before, and
  * then each span is moved block by block; elements of one digit keep their
  * order.
- *
- * Set by the host: VDBQ_GROUP, work-items of a group (1 on a CPU, where
- * nothing waits).
  */
 #include "types.h"
+#include "kernel.cl"
 #include "order.cl"
 
-#ifndef VDBQ_GROUP
-#define VDBQ_GROUP 1
-#endif
-
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-#pragma OPENCL FP_CONTRACT OFF
-#define GLOBAL __global
-#define LOCAL __local
-#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
 
 #define DIGIT_BITS 4
 #define DIGITS (1 << DIGIT_BITS)
@@ -29,29 +19,7 @@
 #define BLOCK (VDBQ_GROUP * ITEM_ELEMENTS)
 #define DIGIT_OF(element, shift) ((u32)((element) >> (shift)) & (DIGITS - 1))
 
-#if VDBQ_GROUP > 1
-#define WAIT barrier(CLK_LOCAL_MEM_FENCE)
-#else
-#define WAIT
-#endif
-
-/* Adds up the values of the items before each; `*all`: of all of them. */
-static u32 sum_before(LOCAL u32 *room, u32 value, u32 *all)
-{
-    u32 item = (u32)get_local_id(0), sum = value;
-    room[item] = value;
-    WAIT;
-    for (u32 step = 1; step < VDBQ_GROUP; step *= 2) {
-        u32 other = item >= step ? room[item - step] : 0;
-        WAIT;
-        sum += other;
-        room[item] = sum;
-        WAIT;
-    }
-    *all = room[VDBQ_GROUP - 1];
-    WAIT;
-    return sum - value;
-}
+SUM_BEFORE(u32)
 
 /* ---------------------------------------------------------------- codes -- */
 

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernels beside the machine have in common. Set by the host:
+ * VDBQ_GROUP, work-items of a group (1 on a CPU, where nothing waits).
+ */
+#ifndef VDBQ_GROUP
+#define VDBQ_GROUP 1
+#endif
+
+#pragma OPENCL FP_CONTRACT OFF
+#define GLOBAL __global
+#define LOCAL __local
+#define KERNEL __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1)))
+
+#if VDBQ_GROUP > 1
+#define WAIT barrier(CLK_LOCAL_MEM_FENCE)
+#else
+#define WAIT
+#endif
+
+/* Makes sum_before(): adds up the values of the items before each, in `room`
+ * for VDBQ_GROUP of them; `*all`: of all of them. */
+#define SUM_BEFORE(T)                                                        \
+    static T sum_before(LOCAL T *room, T value, T *all)                      \
+    {                                                                        \
+        u32 item = (u32)get_local_id(0);                                     \
+        T sum = value;                                                       \
+        room[item] = value;                                                  \
+        WAIT;                                                                \
+        for (u32 step = 1; step < VDBQ_GROUP; step *= 2) {                   \
+            T other = item >= step ? room[item - step] : 0;                  \
+            WAIT;                                                            \
+            sum += other;                                                    \
+            room[item] = sum;                                                \
+            WAIT;                                                            \
+        }                                                                    \
+        *all = room[VDBQ_GROUP - 1];                                         \
+        WAIT;                                                                \
+        return sum - value;                                                  \
+    }
