@@ -15,6 +15,7 @@ enum {
                                    core does this in some 20 ms          */
     GPU_FACTOR = 32,            /* a GPU does that much more             */
     LAUNCH_BYTES = 128 << 20,   /* of feeds or of result rows, together  */
+    MAPPED_BYTES = 64 << 20,    /* of result rows in the host's memory   */
     LAUNCH_ROWS_STEP = 64       /* launches start at multiples of this   */
 };
 
@@ -69,7 +70,9 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     if (device_facts(runner->device)->is_gpu)
         work *= GPU_FACTOR;
     uint64_t rows = work / program_cost(runner->program);
-    rows = least(rows, LAUNCH_BYTES / result_row_bytes(runner->program));
+    bool mapped = runner->mode == MODE_MAPPED;
+    rows = least(rows, (mapped ? MAPPED_BYTES : LAUNCH_BYTES) /
+                           result_row_bytes(runner->program));
     rows = least(rows, LAUNCH_BYTES / feed_row_bytes(runner));
     rows = least(rows, (uint64_t)LAUNCH_PIECES * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
