@@ -111,6 +111,29 @@ static int64_t integer_of(const struct group_key *key, const uint64_t *packed)
     return value;
 }
 
+/* The range of a key of 32 bits; its units are as those of add_places(). */
+PARALLEL_CLONES
+static void narrow_range(const pack_unit *keys, const pack_unit *nulls,
+                         unsigned bit, unsigned step, unsigned count,
+                         int64_t *low, int64_t *high)
+{
+    int32_t least = INT32_MAX, greatest = INT32_MIN;
+    unsigned values = 0;
+    for (unsigned i = 0; i < count; i++) {
+        int32_t value = (int32_t)keys[i * step];
+        bool null = nulls[i * step] >> bit & 1;
+        int32_t less = null ? INT32_MAX : value;
+        int32_t more = null ? INT32_MIN : value;
+        least = less < least ? less : least;
+        greatest = more > greatest ? more : greatest;
+        values += !null;
+    }
+    if (values == 0)
+        return;
+    *low = least;
+    *high = greatest;
+}
+
 /* The range of a key's values in the packed rows, NULLs left out. */
 static void key_range(const struct group_table *table, unsigned key,
                       const uint64_t *packed, unsigned count, int64_t *low,
@@ -120,6 +143,13 @@ static void key_range(const struct group_table *table, unsigned key,
     *high = INT64_MIN;
     if (table->words == 1 && table->key_count == 1) {
         pack_range(packed, count, low, high);
+        return;
+    }
+    if (table->keys[key].type != TYPE_I64) {
+        const pack_unit *units = (const pack_unit *)packed;
+        narrow_range(units + table->keys[key].unit,
+                     units + table->nulls + key / 32, key % 32,
+                     table->words * 2, count, low, high);
         return;
     }
     for (unsigned i = 0; i < count; i++, packed += table->words) {
@@ -249,15 +279,54 @@ static void narrow_places(const uint64_t *packed, unsigned count, int64_t low,
     }
 }
 
+/* Adds the places of a key of 32 bits to those of the others. `keys` and
+ * `nulls` are the units of the first row's, `step` the units of a row. */
+PARALLEL_CLONES
+static void add_places(const struct group_key *key, const pack_unit *keys,
+                       const pack_unit *nulls, unsigned bit, unsigned step,
+                       unsigned count, uint32_t *places)
+{
+    uint32_t low = (uint32_t)key->low - 1, stride = (uint32_t)key->stride;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t place = (keys[i * step] - low) * stride;
+        places[i] += nulls[i * step] >> bit & 1 ? 0 : place;
+    }
+}
+
+/* Whether all keys are of 32 bits. */
+static bool are_narrow(const struct group_table *table)
+{
+    bool narrow = true;
+    for (unsigned k = 0; k < table->key_count; k++)
+        narrow &= table->keys[k].type != TYPE_I64;
+    return narrow;
+}
+
+static void find_places(const struct group_table *table,
+                        const uint64_t *packed, unsigned count,
+                        uint32_t *places)
+{
+    const pack_unit *units = (const pack_unit *)packed;
+    if (!are_narrow(table)) {
+        for (unsigned i = 0; i < count; i++)
+            places[i] = (uint32_t)place_of(table,
+                                           packed + (size_t)i * table->words);
+        return;
+    }
+    memset(places, 0, count * sizeof *places);
+    for (unsigned k = 0; k < table->key_count; k++)
+        add_places(&table->keys[k], units + table->keys[k].unit,
+                   units + table->nulls + k / 32, k % 32, table->words * 2,
+                   count, places);
+}
+
 static void find_in_map(struct group_table *table, const uint64_t *packed,
                         unsigned count, uint32_t *numbers)
 {
     if (table->words == 1 && table->key_count == 1)
         narrow_places(packed, count, table->keys[0].low, numbers);
     else
-        for (unsigned i = 0; i < count; i++)
-            numbers[i] = (uint32_t)place_of(table,
-                                            packed + (size_t)i * table->words);
+        find_places(table, packed, count, numbers);
     if (table->map_size > MAP_MIN)
         for (unsigned i = 0; i < count; i++)
             __builtin_prefetch(&table->map[numbers[i]]);
