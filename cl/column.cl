@@ -52,7 +52,6 @@ PICK(I64)
 PICK(F32)
 PICK(F64)
 
-#if VDBQ_GROUP == 1
 /* Has the next tile's values, `width` bytes each, come from memory while this
  * one is worked on; what lies behind the last tile's is not touched. */
 static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
@@ -63,7 +62,6 @@ static void fetch_next(const struct machine *m, GLOBAL const u8 *values,
         for (u32 at = bytes; at < 2 * bytes; at += 64)
             FETCH(values + at);
 }
-#endif
 
 /* What lies side by side for the rows of a tile: a GPU loads it in one go, with
  * rows that do not exist, for the area that the first one lies in ends at a

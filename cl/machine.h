@@ -57,9 +57,9 @@
 #define popcount __builtin_popcount
 #endif
 
-/* A hint that the bytes at a place are read soon; POCL's prefetch() does
- * nothing. */
-#if defined(__has_builtin) && !defined(VDBQ_NO_FETCH)
+/* A hint, on a CPU, that the bytes at a place are read soon; POCL's prefetch()
+ * does nothing. */
+#if defined(__has_builtin) && VDBQ_GROUP == 1 && !defined(VDBQ_NO_FETCH)
 #if __has_builtin(__builtin_prefetch)
 #define FETCH(at) __builtin_prefetch((const void *)(size_t)(at))
 #endif
