@@ -44,6 +44,24 @@ struct join_case {
     bool wide; /* v is a key, too */
 };
 
+/* Number `bits`, under 16, of the joins of a kind. */
+static inline struct join_case join_case_of(enum join_kind kind, unsigned bits)
+{
+    return (struct join_case){ .kind = kind,
+                               .keys = bits & 1,
+                               .condition = bits & 2,
+                               .nulls_match = bits & 4,
+                               .wide = bits & 8 };
+}
+
+/* Whether there is such a join. */
+static inline bool join_exists(struct join_case how)
+{
+    if (how.kind == JOIN_MARK)
+        return how.keys && !how.condition && !how.nulls_match && !how.wide;
+    return how.keys || !how.wide;
+}
+
 static inline void add_join(struct join_case how)
 {
     struct steps *steps = &fixture.steps;

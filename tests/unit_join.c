@@ -47,24 +47,12 @@ static void check_join(const struct sizes *sizes, struct join_case how)
     fixture_close(&fixture);
 }
 
-/* Whether there is such a join. */
-static bool exists(struct join_case how)
-{
-    if (how.kind == JOIN_MARK)
-        return how.keys && !how.condition && !how.nulls_match && !how.wide;
-    return how.keys || !how.wide;
-}
-
 static void check_kinds(const struct sizes *sizes, unsigned first)
 {
     for (unsigned kind = JOIN_INNER; kind <= JOIN_MARK; kind++)
         for (unsigned bits = first; bits < 16; bits++) {
-            struct join_case how = { .kind = kind,
-                                     .keys = bits & 1,
-                                     .condition = bits & 2,
-                                     .nulls_match = bits & 4,
-                                     .wide = bits & 8 };
-            if (exists(how))
+            struct join_case how = join_case_of(kind, bits);
+            if (join_exists(how))
                 check_join(sizes, how);
         }
 }
@@ -98,7 +86,7 @@ static void many_rows_are_shared_out(void **state)
             struct join_case how = { .kind = kind, .keys = true };
             check_join(&sizes[i], how);
             how.condition = true;
-            if (exists(how))
+            if (join_exists(how))
                 check_join(&sizes[i], how);
         }
 }

@@ -36,24 +36,12 @@ static void check_limits(struct join_case how)
     fixture_close(&fixture);
 }
 
-/* Whether there is such a join. */
-static bool exists(struct join_case how)
-{
-    if (how.kind == JOIN_MARK)
-        return how.keys && !how.condition && !how.nulls_match && !how.wide;
-    return how.keys || !how.wide;
-}
-
 static void check_kinds(uint32_t left, uint32_t right, uint32_t keys)
 {
     for (unsigned kind = JOIN_INNER; kind <= JOIN_MARK; kind++)
         for (unsigned bits = 0; bits < 16; bits++) {
-            struct join_case how = { .kind = kind,
-                                     .keys = bits & 1,
-                                     .condition = bits & 2,
-                                     .nulls_match = bits & 4,
-                                     .wide = bits & 8 };
-            if (!exists(how))
+            struct join_case how = join_case_of(kind, bits);
+            if (!join_exists(how))
                 continue;
             open_sides(left, right, keys);
             check_limits(how);
