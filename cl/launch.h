@@ -13,7 +13,8 @@
  * counted through all pieces. Each step packs its surviving rows, in table
  * order, into neighbouring places of the result and describes them: reading
  * the descriptors in order gives the result in table order. With groups of
- * more than one item the steps' places follow one another in that order, too.
+ * more than one item the steps' places follow one another in that order; what
+ * steps know of that are their states, and there are no descriptors.
  *
  * A program of several axes runs over the cells of a grid: the rows of its one
  * piece are then cells. Cell (left * R1 + r1) * R2 + r2 is that of the left
@@ -117,15 +118,16 @@ struct output {
     u32 reserved;      /* 0                                                 */
 };
 
-/* Rows that lie in one data buffer. */
-struct piece {
-    u32 rows;       /* 0: there is no such piece */
-    u32 step_first; /* number of its first step  */
-};
+/* Pieces of a launch at most. */
 #define LAUNCH_PIECES 8
+/* The first step of a piece that there is not, and those of one piece. */
+#define NO_STEP 0xffffffffu
+#define ONE_PIECE                                                            \
+    { 0, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP }
 
 struct launch {
-    struct piece pieces[LAUNCH_PIECES]; /* at least one                */
+    u32 piece_first[LAUNCH_PIECES]; /* number of each piece's first step */
+    u32 piece_rows[LAUNCH_PIECES];
     u64 code;           /* struct code[]; indexed by program counter   */
     u64 constants;      /* i64[]; bits of an f64 where it is one       */
     u64 feeds;          /* struct feed[feed_count] for each piece      */
@@ -141,24 +143,29 @@ struct launch {
     u32 feed_count;
     u32 output_count;
     u32 steps;          /* of all pieces                               */
-    u32 steps_per_item; /* steps that one group walks, one by one      */
+    u32 steps_per_item; /* steps that one group walks, one by one; with
+                           several items it is 1                       */
     u32 any_order;      /* 1: with groups of more than one item the rows of
-                           steps may come in any order, and no descriptor is
+                           steps may come in any order, and no state is
                            looked at                                   */
     u32 reserved;       /* 0                                           */
 };
 
-/* The rows that one step kept: [start, start + count) of the result. With
- * groups of more than one item both are 0 before, and each has DESCRIBED
- * added to it once it is known. */
+/* The rows that one step kept: [start, start + count) of the result. */
 struct descriptor {
     u32 start;
     u32 count;
 };
-#define DESCRIBED 0x80000000u
 
-/* How far a launch is, one buffer; a struct descriptor for each step follows.
- * All is 0 before, but for `fault`, which is NO_FAULT. */
+/* The state of a step, of groups of more than one item: 0 before anything is
+ * known, then STATE_COUNT + the rows that it kept, then STATE_END + those that
+ * it and all steps before it kept. */
+#define STATE_COUNT 0x40000000u
+#define STATE_END 0x80000000u
+#define STATE_ROWS 0x3fffffffu
+
+/* How far a launch is, one buffer; behind it, of each step, its descriptor or
+ * its u32 state. All is 0 before, but for `fault`, which is NO_FAULT. */
 struct progress {
     u32 rows;   /* result rows, with groups of more than one item      */
     u32 fault;  /* the least program counter that failed for a live row */

@@ -26,23 +26,20 @@ static u32 sum_up_to(struct machine *m, u32 count)
     return sum;
 }
 
-/* Reads what another group describes, as soon as it knows the count; `start`
- * may be 0, which is not known yet. */
-static struct descriptor described(volatile GLOBAL struct descriptor *other)
+/* The state of a step of another group, as soon as it knows its count. */
+static u32 state_of(volatile GLOBAL const u32 *other)
 {
-    struct descriptor seen;
-    do {
-        seen.count = other->count;
-        seen.start = other->start;
-    } while (seen.count == 0);
-    seen.count -= DESCRIBED;
-    return seen;
+    u32 state;
+    do
+        state = *other;
+    while (state == 0);
+    return state;
 }
 
 /* The rows that the steps before this one kept. Each of some items looks at
  * one of them, the first at the nearest; those up to the nearest of which the
- * start is known add up. All groups do so at once, instead of one after
- * another (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
+ * end is known add up. All groups do so at once, instead of one after another
+ * (Merrill & Garland, Single-pass Parallel Prefix Scan with Decoupled
  * Look-back). */
 static u32 rows_before(struct machine *m)
 {
@@ -52,22 +49,20 @@ static u32 rows_before(struct machine *m)
     if (item == 0)
         *sum = 0;
     for (;;) {
-        struct descriptor seen = { DESCRIBED, 0 };
+        u32 state = STATE_END; /* of what is before the first step */
         if (item == 0)
             *nearest = VDBQ_LOOK_BACK;
         barrier(CLK_LOCAL_MEM_FENCE);
         if (item < VDBQ_LOOK_BACK) {
             if (item < end)
-                seen = described(m->descriptors + (end - 1 - item));
-            if (seen.start != 0)
+                state = state_of(m->states + (end - 1 - item));
+            if (state & STATE_END)
                 atomic_min(nearest, item);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        u32 last = *nearest;
-        if (item == last)
-            seen.count += seen.start - DESCRIBED;
-        if (item <= last && seen.count > 0)
-            atomic_add(sum, seen.count);
+        u32 last = *nearest, rows = state & STATE_ROWS;
+        if (item <= last && item < VDBQ_LOOK_BACK && rows > 0)
+            atomic_add(sum, rows);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (last < VDBQ_LOOK_BACK)
             return *sum;
@@ -85,31 +80,34 @@ static u32 any_place(struct machine *m)
     return m->shared->before;
 }
 
-/* Finds the place of the step's rows, and among them of an item's `count`. */
-static void take_places(struct machine *m, u32 count)
+/* Finds the place of the step's rows, of which the items up to this one keep
+ * `sum`. The group's last item tells other groups; a state is exchanged, since
+ * a plain store takes its time to be seen (H200: twice the time in all). */
+static void take_places(struct machine *m, u32 sum)
 {
-    volatile GLOBAL struct descriptor *mine = m->descriptors + m->step;
-    u32 sum = sum_up_to(m, count);
-    i32 any = (i32)((GLOBAL const struct launch *)m->control)->any_order;
-    if (m->item == VDBQ_GROUP - 1) {
+    GLOBAL const struct launch *launch =
+        (GLOBAL const struct launch *)m->control;
+    volatile GLOBAL u32 *mine = m->states + m->step;
+    i32 any = (i32)launch->any_order, last = m->item == VDBQ_GROUP - 1;
+    if (last)
         m->shared->count = sum;
-        if (!any)
-            atomic_xchg(&mine->count, sum + DESCRIBED);
-    }
-    m->place_in_step = sum - count;
+    if (last && !any)
+        atomic_xchg(mine, STATE_COUNT + sum);
     m->place = any ? any_place(m) : rows_before(m);
-    if (m->item == VDBQ_GROUP - 1 && !any) {
-        atomic_xchg(&mine->start, m->place + DESCRIBED);
-        atomic_max(&m->progress->rows, m->place + sum);
-    }
+    if (last && !any)
+        atomic_xchg(mine, STATE_END + m->place + sum);
+    if (last && !any && m->step == launch->steps - 1)
+        m->progress->rows = m->place + sum;
 }
 
 /* Counts the rows to output, and finds their places. */
 static void result_begin(struct machine *m, i32 k)
 {
-    i32 count = 0;
+    u32 count = 0;
     EACH count += LIVE;
-    take_places(m, (u32)count);
+    u32 sum = sum_up_to(m, count);
+    m->place_in_step = sum - count;
+    take_places(m, sum);
 }
 
 #else
@@ -169,13 +167,14 @@ static void result_begin(struct machine *m, i32 k)
 #define WIDE_OF(t) m->r[r].I64[t]
 #define FLAG_OF(t) (u8)(m->r[r].I32[t] != 0)
 
-/* Writes register r as a result column. */
-static void result_values(struct machine *m, i32 k, i32 r,
+/* Writes register r as a result column of `width` bytes a value, which a
+ * specialised program knows. */
+static void result_values(struct machine *m, i32 k, i32 r, u32 width,
                           GLOBAL const struct output *output)
 {
     GLOBAL u8 *values = m->result + output->values;
     NO_K;
-    if (output->width == 4) {
+    if (width == 4) {
         GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
         WRITE_KEPT(i32, to, NARROW_OF)
     } else {

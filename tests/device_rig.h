@@ -36,7 +36,7 @@ static const char rig_body[] =
     "    op_GT_I32(m, 2, 0, 1, 4, 1);\n"
     "    op_INVALID(m, 3, 0, 0, 0, 0);\n"
     "    result_begin(m, 4);\n"
-    "    result_values(m, 4, 0, m->outputs);\n"
+    "    result_values(m, 4, 0, 4, m->outputs);\n"
     "    result_end(m);\n"
     "}\n";
 
@@ -61,7 +61,8 @@ static inline int32_t rig_value(uint64_t i)
 static inline void rig_program(struct rig *rig)
 {
     rig->program = (struct rig_control){
-        .launch = { .pieces = { { .rows = (u32)rig->rows } },
+        .launch = { .piece_rows = { (u32)rig->rows },
+                    .piece_first = ONE_PIECE,
                     .code = offsetof(struct rig_control, code),
                     .constants = offsetof(struct rig_control, constants),
                     .feeds = offsetof(struct rig_control, feeds),

@@ -365,7 +365,8 @@ static inline void fill_control(const struct program *program,
     assert_true(program->code.count <= 512 && count <= COLUMNS * 2);
     u32 rows = program->tables.count > 0 ? (u32)test_tables[t].rows : 1;
     control.launch = (struct launch){
-        .pieces = { { .rows = rows } },
+        .piece_first = ONE_PIECE,
+        .piece_rows = { rows },
         .code = offsetof(struct control, code),
         .constants = offsetof(struct control, constants),
         .feeds = offsetof(struct control, feeds),

@@ -412,9 +412,9 @@ static void specialised_text_is_calls(void **state)
     assert_null(strstr(step, "op_FLOAT"));
     assert_null(strstr(step, "op_INTEGER"));
     assert_ptr_equal(strstr(text.bytes, "op_COLUMN"), strstr(step, "op_COLUMN"));
-    assert_non_null(strstr(step, "result_values(m, 12, 0, m->outputs + 0);\n"
+    assert_non_null(strstr(step, "result_values(m, 12, 0, 4, m->outputs + 0);\n"
                                  "    result_nulls(m, 12, 5, m->outputs + 0);\n"
-                                 "    result_values(m, 12, 1, "
+                                 "    result_values(m, 12, 1, 8, "
                                  "m->outputs + 1);\n"));
     text_finish(&text);
 }

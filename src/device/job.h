@@ -3,8 +3,9 @@
  * Jobs: a launch on its way, so that the host need not wait. Bytes go in, the
  * machine runs, bytes come out; several jobs of one device are in flight at
  * once, and what one copies in overlaps what another runs or copies out.
- * Their machines run one after another, in the order of their starts. A
- * device without queues does everything when it is asked to.
+ * Their machines start in the order of their starts, each once the one before
+ * has ended, or, where the job says that it may, has no groups left to start.
+ * A device without queues does everything when it is asked to.
  */
 #ifndef VDBQ_DEVICE_JOB_H
 #define VDBQ_DEVICE_JOB_H
@@ -41,6 +42,9 @@ struct device_job_params {
     const struct device_copy *in; /* made before the machine runs        */
     size_t in_count;
     struct device_launch launch;  /* of no step: the machine does not run */
+    bool beside;                  /* it may run beside that of the job
+                                     before: nothing that kernels write is
+                                     read or written by both              */
     struct progress *progress;    /* host: as it is once the machine ran  */
     uint64_t progress_size;       /* of which so many bytes are wanted    */
 };

@@ -121,6 +121,8 @@ static enum vdbq_status queues_open(struct opencl *opencl,
     status = opencl_check(code, "clCreateContext", error);
     if (status == VDBQ_OK)
         status = queue_open(opencl, &opencl->queue, error);
+    if (status == VDBQ_OK && opencl->found.is_gpu)
+        status = queue_open(opencl, &opencl->queue_beside, error);
     if (status == VDBQ_OK)
         status = queue_open(opencl, &opencl->queue_in, error);
     if (status == VDBQ_OK)
@@ -160,6 +162,7 @@ static void opencl_close(struct device *device)
     opencl_machines_finish(opencl);
     queue_close(opencl->queue_in);
     queue_close(opencl->queue);
+    queue_close(opencl->queue_beside);
     queue_close(opencl->queue_out);
     if (opencl->context != NULL)
         opencl_calls.ReleaseContext(opencl->context);
@@ -168,24 +171,45 @@ static void opencl_close(struct device *device)
     memory_release(opencl);
 }
 
+/* When the device started the command of an event, or ended it. */
+static enum vdbq_status event_time(cl_event event, cl_profiling_info which,
+                                   cl_ulong *time_ns, struct error *error)
+{
+    return opencl_check(opencl_calls.GetEventProfilingInfo(
+                            event, which, sizeof *time_ns, time_ns, NULL),
+                        "clGetEventProfilingInfo", error);
+}
+
 enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
                              struct error *error)
 {
     cl_ulong start = 0, end = 0;
     enum vdbq_status status =
-        opencl_check(opencl_calls.GetEventProfilingInfo(
-                         first, CL_PROFILING_COMMAND_START, sizeof start,
-                         &start, NULL),
-                     "clGetEventProfilingInfo", error);
+        event_time(first, CL_PROFILING_COMMAND_START, &start, error);
 
     if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.GetEventProfilingInfo(
-                                  last, CL_PROFILING_COMMAND_END, sizeof end,
-                                  &end, NULL),
-                              "clGetEventProfilingInfo", error);
+        status = event_time(last, CL_PROFILING_COMMAND_END, &end, error);
     if (status == VDBQ_OK && end > start)
         *time_ns += end - start;
     return status;
+}
+
+enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
+                               uint64_t *time_ns, struct error *error)
+{
+    cl_ulong start = 0, end = 0;
+    enum vdbq_status status =
+        event_time(event, CL_PROFILING_COMMAND_START, &start, error);
+
+    if (status == VDBQ_OK)
+        status = event_time(event, CL_PROFILING_COMMAND_END, &end, error);
+    if (start < opencl->busy_until)
+        start = opencl->busy_until;
+    if (status != VDBQ_OK || end <= start)
+        return status;
+    *time_ns += end - start;
+    opencl->busy_until = end;
+    return VDBQ_OK;
 }
 
 enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,

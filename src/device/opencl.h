@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A device that OpenCL drives: what its files share. Each of its three queues
- * runs its commands in order; every call here waits for what it starts, but
+ * A device that OpenCL drives: what its files share. Each of its queues runs
+ * its commands in order; every call here waits for what it starts, but
  * for those of jobs.
  */
 #ifndef VDBQ_DEVICE_OPENCL_H
@@ -22,6 +22,11 @@ struct opencl {
     bool is_part;              /* `id` is ours to release                */
     cl_context context;
     cl_command_queue queue;    /* kernels, and all that is waited for    */
+    cl_command_queue queue_beside; /* a GPU's: every other kernel of jobs
+                                  that may run beside one another        */
+    bool turn;                 /* the next of these goes there           */
+    uint64_t busy_until;       /* the device's clock when the last of them
+                                  that was waited for had ended          */
     cl_command_queue queue_in; /* what jobs copy to the device ...       */
     cl_command_queue queue_out; /* ... and what they copy from it        */
     struct vector machines;    /* struct opencl_machine *, see there     */
@@ -44,6 +49,10 @@ enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
  * later one of its queue, or of the same. Both have ended. */
 enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
                              struct error *error);
+/* Adds that time of an event in which none of those before it ran that were
+ * counted like this. */
+enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
+                               uint64_t *time_ns, struct error *error);
 
 /* ------------------------------------------------------------- memory -- */
 
@@ -117,12 +126,13 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
 /* Of the kernel: control, result, progress and the pieces. */
 enum { MACHINE_ARGUMENTS = 4 + LAUNCH_PIECES };
 
-/* Puts a launch into the queue, behind the event `after` (may be NULL). A
+/* Puts a launch into a queue, behind the event `after` (may be NULL). A
  * machine's first launch is waited for: the driver may compile it then, and
  * what that took counts as compilation. */
 enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      const struct device_launch *params,
-                                     cl_event after, cl_event *event,
+                                     cl_command_queue queue, cl_event after,
+                                     cl_event *event,
                                      struct device_times *times,
                                      struct error *error);
 

@@ -46,10 +46,10 @@ static enum vdbq_status warm_up(cl_event event, uint64_t start,
     return status;
 }
 
-/* Puts `groups` groups of the machine into the queue. */
+/* Puts `groups` groups of the machine into a queue. */
 static enum vdbq_status kernel_start(struct opencl_machine *machine,
-                                     uint64_t groups, cl_event after,
-                                     cl_event *event,
+                                     uint64_t groups, cl_command_queue queue,
+                                     cl_event after, cl_event *event,
                                      struct device_times *times,
                                      struct error *error)
 {
@@ -62,7 +62,7 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
         opencl_calls.Finish(opencl->queue_in);
     start = os_time_ns();
     status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
-                              opencl->queue, machine->run, 1, NULL, &global, &local,
+                              queue, machine->run, 1, NULL, &global, &local,
                               after != NULL, after != NULL ? &after : NULL,
                               event),
                           "clEnqueueNDRangeKernel", error);
@@ -77,7 +77,8 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
 
 enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      const struct device_launch *params,
-                                     cl_event after, cl_event *event,
+                                     cl_command_queue queue, cl_event after,
+                                     cl_event *event,
                                      struct device_times *times,
                                      struct error *error)
 {
@@ -91,6 +92,6 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
     status = arguments_set(machine->run, memories, error);
     if (status != VDBQ_OK)
         return status;
-    return kernel_start(machine, device_launch_groups(params), after, event,
-                        times, error);
+    return kernel_start(machine, device_launch_groups(params), queue, after,
+                        event, times, error);
 }

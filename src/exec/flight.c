@@ -56,6 +56,25 @@ static u64 progress_bytes(u64 steps)
     return sizeof(struct progress) + steps * sizeof(struct descriptor);
 }
 
+static unsigned steps_of(const struct flight *flight)
+{
+    return control_launch(flight->head)->steps;
+}
+
+/* What of it a launch needs to be 0: a dense machine reads the states of its
+ * steps; the descriptors of others are only written. */
+static u64 progress_in_bytes(const struct flight *flight)
+{
+    return sizeof(struct progress) +
+           (flight->result.dense ? steps_of(flight) * sizeof(u32) : 0);
+}
+
+/* What of it comes back. */
+static u64 progress_out_bytes(const struct flight *flight)
+{
+    return progress_bytes(flight->result.dense ? 0 : steps_of(flight));
+}
+
 static u64 progress_start_at(const struct flight *flight)
 {
     return TABLET_ALIGNED(flight->params->control->size);
@@ -75,11 +94,6 @@ static u8 *staging(const struct flight *flight, u64 offset)
 static struct progress *progress(const struct flight *flight)
 {
     return (struct progress *)(void *)staging(flight, progress_at(flight));
-}
-
-static unsigned steps_of(const struct flight *flight)
-{
-    return control_launch(flight->head)->steps;
 }
 
 /* Makes room for the descriptors of `steps` steps. */
@@ -278,8 +292,7 @@ static bool put_ranks(struct flight *flight, const struct runner_input *input)
     return !same && end > at;
 }
 
-/* Sends what changed of the control block, and progress: a dense machine
- * needs the descriptors of before, the others only write them. */
+/* Sends what changed of the control block, and progress as it starts. */
 static enum vdbq_status control_in(struct flight *flight,
                                    const struct runner_input *input,
                                    struct error *error)
@@ -303,7 +316,7 @@ static enum vdbq_status control_in(struct flight *flight,
         status = add_copy(
             flight, flight->progress, 0,
             staging(flight, progress_start_at(flight)),
-            progress_bytes(flight->result.dense ? steps_of(flight) : 0),
+            progress_in_bytes(flight),
             error);
     return status;
 }
@@ -334,12 +347,14 @@ static void make_head(struct flight *flight, struct machine_shape *shape,
     for (unsigned i = 0; i < input->count; i++) {
         uint64_t rows = input->grid.cells > 0 ? input->grid.cells
                                               : input->pieces[i].rows;
-        launch->pieces[i] = (struct piece){ .rows = (u32)rows,
-                                            .step_first = launch->steps };
+        launch->piece_rows[i] = (u32)rows;
+        launch->piece_first[i] = launch->steps;
         launch->steps +=
             (u32)((rows + shape->step_rows - 1) / shape->step_rows);
         flight->rows += rows;
     }
+    for (unsigned i = input->count; i < LAUNCH_PIECES; i++)
+        launch->piece_first[i] = NO_STEP;
     shape->steps_per_item = steps_of_group(flight, *shape, launch->steps);
     launch->steps_per_item = shape->steps_per_item;
     launch->any_order = flight->result.params.sink != NULL &&
@@ -360,9 +375,11 @@ static enum vdbq_status job_start(struct flight *flight,
                     .inner = flight->params->inner,
                     .result = flight->result.written,
                     .progress = flight->progress },
+        .beside = flight->params->inner == NULL &&
+                  flight->result.params.sink == NULL,
         .progress = progress(flight),
         .progress_size =
-            progress_bytes(flight->result.dense ? 0 : steps_of(flight)),
+            progress_out_bytes(flight),
     };
     for (unsigned i = 0; i < input->count; i++)
         params.launch.pieces[i] = input->pieces[i].host != NULL

@@ -107,7 +107,8 @@ static struct control *control_block(const struct program *program,
     if (control == NULL)
         return NULL;
     control->launch = (struct launch){
-        .pieces = { { .rows = 1 } },
+        .piece_first = ONE_PIECE,
+        .piece_rows = { 1 },
         .code = sizeof *control,
         .constants = sizeof *control + code_size,
         .outputs = offsetof(struct control, output),

@@ -160,8 +160,9 @@ static void specialise_result(const struct program *program, int pc,
     text_print(text, "    result_begin(m, %d);\n", pc);
     for (unsigned i = 0; i < program_results(program); i++) {
         struct program_result column = program_result(program, i);
-        text_print(text, "    result_values(m, %d, %d, m->outputs + %u);\n",
-                   pc, column.register_, i);
+        text_print(text,
+                   "    result_values(m, %d, %d, %u, m->outputs + %u);\n",
+                   pc, column.register_, type_width(column.type), i);
         if (column.null_register >= 0)
             text_print(text, "    result_nulls(m, %d, %d, m->outputs + %u);\n",
                        pc, column.null_register, i);
