@@ -53,6 +53,10 @@
     X(cl_int, EnqueueReadBuffer,                                             \
       (cl_command_queue, cl_mem, cl_bool, size_t, size_t, void *, cl_uint,   \
        const cl_event *, cl_event *))                                        \
+    X(cl_int, EnqueueReadBufferRect,                                         \
+      (cl_command_queue, cl_mem, cl_bool, const size_t *, const size_t *,    \
+       const size_t *, size_t, size_t, size_t, size_t, void *, cl_uint,      \
+       const cl_event *, cl_event *))                                        \
     X(cl_int, EnqueueFillBuffer,                                             \
       (cl_command_queue, cl_mem, const void *, size_t, size_t, size_t,       \
        cl_uint, const cl_event *, cl_event *))                               \

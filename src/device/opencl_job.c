@@ -51,12 +51,13 @@ static cl_event span_end(const struct span *span)
     return span->last != NULL ? span->last : span->first;
 }
 
-/* Where the event of command i of `count` goes; NULL: it needs none. */
-static cl_event *span_event(struct span *span, size_t i, size_t count)
+/* Where the event of a command goes that is the first of a row, the last, or
+ * both; NULL: it needs none. */
+static cl_event *span_event(struct span *span, bool first, bool last)
 {
-    if (i == 0)
+    if (first)
         return &span->first;
-    return i == count - 1 ? &span->last : NULL;
+    return last ? &span->last : NULL;
 }
 
 enum vdbq_status opencl_job_create(struct device *device,
@@ -109,7 +110,7 @@ static enum vdbq_status copies_in(struct opencl_job *job,
             opencl_calls.EnqueueWriteBuffer(
                 queue, buffer_of(copy->memory), CL_FALSE, copy->offset,
                 copy->size, copy->bytes, 0, NULL,
-                span_event(&job->in, i, params->in_count)),
+                span_event(&job->in, i == 0, i == params->in_count - 1)),
             "clEnqueueWriteBuffer", error);
         if (status != VDBQ_OK)
             return status;
@@ -181,25 +182,69 @@ enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
+/* Whether copy n follows the one before it as the second follows the first. */
+static bool continues(const struct device_copy *copies, size_t n)
+{
+    uint64_t pitch = copies[1].offset - copies[0].offset;
+
+    return copies[n].memory == copies[0].memory &&
+           copies[n].size == copies[0].size && pitch >= copies[0].size &&
+           copies[n].offset - copies[n - 1].offset == pitch &&
+           (uint8_t *)copies[n].bytes == (uint8_t *)copies[n - 1].bytes + pitch;
+}
+
+/* How many of the first copies are the lines of a rectangle, on both sides. */
+static size_t lines_of(const struct device_copy *copies, size_t count)
+{
+    size_t lines = 1;
+
+    while (lines < count && continues(copies, lines))
+        lines++;
+    return lines;
+}
+
+/* Reads `lines` copies from the device in one command: the fewer there are, the
+ * sooner the host is done with them (H200: 18 us each). */
+static enum vdbq_status read_lines(struct opencl_job *job,
+                                   const struct device_copy *copies,
+                                   size_t lines, cl_event *event,
+                                   struct error *error)
+{
+    cl_command_queue queue = opencl_of(job)->queue_out;
+    cl_mem buffer = buffer_of(copies->memory);
+    size_t from[3] = { copies->offset, 0, 0 }, to[3] = { 0, 0, 0 };
+    size_t region[3] = { copies->size, lines, 1 };
+    size_t pitch = lines > 1 ? copies[1].offset - copies[0].offset : 0;
+
+    if (lines == 1)
+        return opencl_check(opencl_calls.EnqueueReadBuffer(
+                                queue, buffer, CL_FALSE, copies->offset,
+                                copies->size, copies->bytes, 0, NULL, event),
+                            "clEnqueueReadBuffer", error);
+    return opencl_check(opencl_calls.EnqueueReadBufferRect(
+                            queue, buffer, CL_FALSE, from, to, region, pitch,
+                            0, pitch, 0, copies->bytes, 0, NULL, event),
+                        "clEnqueueReadBufferRect", error);
+}
+
 enum vdbq_status opencl_job_collect(struct device_job *job,
                                     const struct device_copy *copies,
                                     size_t count, struct error *error)
 {
     struct opencl_job *opened = (struct opencl_job *)job;
-    cl_command_queue queue = opencl_of(opened)->queue_out;
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < count && status == VDBQ_OK; i++) {
-        const struct device_copy *copy = &copies[i];
-        status = opencl_check(opencl_calls.EnqueueReadBuffer(
-                                  queue, buffer_of(copy->memory), CL_FALSE,
-                                  copy->offset, copy->size, copy->bytes, 0,
-                                  NULL, span_event(&opened->out, i, count)),
-                              "clEnqueueReadBuffer", error);
-        job->times.bytes_out += copy->size;
+    for (size_t i = 0, lines; i < count && status == VDBQ_OK; i += lines) {
+        lines = lines_of(copies + i, count - i);
+        status = read_lines(opened, copies + i, lines,
+                            span_event(&opened->out, i == 0,
+                                       i + lines == count), error);
+        job->times.bytes_out += lines * copies[i].size;
     }
     if (status == VDBQ_OK && count > 0)
-        status = opencl_check(opencl_calls.Flush(queue), "clFlush", error);
+        status = opencl_check(
+            opencl_calls.Flush(opencl_of(opened)->queue_out), "clFlush",
+            error);
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 

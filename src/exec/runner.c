@@ -237,14 +237,29 @@ static struct flight *flight_at(struct runner *runner, unsigned n)
     return &runner->flights[(runner->first + n) % runner->ring];
 }
 
+/* Sends the rows of launches on their way that have run; `waited` of them are
+ * waited for. */
+static enum vdbq_status send_rows(struct runner *runner, unsigned waited,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool stay = runner->mode == MODE_MAPPED || runner->sink != NULL;
+    unsigned leaving = stay ? 0 : runner->in_flight;
+    for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
+        status = flight_hurry(flight_at(runner, i), i < waited, error);
+    return status;
+}
+
 enum vdbq_status runner_start(struct runner *runner,
                               const struct runner_input *input,
                               struct error *error)
 {
     struct flight *flight = flight_at(runner, runner->in_flight);
     struct device_machine *machine;
-    enum vdbq_status status = adapt_machine(&runner->adapt, input,
-                                            &runner->times, &machine, error);
+    enum vdbq_status status = send_rows(runner, 0, error);
+    if (status == VDBQ_OK)
+        status = adapt_machine(&runner->adapt, input, &runner->times, &machine,
+                               error);
     if (status == VDBQ_OK)
         status = flight_start(flight, machine, input, error);
     if (status == VDBQ_OK)
@@ -257,11 +272,7 @@ enum vdbq_status runner_start(struct runner *runner,
  * of others, where they are known already. */
 static enum vdbq_status land(struct runner *runner, struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
-    bool stay = runner->mode == MODE_MAPPED || runner->sink != NULL;
-    unsigned leaving = stay ? 0 : runner->in_flight;
-    for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
-        status = flight_hurry(flight_at(runner, i), i < 2, error);
+    enum vdbq_status status = send_rows(runner, 2, error);
     if (status != VDBQ_OK)
         return status;
     struct flight *flight = flight_at(runner, 0);
