@@ -164,8 +164,9 @@ struct descriptor {
 #define STATE_END 0x80000000u
 #define STATE_ROWS 0x3fffffffu
 
-/* How far a launch is, one buffer; behind it, of each step, its descriptor or
- * its u32 state. All is 0 before, but for `fault`, which is NO_FAULT. */
+/* How far a launch is, behind the control block; then comes, of each step, its
+ * descriptor or its u32 state. All is 0 before, but for `fault`, which is
+ * NO_FAULT. */
 struct progress {
     u32 rows;   /* result rows, with groups of more than one item      */
     u32 fault;  /* the least program counter that failed for a live row */

@@ -183,14 +183,16 @@ static u32 group_number(struct machine *m)
 }
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_machine(GLOBAL const u8 *control, GLOBAL u8 *result,
-             GLOBAL struct progress *progress, GLOBAL const u8 *inner,
+vdbq_machine(GLOBAL u8 *control, u64 progress_at, GLOBAL u8 *result,
+             GLOBAL const u8 *inner,
              GLOBAL const u8 *piece0,
              GLOBAL const u8 *piece1, GLOBAL const u8 *piece2,
              GLOBAL const u8 *piece3, GLOBAL const u8 *piece4,
              GLOBAL const u8 *piece5, GLOBAL const u8 *piece6,
              GLOBAL const u8 *piece7)
 {
+    GLOBAL struct progress *progress =
+        (GLOBAL struct progress *)(control + progress_at);
     struct machine m;
     m.inner = inner;
     m.pieces[0] = piece0;

@@ -45,7 +45,7 @@ struct rig {
     struct device_machine *machine;
     struct rig_control program;
     struct device_job *job;
-    struct device_memory *control, *data, *result, *progress;
+    struct device_memory *control, *data, *result;
     struct progress *start, *end; /* with the descriptors */
     struct device_times times;
     uint64_t rows;
@@ -95,6 +95,12 @@ static inline enum vdbq_status rig_memory(struct rig *rig,
     return device_memory_create(rig->device, place, size, memory, error);
 }
 
+/* Where the control block's memory has the progress. */
+static inline uint64_t rig_progress_at(void)
+{
+    return (sizeof(struct rig_control) + 63) / 64 * 64;
+}
+
 static inline uint64_t rig_progress_bytes(const struct rig *rig)
 {
     return sizeof(struct progress) + rig->steps * sizeof(struct descriptor);
@@ -133,13 +139,11 @@ static inline enum vdbq_status rig_open(struct rig *rig, const char *choice,
         return error_no_memory(error);
     rig->start->fault = NO_FAULT;
     status = device_job_create(rig->device, &rig->job, error);
-    status = rig_memory(rig, status, MEMORY_DEVICE, sizeof rig->program,
+    status = rig_memory(rig, status, MEMORY_DEVICE,
+                        rig_progress_at() + rig_progress_bytes(rig),
                         &rig->control, error);
     status = rig_memory(rig, status, MEMORY_PINNED, room, &rig->data, error);
-    status = rig_memory(rig, status, MEMORY_DEVICE, room, &rig->result,
-                        error);
-    return rig_memory(rig, status, MEMORY_DEVICE, rig_progress_bytes(rig),
-                      &rig->progress, error);
+    return rig_memory(rig, status, MEMORY_DEVICE, room, &rig->result, error);
 }
 
 static inline void rig_close(struct rig *rig)
@@ -148,7 +152,6 @@ static inline void rig_close(struct rig *rig)
     device_memory_destroy(rig->control);
     device_memory_destroy(rig->data);
     device_memory_destroy(rig->result);
-    device_memory_destroy(rig->progress);
     device_close(rig->device);
     free(rig->start);
     free(rig->end);
@@ -160,7 +163,8 @@ static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
     int32_t *values = device_memory_host(rig->data);
     const struct device_copy copies[] = {
         { rig->control, 0, &rig->program, sizeof rig->program },
-        { rig->progress, 0, rig->start, rig_progress_bytes(rig) },
+        { rig->control, rig_progress_at(), rig->start,
+          rig_progress_bytes(rig) },
     };
     struct device_job_params params = {
         .machine = rig->machine,
@@ -168,9 +172,9 @@ static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
         .in_count = 2,
         .launch = { .launch = &rig->program.launch,
                     .control = rig->control,
+                    .progress_at = rig_progress_at(),
                     .pieces = { rig->data },
-                    .result = rig->result,
-                    .progress = rig->progress },
+                    .result = rig->result },
         .progress = rig->end,
         .progress_size = rig_progress_bytes(rig),
     };

@@ -184,12 +184,13 @@ static void host_launch(struct device_machine *machine,
                         struct device_times *times)
 {
     const u8 *pieces[LAUNCH_PIECES];
+    u8 *control = bytes_of(params->control);
     uint64_t start = os_time_ns();
     for (unsigned i = 0; i < LAUNCH_PIECES; i++)
         pieces[i] = bytes_of(params->pieces[i]);
     host_machine_run(((struct host_built *)machine)->machine,
-                     bytes_of(params->control), bytes_of(params->result),
-                     (struct progress *)(void *)bytes_of(params->progress),
+                     control, bytes_of(params->result),
+                     (struct progress *)(void *)(control + params->progress_at),
                      bytes_of(params->inner), pieces, device_launch_groups(params));
     times->kernel_ns += os_time_ns() - start;
     times->launches++;
@@ -208,7 +209,8 @@ static enum vdbq_status host_job_start(struct device_job *job,
     if (status != VDBQ_OK)
         return status;
     host_launch(params->machine, &params->launch, &job->times);
-    memcpy(params->progress, bytes_of(params->launch.progress),
+    memcpy(params->progress,
+           bytes_of(params->launch.control) + params->launch.progress_at,
            params->progress_size);
     return VDBQ_OK;
 }

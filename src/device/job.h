@@ -25,16 +25,17 @@ struct device_copy {
     uint64_t size; /* not 0 */
 };
 
-/* A launch of the machine. `control` starts with what `launch` is; `progress`
- * is set up, too, by the copies that go before. */
+/* A launch of the machine. `control` starts with what `launch` is, and has the
+ * struct progress behind that; the copies that go before set up both. */
 struct device_launch {
     const struct launch *launch;
     struct device_memory *control;
+    uint64_t progress_at; /* offset of the struct progress in it, a multiple
+                             of 64; a descriptor or state a step follows  */
     struct device_memory *pieces[LAUNCH_PIECES]; /* their tablets, or columns;
                                      NULL: no such piece, or nothing is read */
     struct device_memory *inner;    /* the inner rows; NULL: there are none */
     struct device_memory *result;
-    struct device_memory *progress; /* with a descriptor for each step      */
 };
 
 struct device_job_params {

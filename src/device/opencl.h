@@ -123,8 +123,8 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
 
 /* ------------------------------------------------------------- launch -- */
 
-/* Of the kernel: control, result, progress and the pieces. */
-enum { MACHINE_ARGUMENTS = 4 + LAUNCH_PIECES };
+/* Of the kernel: control, where progress is, result, inner and the pieces. */
+enum { MACHINE_PROGRESS = 1, MACHINE_ARGUMENTS = 4 + LAUNCH_PIECES };
 
 /* Puts a launch into a queue, behind the event `after` (may be NULL). A
  * machine's first launch is waited for: the driver may compile it then, and

@@ -150,8 +150,9 @@ static enum vdbq_status run(struct opencl_job *job,
     if (status == VDBQ_OK)
         status = opencl_check(
             opencl_calls.EnqueueReadBuffer(
-                queue, buffer_of(params->launch.progress), CL_FALSE, 0,
-                params->progress_size, params->progress, !any && in != NULL,
+                queue, buffer_of(params->launch.control), CL_FALSE,
+                params->launch.progress_at, params->progress_size,
+                params->progress, !any && in != NULL,
                 !any && in != NULL ? &in : NULL, &job->ran),
             "clEnqueueReadBuffer", error);
     job->head.times.bytes_out += params->progress_size;

@@ -12,6 +12,7 @@
  * and gets the first. */
 static enum vdbq_status arguments_set(cl_kernel kernel,
                                       struct device_memory *const *memories,
+                                      cl_ulong progress_at,
                                       struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -20,9 +21,12 @@ static enum vdbq_status arguments_set(cl_kernel kernel,
         const struct device_memory *memory =
             memories[i] != NULL ? memories[i] : memories[0];
         cl_mem buffer = ((const struct opencl_memory *)memory)->buffer;
-        status = opencl_check(opencl_calls.SetKernelArg(
-                                  kernel, i, sizeof buffer, &buffer),
-                              "clSetKernelArg", error);
+        cl_int code = i == MACHINE_PROGRESS
+                          ? opencl_calls.SetKernelArg(
+                                kernel, i, sizeof progress_at, &progress_at)
+                          : opencl_calls.SetKernelArg(
+                                kernel, i, sizeof buffer, &buffer);
+        status = opencl_check(code, "clSetKernelArg", error);
     }
     return status;
 }
@@ -83,13 +87,13 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      struct error *error)
 {
     struct device_memory *memories[MACHINE_ARGUMENTS] = {
-        params->control, params->result, params->progress, params->inner
+        params->control, NULL, params->result, params->inner
     };
     enum vdbq_status status;
 
     memcpy(memories + MACHINE_ARGUMENTS - LAUNCH_PIECES, params->pieces,
            sizeof params->pieces);
-    status = arguments_set(machine->run, memories, error);
+    status = arguments_set(machine->run, memories, params->progress_at, error);
     if (status != VDBQ_OK)
         return status;
     return kernel_start(machine, device_launch_groups(params), queue, after,

@@ -11,6 +11,10 @@
 #include "cl/tablet.h"
 #include "exec/feed.h"
 
+/* Bytes of a control block that are sent sooner than told apart: a command to
+ * copy takes as long. */
+enum { SENT_WHOLE_MAX = 64 << 10 };
+
 enum vdbq_status flight_init(struct flight *flight,
                              const struct flight_params *params,
                              struct arena *arena, struct error *error)
@@ -28,10 +32,6 @@ enum vdbq_status flight_init(struct flight *flight,
                     error);
     if (status == VDBQ_OK)
         status = device_job_create(params->device, &flight->job, error);
-    if (status == VDBQ_OK)
-        status = device_memory_create(params->device, MEMORY_DEVICE,
-                                      params->control->size, &flight->control,
-                                      error);
     return status;
 }
 
@@ -41,16 +41,15 @@ void flight_finish(struct flight *flight)
     result_finish(&flight->result);
     device_memory_release(flight->data);
     device_memory_release(flight->staging);
-    device_memory_release(flight->progress);
     device_memory_release(flight->control);
     vector_finish(&flight->copies);
 }
 
 /* ------------------------------------------------------------- staging -- */
 
-/* Offsets in `staging`, the host's side of small things: the control block as
- * the device has it, progress with its descriptors as it starts, and as it
- * ended. */
+/* Offsets in `staging`, the host's side of small things: what `control` is on
+ * the device, that is the control block and then progress, with what follows
+ * it, as it starts; and progress as it ended. */
 static u64 progress_bytes(u64 steps)
 {
     return sizeof(struct progress) + steps * sizeof(struct descriptor);
@@ -96,25 +95,26 @@ static struct progress *progress(const struct flight *flight)
     return (struct progress *)(void *)staging(flight, progress_at(flight));
 }
 
-/* Makes room for the descriptors of `steps` steps. */
-static enum vdbq_status progress_room(struct flight *flight, unsigned steps,
+/* Makes room for the control block, and for what `steps` steps say. */
+static enum vdbq_status control_room(struct flight *flight, unsigned steps,
                                       struct error *error)
 {
     struct device *device = flight->params->device;
     if (flight->steps_room >= steps)
         return VDBQ_OK;
     device_memory_release(flight->staging);
-    device_memory_release(flight->progress);
-    flight->staging = flight->progress = NULL;
+    device_memory_release(flight->control);
+    flight->staging = flight->control = NULL;
     flight->control_sent = false;
     flight->steps_room = steps;
     enum vdbq_status status = device_memory_create(
         device, MEMORY_PINNED, progress_at(flight) + progress_bytes(steps),
         &flight->staging, error);
     if (status == VDBQ_OK)
-        status =
-            device_memory_create(device, MEMORY_DEVICE, progress_bytes(steps),
-                                 &flight->progress, error);
+        status = device_memory_create(
+            device, MEMORY_DEVICE,
+            progress_start_at(flight) + progress_bytes(steps),
+            &flight->control, error);
     if (status != VDBQ_OK) {
         flight->steps_room = 0;
         return status;
@@ -292,32 +292,42 @@ static bool put_ranks(struct flight *flight, const struct runner_input *input)
     return !same && end > at;
 }
 
-/* Sends what changed of the control block, and progress as it starts. */
+/* Puts this start's control block into staging; the bytes of it that the
+ * device does not have yet. */
+static u64 stage_control(struct flight *flight,
+                         const struct runner_input *input)
+{
+    const struct control *control = flight->params->control;
+    u8 *sent = staging(flight, 0);
+    bool others = put_ranks(flight, input), first = !flight->control_sent;
+    if (first)
+        memcpy(sent, control->bytes, control->fixed_size);
+    if (!first && !others &&
+        memcmp(sent, flight->head, control->head_size) == 0)
+        return 0;
+    memcpy(sent, flight->head, control->head_size);
+    flight->control_sent = true;
+    if (others)
+        return flight->ranks_end;
+    return first ? control->fixed_size : control->head_size;
+}
+
+/* Sends what changed of the control block, and progress as it starts. Of a
+ * small block all is sent, so that both go at once. */
 static enum vdbq_status control_in(struct flight *flight,
                                    const struct runner_input *input,
                                    struct error *error)
 {
-    const struct control *control = flight->params->control;
-    u8 *sent = staging(flight, 0);
-    bool others = put_ranks(flight, input);
-    u64 size = others                 ? flight->ranks_end
-               : flight->control_sent ? control->head_size
-                                      : control->fixed_size;
-    enum vdbq_status status = VDBQ_OK;
-    if (!flight->control_sent)
-        memcpy(sent, control->bytes, control->fixed_size);
-    if (!flight->control_sent || others ||
-        memcmp(sent, flight->head, control->head_size) != 0) {
-        memcpy(sent, flight->head, control->head_size);
-        status = add_copy(flight, flight->control, 0, sent, size, error);
-    }
-    flight->control_sent = true;
+    u64 changed = stage_control(flight, input);
+    u64 at = progress_start_at(flight);
+    if (at <= SENT_WHOLE_MAX)
+        return add_copy(flight, flight->control, 0, staging(flight, 0),
+                        at + progress_in_bytes(flight), error);
+    enum vdbq_status status = add_copy(flight, flight->control, 0,
+                                       staging(flight, 0), changed, error);
     if (status == VDBQ_OK)
-        status = add_copy(
-            flight, flight->progress, 0,
-            staging(flight, progress_start_at(flight)),
-            progress_in_bytes(flight),
-            error);
+        status = add_copy(flight, flight->control, at, staging(flight, at),
+                          progress_in_bytes(flight), error);
     return status;
 }
 
@@ -372,9 +382,9 @@ static enum vdbq_status job_start(struct flight *flight,
         .in_count = flight->copies.count,
         .launch = { .launch = control_launch(flight->head),
                     .control = flight->control,
+                    .progress_at = progress_start_at(flight),
                     .inner = flight->params->inner,
-                    .result = flight->result.written,
-                    .progress = flight->progress },
+                    .result = flight->result.written },
         .beside = flight->params->inner == NULL &&
                   flight->result.params.sink == NULL,
         .progress = progress(flight),
@@ -401,7 +411,7 @@ enum vdbq_status flight_start(struct flight *flight,
         result_begin(&flight->result, shape, steps_of(flight),
                      flight->params->times, error);
     if (status == VDBQ_OK)
-        status = progress_room(flight, steps_of(flight), error);
+        status = control_room(flight, steps_of(flight), error);
     if (status != VDBQ_OK)
         return status;
     memcpy(control_outputs(flight->head), flight->result.outputs,

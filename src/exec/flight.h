@@ -33,10 +33,10 @@ struct flight {
     const struct flight_params *params;
     enum flight_state state;
     struct device_job *job;
-    struct device_memory *control;
-    struct device_memory *progress; /* with descriptors of `steps_room` steps */
+    struct device_memory *control; /* the block, then progress, with room for
+                                      what `steps_room` steps say          */
     struct device_memory *data;    /* feeds that were copied in; or NULL     */
-    struct device_memory *staging; /* pinned: see staging_room()             */
+    struct device_memory *staging; /* pinned: see progress_at()              */
     unsigned steps_room;
     bool control_sent;             /* the device has staging's control block */
     const struct run_ranks *ranks[LAUNCH_PIECES]; /* ... with these in it,
