@@ -7,7 +7,9 @@
  *   from.c           FROM becomes joined nodes
  *   bind.c           the tree becomes expressions, leaves first ...
  *   bind_function.c  ... calls of functions, aggregates and windows, too
- *   type.c           each operator gets its type; conversions are put in
+ *   expression_new.c new ones are made, folded where they are constant
+ *   meet.c           operands of different types are brought to one
+ *   type.c           each operator gets its type
  *   convert.c        casts between the types of SQL
  *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
@@ -44,6 +46,7 @@
 #define VDBQ_PLAN_PLAN_INNER_H
 
 #include "plan/emit.h"
+#include "plan/expression_new.h"
 #include "plan/node.h"
 #include "plan/plan.h"
 
@@ -196,71 +199,24 @@ struct order_term order_term(const struct ast_order *order,
 enum vdbq_status bind_limit(struct binder *binder,
                             const struct ast_query *query, struct node **node);
 
-/* type.c: they make new expressions, folded where they are constant. */
-struct expression *expression_new(struct binder *binder,
-                                  enum expression_kind kind, int type,
-                                  struct position at);
-/* Notes where it is written, for EXPLAIN: not in a view, whose text is another
- * one than the statement's. */
-void expression_place(const struct binder *binder, struct expression *e,
-                      const struct ast_expression *tree);
-/* A new expression with its operands: folded where they are constant. */
-struct expression *expression_finish(struct binder *binder,
-                                     struct expression *e);
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-int known_truth(const struct expression *e);
-struct expression *expression_null(struct binder *binder, int type,
-                                   struct position at);
-struct expression *expression_integer(struct binder *binder, int64_t value,
-                                      struct position at);
-struct expression *expression_truth(struct binder *binder, bool value,
-                                    struct position at);
-/* `type` is VDBQ_FLOAT or VDBQ_DOUBLE. */
-struct expression *expression_real(struct binder *binder, int type,
-                                   double value, struct position at);
-struct expression *expression_text(struct binder *binder,
-                                   struct vdbq_text text, struct position at);
-/* `tree` gives the place, and may be any. */
+/* type.c: an operator with its type. `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
                                        struct expression *left,
                                        struct expression *right,
                                        const struct ast_expression *tree);
-struct expression *expression_choice(struct binder *binder,
-                                     struct expression *condition,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     struct position at);
-/* The operand; where `refused` is true the query fails with the message. */
-struct expression *expression_check(struct binder *binder,
-                                    struct expression *operand,
-                                    struct expression *refused,
-                                    const char *message);
-/* `nan`: the result can be not-a-number. */
-struct expression *expression_math(struct binder *binder, enum opcode op,
-                                   int type, struct expression *left,
-                                   struct expression *right, bool nan,
-                                   struct position at);
-/* A conversion that the machine's Cast makes. */
-struct expression *expression_number(struct binder *binder,
-                                     struct expression *operand, int type,
-                                     struct position at);
-/* Brings two operands to one type; VDBQ_TYPE_NONE, with a failure, where
- * there is none. */
-int expression_meet(struct binder *binder, struct expression **left,
-                    struct expression **right, struct position at);
 
-/* A part of a date or a time. */
+/* convert.c: a part of a date or a time. */
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at);
-/* A date or a time moved by so many units; convert.c. */
+/* A date or a time moved by so many units. */
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
                                     enum ast_unit unit, int64_t count,
                                     struct position at);
 
-/* convert.c: CAST. */
+/* CAST. */
 struct expression *expression_cast(struct binder *binder,
                                    struct expression *operand,
                                    struct ast_type type, struct position at);
