@@ -37,7 +37,10 @@
  *   probe.c          ... where one number tells which one
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
- *   value.c          expressions become registers
+ *   value.c          expressions become registers ...
+ *   value_load.c     ... what is loaded ...
+ *   value_operator.c ... and what operators make of it
+ *   registers.c      registers that are made of others
  *   emit.c           instructions, labels, registers (emit.h)
  *
  * ddl.c, insert.c and change.c plan the other statements.
