@@ -14,7 +14,8 @@
  *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
  *   fold.c           what is constant is computed, by the machine itself
- *   select.c         a SELECT becomes nodes
+ *   select.c         a SELECT becomes nodes ...
+ *   select_group.c   ... those of its groups, too
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
  *   lift.c           what the machine cannot compute gets its own node
  *   unnest.c         ... unless it is a subquery that a join can answer ...
