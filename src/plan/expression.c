@@ -33,6 +33,11 @@ bool is_null_constant(const struct expression *e)
     return e->kind == EXPRESSION_CONSTANT && e->null;
 }
 
+bool is_equality(const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && e->operator == AST_EQ;
+}
+
 /* ---------------------------------------------------------------- walk -- */
 
 static bool each_window(struct window *window, expression_visit visit,

@@ -125,6 +125,7 @@ bool is_integer(int type);                      /* SMALLINT to BIGINT */
 bool is_number(int type);                       /* these, BOOLEAN, DECIMAL */
 bool is_comparison(enum ast_operator operator); /* of = to >= */
 bool is_null_constant(const struct expression *e);
+bool is_equality(const struct expression *e);   /* left = right */
 
 /* Whether both compute the same, of the same rows. */
 bool expression_same(const struct expression *a, const struct expression *b);

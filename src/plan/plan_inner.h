@@ -25,7 +25,8 @@
  *   estimate.c       how many rows a condition keeps, and pairs there are ...
  *   estimate_node.c  ... and so how many rows each node gives
  *   unique_key.c     proof that a row has at most one partner
- *   join_order.c     the order of joins that costs least
+ *   join_problem.c   what is known of leaves and conditions between them ...
+ *   join_order.c     ... and the order of joins that costs least
  *   order.c          joins are made in it, conditions get their places
  *   outer.c          ... but outer ones stay where they are
  *   bounds.c         what comparisons of two sides bound ...

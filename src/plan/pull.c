@@ -56,7 +56,7 @@ bool pull_equality(const struct vector *parameters,
 {
     struct looking left, right;
 
-    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_EQ)
+    if (!is_equality(e))
         return false;
     left = look_at(parameters, e->left);
     right = look_at(parameters, e->right);
