@@ -17,6 +17,8 @@
  *   select.c         a SELECT becomes nodes ...
  *   select_group.c   ... those of its groups, too
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
+ *   node.c           a node is made, with its columns
+ *   node_select.c    ... and those that compute are put together
  *   lift.c           what the machine cannot compute gets its own node
  *   unnest.c         ... unless it is a subquery that a join can answer ...
  *   pull.c           ... by what can be taken out of it
@@ -113,13 +115,6 @@ struct binder {
  * Functions of the planner that return a pointer return NULL where they
  * fail, with the failure in the binder's error.
  */
-
-/* A vector whose items live in an arena: nobody finishes it, and nothing is
- * added to it. One moves what a vector has there, the other copies it. False:
- * no memory. */
-bool arena_vector(struct arena *arena, struct vector *vector);
-bool arena_vector_copy(struct arena *arena, const struct vector *from,
-                       struct vector *to);
 
 /* names.c */
 const struct table *find_table(const struct binder *binder,
