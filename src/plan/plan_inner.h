@@ -47,7 +47,8 @@
  *   registers.c      registers that are made of others
  *   emit.c           instructions, labels, registers (emit.h)
  *
- * ddl.c, insert.c and change.c plan the other statements.
+ * ddl.c, insert.c and change.c plan the other statements; assign.c makes values
+ * for columns of what they are given.
  */
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
@@ -377,15 +378,6 @@ enum vdbq_status codegen_select(const struct binder *binder,
 
 /* ------------------------------------------------- other statements -- */
 
-/* A value of a type for a column: converted, or refused where it would be
- * another one. */
-struct expression *expression_assigned(struct binder *binder,
-                                       struct expression *e,
-                                       const struct column *column);
-/* The value of a column that nothing is said of. */
-struct expression *expression_default(struct binder *binder,
-                                      const struct column *column,
-                                      struct position at);
 enum vdbq_status plan_create_table(const struct ast_create *create,
                                    struct binder *binder, struct plan *plan);
 enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
