@@ -31,11 +31,6 @@ uint64_t inner_rows_at(const struct inner *inner, unsigned i)
     return inner->rows[inner_feed_at(inner, i)->cursor].relation.rows;
 }
 
-unsigned inner_threads(const struct inner *inner)
-{
-    return inner->params->threads > 0 ? inner->params->threads : 1;
-}
-
 struct inner_device *inner_taken_at(const struct inner *inner, unsigned i)
 {
     return inner->rows[inner_feed_at(inner, i)->cursor].taken;

@@ -42,8 +42,6 @@ uint64_t inner_rows_at(const struct inner *inner, unsigned i);
 /* The rows of column i that are on the device; NULL: they are not. */
 struct inner_device *inner_taken_at(const struct inner *inner, unsigned i);
 
-/* Threads that may work at a time, at least 1. */
-unsigned inner_threads(const struct inner *inner);
 /* Lets the rows go, once they are where they are to be. */
 void inner_release_rows(struct inner *inner);
 

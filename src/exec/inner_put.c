@@ -14,6 +14,7 @@
 #include "base/parallel.h"
 #include "exec/inner_columns.h"
 #include "exec/inner_facts.h"
+#include "exec/stream_inner.h"
 #include "program/interval.h"
 
 /* Bytes that go to a device of its own at a time. */
@@ -58,7 +59,7 @@ static struct feed_range prepare_column(struct inner *inner, unsigned i,
         words->inner_ranks != NULL ? &words->inner_ranks[i] : NULL;
     if (inner_taken_at(inner, i) == NULL)
         return inner_facts(inner_column_at(inner, i), inner_rows_at(inner, i),
-                           ranks, inner_threads(inner));
+                           ranks, stream_threads(inner->params));
     if (ranks != NULL)
         inner->ranks[i] = *ranks;
     return device_range(inner, i, words);
@@ -186,9 +187,10 @@ static void copy_part(void *context, unsigned i)
 
 static void copy(const struct inner *inner, u8 *to, const void *from, u64 size)
 {
+    unsigned threads = stream_threads(inner->params);
     struct copying copying = {
         .to = to, .from = from, .size = size,
-        .threads = parallel_threads(inner_threads(inner), size / sizeof(i64))
+        .threads = parallel_threads(threads, size / sizeof(i64))
     };
     if (size > 0)
         parallel_run(copying.threads, copy_part, &copying);
@@ -201,7 +203,8 @@ static void fill_index(const struct inner *inner, unsigned number, u8 *block)
     const struct key_index *index = &inner->indexes[number];
     if (inner_taken_at(inner, i) != NULL)
         return;
-    key_index_fill(index, &column, inner_threads(inner), block + index->slots);
+    key_index_fill(index, &column, stream_threads(inner->params),
+                   block + index->slots);
     if (needs_keys(inner, number))
         copy(inner, block + index->keys, column.values,
              column.rows * sizeof(i64));
