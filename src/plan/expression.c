@@ -152,6 +152,16 @@ bool expression_same(const struct expression *a, const struct expression *b)
            && same_operands(a, b);
 }
 
+int expression_find(const struct vector *expressions, size_t first,
+                    const struct expression *e)
+{
+    for (size_t i = first; i < expressions->count; i++)
+        if (expression_same(
+                VECTOR_ITEMS(expressions, struct expression *)[i], e))
+            return (int)i;
+    return -1;
+}
+
 /* ------------------------------------------------------------- replace -- */
 
 /* What expression_replace() hands down. */

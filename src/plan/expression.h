@@ -129,6 +129,10 @@ bool is_equality(const struct expression *e);   /* left = right */
 
 /* Whether both compute the same, of the same rows. */
 bool expression_same(const struct expression *a, const struct expression *b);
+/* The number, from `first` on, of one that does, in a vector of struct
+ * expression *; -1: there is none. */
+int expression_find(const struct vector *expressions, size_t first,
+                    const struct expression *e);
 
 /* Calls `visit` for each operand, which it may replace; false ends it. */
 typedef bool (*expression_visit)(void *context, struct expression **operand);

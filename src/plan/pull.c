@@ -160,12 +160,10 @@ struct widening {
 /* The number of a result; added where there is none yet. */
 static int result_for(struct widening *widening, struct expression *e)
 {
-    for (size_t i = 0; i < widening->results.count; i++)
-        if (expression_same(VECTOR_ITEMS(&widening->results,
-                                         struct expression *)[i], e))
-            return (int)i;
-    if (!vector_append(&widening->results, &e, 1))
-        return -1;
+    int number = expression_find(&widening->results, 0, e);
+
+    if (number >= 0 || !vector_append(&widening->results, &e, 1))
+        return number;
     return (int)widening->results.count - 1;
 }
 

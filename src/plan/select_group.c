@@ -6,27 +6,16 @@
  */
 #include "plan/select.h"
 
-/* The number, from `first` on, of an expression that is this one; -1: none. */
-static int find_same(const struct vector *expressions, size_t first,
-                     const struct expression *e)
-{
-    for (size_t i = first; i < expressions->count; i++)
-        if (expression_same(
-                VECTOR_ITEMS(expressions, struct expression *)[i], e))
-            return (int)i;
-    return -1;
-}
-
 static int key_of(const struct selecting *selecting,
                   const struct expression *e)
 {
-    return find_same(&selecting->keys, 0, e);
+    return expression_find(&selecting->keys, 0, e);
 }
 
 static int aggregate_of(const struct selecting *selecting,
                         const struct expression *e)
 {
-    return find_same(&selecting->aggregates, 0, e);
+    return expression_find(&selecting->aggregates, 0, e);
 }
 
 /* --------------------------------------------------- aggregates in use -- */
@@ -93,7 +82,7 @@ struct grouping {
 static int grouped_column(struct grouping *grouping, size_t keys,
                           struct expression *e)
 {
-    int column = find_same(&grouping->columns, keys, e);
+    int column = expression_find(&grouping->columns, keys, e);
 
     if (column >= 0 || !vector_append(&grouping->columns, &e, 1))
         return column;
