@@ -21,7 +21,8 @@
  *   node_select.c    ... and those that compute are put together
  *   lift.c           what the machine cannot compute gets its own node
  *   unnest.c         ... unless it is a subquery that a join can answer ...
- *   pull.c           ... by what can be taken out of it
+ *   pull.c           ... by what can be taken out of it ...
+ *   pull_group.c     ... also where it groups
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
  *   estimate.c       how many rows a condition keeps, and pairs there are ...
