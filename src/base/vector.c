@@ -46,6 +46,31 @@ void vector_finish(struct vector *vector)
     vector->count = vector->capacity = 0;
 }
 
+bool arena_vector_copy(struct arena *arena, const struct vector *from,
+                       struct vector *to)
+{
+    struct vector copy = { .width = from->width, .count = from->count };
+
+    copy.items = arena_alloc(arena, (from->count + 1) * from->width);
+    if (copy.items == NULL)
+        return false;
+    if (from->count > 0)
+        memcpy(copy.items, from->items, from->count * from->width);
+    *to = copy;
+    return true;
+}
+
+bool arena_vector(struct arena *arena, struct vector *vector)
+{
+    struct vector own;
+    bool done = arena_vector_copy(arena, vector, &own);
+
+    vector_finish(vector);
+    if (done)
+        *vector = own;
+    return done;
+}
+
 /* Makes room for `more` items behind those there are. */
 static bool reserve(struct vector *vector, size_t more)
 {

@@ -27,4 +27,12 @@ bool vector_append(struct vector *vector, const void *items, size_t count);
 void *vector_at(const struct vector *vector, size_t index);
 void vector_finish(struct vector *vector);
 
+/* A vector whose items live in an arena: nobody finishes it, and nothing is
+ * added to it. One moves what a vector has there, the other copies it. False:
+ * no memory. */
+struct arena;
+bool arena_vector(struct arena *arena, struct vector *vector);
+bool arena_vector_copy(struct arena *arena, const struct vector *from,
+                       struct vector *to);
+
 #endif

@@ -1,43 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregates: see aggregate.h. Rows that count are picked out first, so that
- * the loops over them have no conditions.
+ * Aggregates take rows in: aggregate.h. Rows that count are picked out first,
+ * so that the loops over them have no conditions.
  */
-#include "exec/aggregate.h"
+#include "exec/aggregate_state.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/parallel.h"
 #include "exec/order.h"
-#include "exec/sum.h"
-
-__extension__ typedef __int128 i128;
-
-/* States, as they lie in records. */
-struct narrow_state {
-    uint64_t skipped; /* rows passed over; first in every state */
-    int64_t sum;
-};
-struct wide_state {
-    uint64_t skipped;
-    uint64_t low; /* of the sum's 128 bits */
-    int64_t high;
-};
-struct real_state {
-    uint64_t skipped;
-    struct sum sum;
-};
-struct best_state {
-    uint64_t skipped;
-    uint64_t best; /* order + 2^63; MIN keeps that of ~order */
-};
-struct earliest_state {
-    uint64_t skipped;
-    uint64_t before; /* ~ number of the row; 0: no row */
-    uint64_t null;
-    uint64_t value;
-};
 
 static void add_many(const struct aggregate *aggregate, const void *values,
                      unsigned count, uint8_t *const *records);
@@ -46,11 +17,6 @@ static void add_all(const struct aggregate *aggregate, const void *values,
 static void add_earliest(const struct aggregate *aggregate,
                          const struct aggregate_rows *rows,
                          uint8_t *const *records, uint8_t *record);
-
-static bool is_wide(int type)
-{
-    return type == TYPE_I64 || type == TYPE_F64;
-}
 
 static bool is_float(int type)
 {
@@ -134,7 +100,7 @@ static const void *first_value(const struct aggregate *aggregate,
     if (rows->argument == NULL)
         return NULL;
     return (const uint8_t *)rows->argument->values
-           + rows->start * (is_wide(aggregate->type) ? 8 : 4);
+           + rows->start * aggregate_width(aggregate);
 }
 
 /* Copies the values that count to `room`, one behind the other. */
@@ -147,7 +113,7 @@ static void keep_values(const struct aggregate *aggregate,
 
     if (values == NULL)
         return;
-    if (is_wide(aggregate->type))
+    if (aggregate_width(aggregate) == 8)
         for (unsigned i = 0; i < rows->count; i++) {
             memcpy(to, values + (size_t)i * 8, 8);
             to += kept[i] * 8;
@@ -237,8 +203,7 @@ static unsigned pick_all(const struct aggregate *aggregate,
     const void *first = first_value(aggregate, rows);
 
     if (first != NULL)
-        memcpy(values, first,
-               rows->count * (size_t)(is_wide(aggregate->type) ? 8 : 4));
+        memcpy(values, first, rows->count * aggregate_width(aggregate));
     for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++)
         tags_picked[i] = tags != NULL ? tags[i] : 0;
     return rows->count;
@@ -325,7 +290,7 @@ static void add_earliest(const struct aggregate *aggregate,
     struct aggregate_rows any = *rows;
     const uint8_t *nulls = rows->argument->nulls;
     const uint8_t *values = first_value(aggregate, rows);
-    size_t width = is_wide(aggregate->type) ? 8 : 4;
+    size_t width = aggregate_width(aggregate);
     uint8_t kept[AGGREGATE_BLOCK];
 
     if (record != NULL
@@ -445,12 +410,6 @@ static void real_all(const float *values, unsigned count, struct sum *sum)
     sum_add_all(sum, wide, count);
 }
 
-static void wide_merge(struct wide_state *state, uint64_t low, int64_t high)
-{
-    state->high += high;
-    state->high += __builtin_add_overflow(state->low, low, &state->low);
-}
-
 static void add_all(const struct aggregate *aggregate, const void *values,
                     unsigned count, uint8_t *state)
 {
@@ -479,117 +438,5 @@ static void add_all(const struct aggregate *aggregate, const void *values,
         break;
     default:
         break;
-    }
-}
-
-/* ------------------------------------------------------------- results ---- */
-
-void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
-                     const uint8_t *from)
-{
-    void *state = into + aggregate->at;
-    const void *other = from + aggregate->at;
-    const struct wide_state *wide = other;
-    const struct best_state *best = other;
-    const struct earliest_state *earliest = other;
-
-    if (aggregate->kind == AGGREGATE_EARLIEST) {
-        if (earliest->before > ((struct earliest_state *)state)->before)
-            *(struct earliest_state *)state = *earliest;
-        return;
-    }
-    *(uint64_t *)state += *(const uint64_t *)other;
-    if (aggregate->kind == AGGREGATE_NARROW)
-        ((struct narrow_state *)state)->sum +=
-            ((const struct narrow_state *)other)->sum;
-    else if (aggregate->kind == AGGREGATE_WIDE)
-        wide_merge(state, wide->low, wide->high);
-    else if (aggregate->kind == AGGREGATE_REAL)
-        sum_merge(&((struct real_state *)state)->sum,
-                  &((const struct real_state *)other)->sum);
-    else if (aggregate->kind == AGGREGATE_BEST
-             && best->best > ((struct best_state *)state)->best)
-        ((struct best_state *)state)->best = best->best;
-}
-
-static i128 integer_sum(const struct aggregate *aggregate, const void *state)
-{
-    const struct wide_state *wide = state;
-    if (aggregate->kind == AGGREGATE_NARROW)
-        return ((const struct narrow_state *)state)->sum;
-    return (i128)wide->high * ((i128)1 << 64) + wide->low;
-}
-
-/* SUM, TOTAL, AVG of `taken` values. */
-static enum vdbq_status sum_result(const struct aggregate *aggregate,
-                                   const void *state, uint64_t taken,
-                                   void *values, uint8_t *nulls, uint64_t row,
-                                   struct error *error)
-{
-    enum aggregate_function function = aggregate->step.function;
-    bool integers = aggregate->kind != AGGREGATE_REAL;
-    double real;
-
-    nulls[row] = taken == 0 && function != AGGREGATE_TOTAL;
-    if (integers && function == AGGREGATE_SUM) {
-        i128 sum = integer_sum(aggregate, state);
-        if (sum > INT64_MAX || sum < INT64_MIN)
-            return error_at(error, VDBQ_RANGE, aggregate->step.at,
-                            "integer overflow: a SUM does not fit 64 bits");
-        ((int64_t *)values)[row] = (int64_t)sum;
-        return VDBQ_OK;
-    }
-    real = integers ? (double)integer_sum(aggregate, state)
-                    : sum_value(&((const struct real_state *)state)->sum);
-    if (function == AGGREGATE_AVG && taken > 0)
-        real /= (double)taken;
-    nulls[row] |= isnan(real) != 0;
-    ((double *)values)[row] = real;
-    return VDBQ_OK;
-}
-
-static void best_result(const struct aggregate *aggregate, uint64_t best,
-                        void *values, uint64_t row)
-{
-    int64_t order = (int64_t)(best ^ (UINT64_C(1) << 63));
-
-    if (aggregate->step.function == AGGREGATE_MIN)
-        order = ~order;
-    if (aggregate->type == TYPE_I64)
-        ((int64_t *)values)[row] = order;
-    else if (aggregate->type == TYPE_F64)
-        ((double *)values)[row] = order_to_f64(order);
-    else if (aggregate->type == TYPE_F32)
-        ((float *)values)[row] = order_to_f32((int32_t)order);
-    else
-        ((int32_t *)values)[row] = (int32_t)order;
-}
-
-enum vdbq_status aggregate_result(const struct aggregate *aggregate,
-                                  const uint8_t *record, uint64_t rows,
-                                  void *values, uint8_t *nulls, uint64_t row,
-                                  struct error *error)
-{
-    const void *state = record + aggregate->at;
-    uint64_t taken = rows - *(const uint64_t *)state;
-    const struct earliest_state *earliest = state;
-    size_t width = is_wide(aggregate->type) ? 8 : 4;
-
-    switch (aggregate->kind) {
-    case AGGREGATE_ROWS:
-        ((int64_t *)values)[row] = (int64_t)taken;
-        nulls[row] = 0;
-        return VDBQ_OK;
-    case AGGREGATE_EARLIEST:
-        nulls[row] = earliest->before == 0 || earliest->null;
-        memcpy((uint8_t *)values + row * width, &earliest->value, width);
-        return VDBQ_OK;
-    case AGGREGATE_BEST:
-        nulls[row] = taken == 0;
-        best_result(aggregate, ((const struct best_state *)state)->best,
-                    values, row);
-        return VDBQ_OK;
-    default:
-        return sum_result(aggregate, state, taken, values, nulls, row, error);
     }
 }

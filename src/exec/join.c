@@ -80,8 +80,7 @@ static enum vdbq_status open_right(struct join_stream *join,
 
 static unsigned threads_of(const struct stream *stream)
 {
-    unsigned threads = stream->params->threads;
-    threads = threads > 0 ? threads : 1;
+    unsigned threads = stream_threads(stream->params);
     return threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX;
 }
 

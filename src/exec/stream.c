@@ -264,6 +264,11 @@ void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
     batch->column = vectors;
 }
 
+unsigned stream_threads(const struct stream_params *params)
+{
+    return params->threads > 0 ? params->threads : 1;
+}
+
 enum vdbq_status stream_pause(const struct stream_params *params,
                               struct error *error)
 {

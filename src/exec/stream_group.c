@@ -18,12 +18,6 @@ struct group_stream {
     char where[96];            /* for stats               */
 };
 
-static unsigned threads_of(const struct group_stream *stream)
-{
-    unsigned threads = stream->head.params->threads;
-    return threads > 0 ? threads : 1;
-}
-
 /* The input's column that a column of the groups takes its words from. */
 static unsigned words_column(const struct step *step, unsigned column)
 {
@@ -69,9 +63,10 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
     struct stream *input = stream->head.inputs[0];
     struct group *group = NULL;
     enum vdbq_status status = group_create(
-        &(struct group_params){ .step = &step->group,
-                                .columns = input->step->columns,
-                                .threads = threads_of(stream) },
+        &(struct group_params){
+            .step = &step->group,
+            .columns = input->step->columns,
+            .threads = stream_threads(stream->head.params) },
         &group, error);
     if (status == VDBQ_OK)
         status = add_rows(stream, group, error);
@@ -109,12 +104,13 @@ static enum vdbq_status group_on_device(struct group_stream *stream,
                                         bool *done, struct error *error)
 {
     struct stream *input = stream->head.inputs[0];
-    struct device_group_params params = { .step = &stream->head.step->group,
-                                          .column_count =
-                                              input->step->column_count,
-                                          .device = stream_device(input, NULL),
-                                          .rows = input->rows_most,
-                                          .threads = threads_of(stream) };
+    struct device_group_params params = {
+        .step = &stream->head.step->group,
+        .column_count = input->step->column_count,
+        .device = stream_device(input, NULL),
+        .rows = input->rows_most,
+        .threads = stream_threads(stream->head.params)
+    };
     struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;

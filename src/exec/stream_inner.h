@@ -57,6 +57,9 @@ struct stream {
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);
 
+/* Threads that a step may work with, at least 1. */
+unsigned stream_threads(const struct stream_params *params);
+
 /* Fails with CANCELLED where the query is to stop. To be asked between
  * batches, and in loops every STREAM_PAUSE_ROWS rows or so. */
 enum { STREAM_PAUSE_ROWS = 1 << 16 };

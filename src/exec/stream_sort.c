@@ -63,7 +63,6 @@ static enum vdbq_status make_order(struct sort_stream *sort,
 {
     const struct vector *keys = &sort->head.step->sort.keys;
     unsigned count = (unsigned)keys->count;
-    unsigned threads = sort->head.params->threads;
     struct sort_key *made = memory_zeroed(count, sizeof *made);
     enum vdbq_status status = VDBQ_OK;
     sort->order = memory_zeroed(sort->gathered.rows, sizeof *sort->order);
@@ -72,7 +71,8 @@ static enum vdbq_status make_order(struct sort_stream *sort,
     if (status == VDBQ_OK) {
         sort_keys(&sort->gathered, keys->items, count, made);
         status = sort_order(made, count, (uint32_t)sort->gathered.rows,
-                            threads > 0 ? threads : 1, sort->order, error);
+                            stream_threads(sort->head.params), sort->order,
+                            error);
     }
     memory_release(made);
     return status;

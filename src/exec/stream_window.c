@@ -36,16 +36,16 @@ static enum vdbq_status compute(struct window_stream *window,
 {
     const struct step *step = window->head.step;
     unsigned before = window->input.relation.column_count;
-    unsigned threads = window->head.params->threads;
     enum vdbq_status status =
         relation_init(&window->results, step->columns + before,
                       step->column_count - before, error);
     return status == VDBQ_OK
-               ? window_run(&(struct window_params){
-                                .step = &step->window,
-                                .rows = &window->input.relation,
-                                .threads = threads > 0 ? threads : 1 },
-                            &window->results, error)
+               ? window_run(
+                     &(struct window_params){
+                         .step = &step->window,
+                         .rows = &window->input.relation,
+                         .threads = stream_threads(window->head.params) },
+                     &window->results, error)
                : status;
 }
 

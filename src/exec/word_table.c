@@ -1,44 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the words of a run. Word table rules:
- *
- * 1. The words grow in steps: first by those of inner rows, by constants and
- *    parameters, then by the texts that calls give, in the order of
- *    instructions. A call is computed
- *    for all words that are there before it: what a register that it reads
- *    may hold was there, since the register is written before it is read.
- * 2. Each growth gives every word a new number; the order never changes. All
- *    that holds numbers follows: see renumber().
+ * Makes the words of a run, in the order of word table rule 1, and what
+ * follows from them: constants, parameters, ranks.
  */
-#include "exec/word_table.h"
-
 #include <string.h>
 
-#include "program/function.h"
-
-/* A different call and what it gives, for each word. */
-struct call {
-    const char *text;
-    int operand;       /* register that it was computed for last    */
-    struct function_lookup lookup;
-    bool *fails, *null;
-    int64_t *integers; /* numbers where the result is a text        */
-    double *reals;
-    uint32_t count;    /* of the words                              */
-    bool pending;      /* texts have no numbers yet: take_texts()   */
-};
-
-struct making {
-    struct word_table *table;
-    const struct word_table_params *params;
-    struct program_pack pack;
-    struct vector calls;    /* of struct call                             */
-    uint32_t **inner;       /* numbers of the words of inner columns now  */
-    uint32_t *renumbered;   /* base's numbers now; NULL: they are the same */
-    i64 *slots;
-    struct run_lookup *lookups;
-    struct error *error;
-};
+#include "exec/word_making.h"
 
 /* Whether a program leaves something open in an instruction. */
 static bool is_open(const struct instruction *in)
@@ -58,134 +25,6 @@ bool word_table_needed(const struct program *program)
     return false;
 }
 
-/* -------------------------------------------------------------- growth -- */
-
-/* An array of items as the words are numbered now; words that were not there
- * before have 0. NULL: no memory. */
-static void *moved(struct making *making, const void *items, size_t width,
-                   uint32_t count, const uint32_t *numbers, uint32_t now)
-{
-    char *to = arena_alloc(&making->table->arena, width * ((size_t)now + 1));
-    for (uint32_t i = 0; to != NULL && i < count; i++)
-        memcpy(to + width * numbers[i], (const char *)items + width * i,
-               width);
-    return to;
-}
-
-static bool renumber_call(struct making *making, struct call *call,
-                          const uint32_t *numbers, uint32_t now)
-{
-    if (call->lookup.function->result == VDBQ_TEXT && !call->pending)
-        for (uint32_t i = 0; i < call->count; i++)
-            if (!call->null[i] && !call->fails[i])
-                call->integers[i] = numbers[call->integers[i]];
-    call->fails = moved(making, call->fails, sizeof(bool), call->count,
-                        numbers, now);
-    call->null = moved(making, call->null, sizeof(bool), call->count, numbers,
-                       now);
-    call->integers = moved(making, call->integers, sizeof(int64_t),
-                           call->count, numbers, now);
-    call->reals = moved(making, call->reals, sizeof(double), call->count,
-                        numbers, now);
-    call->count = now;
-    return call->fails && call->null && call->integers && call->reals;
-}
-
-/* Whether a column of inner rows is the first one with its words. */
-static bool is_first(const struct making *making, unsigned column)
-{
-    struct words *const *inner = making->params->inner;
-    unsigned i = 0;
-    while (inner[i] != inner[column])
-        i++;
-    return i == column && inner[column] != NULL;
-}
-
-static void renumber_inner(const struct making *making,
-                           const uint32_t *numbers)
-{
-    for (unsigned i = 0; i < making->params->inner_count; i++) {
-        if (making->inner[i] == NULL || !is_first(making, i))
-            continue;
-        for (uint32_t k = 0; k < making->params->inner[i]->count; k++)
-            making->inner[i][k] = numbers[making->inner[i][k]];
-    }
-}
-
-/* Word i of those before has number numbers[i] now (word table rule 2). */
-static bool renumber(struct making *making, const uint32_t *numbers,
-                     uint32_t now)
-{
-    renumber_inner(making, numbers);
-    uint32_t count = making->params->base->words->count;
-    bool first = making->renumbered == NULL;
-    if (first)
-        making->renumbered = arena_alloc(&making->table->arena,
-                                         (count + (size_t)1) * sizeof(uint32_t));
-    if (making->renumbered == NULL)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        making->renumbered[i] = numbers[first ? i : making->renumbered[i]];
-    for (size_t i = 0; i < making->calls.count; i++)
-        if (!renumber_call(making, vector_at(&making->calls, i), numbers, now))
-            return false;
-    return true;
-}
-
-/* Whether all texts are words already; then `numbers` has theirs. */
-static bool are_there(const struct words *words, const struct vdbq_text *texts,
-                      size_t count, uint32_t *numbers)
-{
-    for (size_t i = 0; i < count; i++)
-        if (texts[i].bytes == NULL)
-            numbers[i] = 0;
-        else if (!words_find(words, texts[i], &numbers[i]))
-            return false;
-    return true;
-}
-
-/* Joins more words to those that are there. */
-static bool join(struct making *making, struct words *more,
-                 uint32_t *more_numbers)
-{
-    struct word_table *table = making->table;
-    struct words *parts[2] = { table->words, more };
-    uint32_t *numbers[2] = { NULL, more_numbers };
-    numbers[0] = memory_resize(NULL, (table->words->count + (size_t)1) *
-                                         sizeof **numbers);
-    struct words *all =
-        numbers[0] != NULL ? words_join(parts, 2, numbers) : NULL;
-    bool same = all != NULL && all->count == table->words->count;
-    bool joined =
-        all != NULL && (same || renumber(making, numbers[0], all->count));
-    memory_release(numbers[0]);
-    words_release(joined ? table->words : all);
-    if (joined)
-        table->words = all;
-    return joined;
-}
-
-/* Adds texts to the words and gives their numbers; those without bytes are
- * none. */
-static bool add_words(struct making *making, const struct vdbq_text *texts,
-                      size_t count, uint32_t *numbers)
-{
-    if (are_there(making->table->words, texts, count, numbers))
-        return true;
-    struct words *more = words_make(texts, count, numbers);
-    uint32_t *places = more == NULL
-                           ? NULL
-                           : memory_resize(NULL, (more->count + (size_t)1) *
-                                                     sizeof *places);
-    bool added = places != NULL && join(making, more, places);
-    for (size_t i = 0; added && i < count; i++)
-        if (texts[i].bytes != NULL)
-            numbers[i] = places[numbers[i]];
-    memory_release(places);
-    words_release(more);
-    return added;
-}
-
 /* --------------------------------------------------------- inner rows -- */
 
 /* Adds the words of columns of inner rows. */
@@ -196,11 +35,11 @@ static bool add_inner(struct making *making)
     making->inner = arena_alloc(arena, (count + 1) * sizeof *making->inner);
     for (unsigned i = 0; making->inner != NULL && i < count; i++) {
         struct words *words = making->params->inner[i];
-        if (words == NULL || !is_first(making, i))
+        if (words == NULL || !word_inner_first(making, i))
             continue;
         uint32_t *numbers =
             arena_alloc(arena, (words->count + (size_t)1) * sizeof *numbers);
-        if (numbers == NULL || !join(making, words, numbers))
+        if (numbers == NULL || !word_grow_by(making, words, numbers))
             return false;
         making->inner[i] = numbers;
     }
@@ -293,7 +132,7 @@ static enum vdbq_status add_constants(struct making *making)
     for (unsigned i = 0; i < count; i++)
         texts[i] = constant_text(
             making, program_at(making->params->program, making->pack.slots[i].pc));
-    return add_words(making, texts, count, numbers)
+    return word_grow_by_texts(making, texts, count, numbers)
                ? VDBQ_OK
                : error_no_memory(making->error);
 }
@@ -313,181 +152,6 @@ static void fill_slots(struct making *making)
                                ? parameter_bits(making, in)
                                : (i64)number;
     }
-}
-
-/* --------------------------------------------------------------- calls -- */
-
-static struct call *find_call(const struct making *making, const char *text)
-{
-    for (size_t i = 0; i < making->calls.count; i++) {
-        struct call *call = vector_at(&making->calls, i);
-        if (strcmp(call->text, text) == 0)
-            return call;
-    }
-    return NULL;
-}
-
-static bool call_room(struct making *making, struct call *call, uint32_t count)
-{
-    struct arena *arena = &making->table->arena;
-    size_t room = (size_t)count + 1;
-    call->fails = arena_alloc(arena, room * sizeof *call->fails);
-    call->null = arena_alloc(arena, room * sizeof *call->null);
-    call->integers = arena_alloc(arena, room * sizeof *call->integers);
-    call->reals = arena_alloc(arena, room * sizeof *call->reals);
-    call->count = count;
-    return call->fails && call->null && call->integers && call->reals;
-}
-
-/* Computes the call for one word. */
-static enum vdbq_status compute(struct making *making, struct call *call,
-                                uint32_t word, struct arena *arena,
-                                struct vdbq_text *text)
-{
-    struct function_lookup *lookup = &call->lookup;
-    struct function_value value;
-    struct error refused = { 0 };
-    lookup->arguments[lookup->open].text =
-        words_text(making->table->words, word);
-    enum vdbq_status status =
-        function_call(lookup->function, lookup->arguments, lookup->count,
-                      arena, &value, &refused);
-    if (status == VDBQ_NO_MEMORY)
-        return error_no_memory(making->error);
-    call->fails[word] = status != VDBQ_OK;
-    call->null[word] = status == VDBQ_OK && value.null;
-    if (status != VDBQ_OK || value.null)
-        return VDBQ_OK;
-    call->integers[word] = value.integer;
-    call->reals[word] = value.real;
-    *text = value.text;
-    return VDBQ_OK;
-}
-
-/* Makes the texts that a call gave words, and their numbers its values. Until
- * then its values are places in `texts`, which follow as all numbers do. */
-static enum vdbq_status take_texts(struct making *making, size_t number,
-                                   const struct vdbq_text *texts)
-{
-    struct call *call = vector_at(&making->calls, number);
-    uint32_t count = call->count;
-    uint32_t *numbers =
-        memory_resize(NULL, (count + (size_t)1) * sizeof *numbers);
-    for (uint32_t i = 0; i < count; i++)
-        call->integers[i] = i;
-    call->pending = true;
-    bool added = numbers != NULL && add_words(making, texts, count, numbers);
-    for (uint32_t i = 0; added && i < call->count; i++)
-        if (call->integers[i] < count && texts[call->integers[i]].bytes)
-            call->integers[i] = numbers[call->integers[i]];
-        else
-            call->integers[i] = 0;
-    call->pending = false;
-    memory_release(numbers);
-    return added ? VDBQ_OK : error_no_memory(making->error);
-}
-
-/* Computes a call for all words that are there. */
-static enum vdbq_status compute_all(struct making *making, size_t number)
-{
-    struct arena results = { 0 };
-    uint32_t count = making->table->words->count;
-    struct call *call = vector_at(&making->calls, number);
-    struct vdbq_text *texts =
-        arena_alloc(&results, (count + (size_t)1) * sizeof *texts);
-    enum vdbq_status status = VDBQ_OK;
-    if (texts == NULL || !call_room(making, call, count))
-        status = error_no_memory(making->error);
-    for (uint32_t i = 0; i < count && status == VDBQ_OK; i++)
-        status = compute(making, call, i, &results, &texts[i]);
-    if (status == VDBQ_OK && call->lookup.function->result == VDBQ_TEXT)
-        status = take_texts(making, number, texts);
-    arena_finish(&results);
-    return status;
-}
-
-/* The number of an instruction's call, which may be a new one. */
-static enum vdbq_status number_call(struct making *making,
-                                    const struct instruction *in,
-                                    size_t *number)
-{
-    struct call *call = find_call(making, in->name);
-    if (call != NULL) {
-        *number = (size_t)(call - VECTOR_ITEMS(&making->calls, struct call));
-        return VDBQ_OK;
-    }
-    *number = making->calls.count;
-    call = vector_add(&making->calls);
-    if (call == NULL)
-        return error_no_memory(making->error);
-    call->text = in->name;
-    call->operand = -1;
-    return function_lookup_read(in->name, &making->table->arena,
-                                &call->lookup, making->error);
-}
-
-/* Computes the calls of all lookups. One that comes again for another
- * operand, as in upper(upper(s)), is computed again: that may be a word which
- * came in between. */
-static enum vdbq_status add_calls(struct making *making)
-{
-    const struct program *program = making->params->program;
-    enum vdbq_status status = VDBQ_OK;
-    for (size_t pc = 0; pc < program->code.count && status == VDBQ_OK; pc++) {
-        const struct instruction *in = program_at(program, (int)pc);
-        size_t number;
-        if (op_facts(in->op)->form != FORM_LOOKUP)
-            continue;
-        status = number_call(making, in, &number);
-        struct call *call = vector_at(&making->calls, number);
-        if (status != VDBQ_OK || call->operand == in->b)
-            continue;
-        call->operand = in->b;
-        status = compute_all(making, number);
-    }
-    return status;
-}
-
-/* -------------------------------------------------------------- tables -- */
-
-/* The value that an opcode looks up, for one word. */
-static void put_value(const struct call *call, enum opcode op, uint32_t word,
-                      char *to)
-{
-    i32 narrow = (i32)call->integers[word];
-    if (op == OP_LOOKUP_NULL)
-        narrow = call->null[word];
-    if (op == OP_LOOKUP_FAILS)
-        narrow = call->fails[word];
-    if (op == OP_LOOKUP_I64)
-        memcpy(to, &call->integers[word], sizeof call->integers[word]);
-    else if (op == OP_LOOKUP_F64)
-        memcpy(to, &call->reals[word], sizeof call->reals[word]);
-    else
-        memcpy(to, &narrow, sizeof narrow);
-}
-
-static enum vdbq_status make_tables(struct making *making)
-{
-    for (unsigned i = 0; i < making->pack.slot_count; i++) {
-        const struct program_slot *slot = &making->pack.slots[i];
-        const struct instruction *in =
-            program_at(making->params->program, slot->pc);
-        if (op_facts(in->op)->form != FORM_LOOKUP)
-            continue;
-        const struct call *call = find_call(making, in->name);
-        unsigned width = type_width(op_facts(in->op)->writes);
-        char *values = arena_alloc(&making->table->arena,
-                                   width * ((size_t)call->count + 1));
-        if (values == NULL)
-            return error_no_memory(making->error);
-        for (uint32_t word = 0; word < call->count; word++)
-            put_value(call, in->op, word, values + (size_t)width * word);
-        making->lookups[slot->place] = (struct run_lookup){
-            .values = values, .width = width, .count = call->count
-        };
-    }
-    return VDBQ_OK;
 }
 
 /* --------------------------------------------------------------- ranks -- */
@@ -588,9 +252,9 @@ static enum vdbq_status make(struct making *making)
         return error_no_memory(making->error);
     status = add_constants(making);
     if (status == VDBQ_OK)
-        status = add_calls(making);
+        status = word_call_all(making);
     if (status == VDBQ_OK)
-        status = make_tables(making);
+        status = word_call_tables(making);
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);

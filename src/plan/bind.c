@@ -3,6 +3,7 @@
  * The tree of an expression becomes an expression: names are looked up,
  * operators typed, leaves first.
  */
+#include "plan/meet.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Aggregates and window functions. They become symbols in expressions, which
- * select.c and lift.c give nodes of their own.
+ * select_group.c and lift.c give nodes of their own.
  */
 #include "plan/call.h"
 

@@ -3,6 +3,7 @@
  * Functions that are made of other expressions, or are opcodes of the machine.
  */
 #include "plan/call.h"
+#include "plan/meet.h"
 
 #include <string.h>
 #include <strings.h>

@@ -27,10 +27,6 @@ struct value value_truth(struct generator *generator,
                          const struct expression *expression);
 /* The type in whose registers the operands of a comparison meet. */
 int value_compared(const struct expression *comparison);
-/* A register with a constant. */
-int value_integer(struct generator *generator, int type, int64_t value);
-/* A register of any type that is 0. */
-int value_zero(struct generator *generator, int type);
 
 enum { WHEN_FALSE = 0, WHEN_TRUE = 1 };
 /* Jumps to the label when the condition is true, or (WHEN_FALSE) when it is

@@ -6,6 +6,7 @@
  * not-a-number (plan rule 3).
  */
 #include "plan/codegen.h"
+#include "plan/registers.h"
 
 /* What is asked of a condition: to jump to `label` when it, or its opposite
  * where it is `negated`, is true; or when that is false or NULL. */
@@ -118,7 +119,7 @@ static void jump_known(struct generator *generator, bool holds,
 
     if (holds != (wish.when == WHEN_TRUE))
         return;
-    one = value_integer(generator, TYPE_I32, 1);
+    one = register_integer(generator, TYPE_I32, 1);
     emit_jump(generator, OP_AND_I32, one, one, wish.label,
               (struct position){ 0 });
 }
@@ -214,7 +215,7 @@ static void jump_value(struct generator *generator,
     if (type != TYPE_I32) {
         test.if_true = emit_typed(OP_NEQ_I32, type);
         test.if_false = emit_typed(OP_EQ_I32, type);
-        test.b = value_zero(generator, type);
+        test.b = register_zero(generator, type);
     }
     jump_test(generator, &test, wish);
 }

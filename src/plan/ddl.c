@@ -3,6 +3,7 @@
  * CREATE TABLE and DROP TABLE against the catalogue at hand. Whoever writes
  * looks again: another connection may have been there before.
  */
+#include "plan/assign.h"
 #include "plan/plan_inner.h"
 
 #include <stdlib.h>

@@ -33,6 +33,11 @@ bool is_null_constant(const struct expression *e)
     return e->kind == EXPRESSION_CONSTANT && e->null;
 }
 
+bool is_equality(const struct expression *e)
+{
+    return e->kind == EXPRESSION_OPERATOR && e->operator == AST_EQ;
+}
+
 /* ---------------------------------------------------------------- walk -- */
 
 static bool each_window(struct window *window, expression_visit visit,
@@ -145,6 +150,16 @@ bool expression_same(const struct expression *a, const struct expression *b)
            && a->function == b->function && a->aggregate == b->aggregate
            && a->distinct == b->distinct && same_texts(a->call, b->call)
            && same_operands(a, b);
+}
+
+int expression_find(const struct vector *expressions, size_t first,
+                    const struct expression *e)
+{
+    for (size_t i = first; i < expressions->count; i++)
+        if (expression_same(
+                VECTOR_ITEMS(expressions, struct expression *)[i], e))
+            return (int)i;
+    return -1;
 }
 
 /* ------------------------------------------------------------- replace -- */

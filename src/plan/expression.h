@@ -125,9 +125,14 @@ bool is_integer(int type);                      /* SMALLINT to BIGINT */
 bool is_number(int type);                       /* these, BOOLEAN, DECIMAL */
 bool is_comparison(enum ast_operator operator); /* of = to >= */
 bool is_null_constant(const struct expression *e);
+bool is_equality(const struct expression *e);   /* left = right */
 
 /* Whether both compute the same, of the same rows. */
 bool expression_same(const struct expression *a, const struct expression *b);
+/* The number, from `first` on, of one that does, in a vector of struct
+ * expression *; -1: there is none. */
+int expression_find(const struct vector *expressions, size_t first,
+                    const struct expression *e);
 
 /* Calls `visit` for each operand, which it may replace; false ends it. */
 typedef bool (*expression_visit)(void *context, struct expression **operand);

@@ -12,6 +12,7 @@
 #include "plan/fuse.h"
 
 #include "plan/codegen.h"
+#include "plan/registers.h"
 
 /* The code under way. */
 struct fusing {
@@ -188,38 +189,10 @@ static bool add_select(struct fusing *fusing, const struct level *level,
 
 /* ---------------------------------------------------------------- keys -- */
 
-static int integer(struct fusing *fusing, int type, int64_t value)
+/* The row of what has no partner. */
+static int no_partner(struct fusing *fusing)
 {
-    return value_integer(&fusing->generator, type, value);
-}
-
-static int operate(struct fusing *fusing, enum opcode op, int b, int c)
-{
-    return emit_value(&fusing->generator,
-                      &(struct instruction){ .op = op, .b = b, .c = c });
-}
-
-static int negate(struct fusing *fusing, int r)
-{
-    return operate(fusing, OP_NEGATE_I32, r, 0);
-}
-
-/* left where the flag is 1, else right. */
-static int choose(struct fusing *fusing, int type, int left, int right,
-                  int flag)
-{
-    return emit_value(&fusing->generator,
-                      &(struct instruction){
-                          .op = emit_typed(OP_CHOOSE_I32, type),
-                          .b = left, .c = right, .d = flag });
-}
-
-/* Either flag; -1 is one that is never 1. */
-static int either(struct fusing *fusing, int a, int b)
-{
-    if (a < 0 || b < 0)
-        return a < 0 ? b : a;
-    return operate(fusing, OP_EITHER_I32, a, b);
+    return register_integer(&fusing->generator, TYPE_I32, -1);
 }
 
 static bool needs_partner(const struct level *level)
@@ -237,49 +210,58 @@ static void end_where(struct fusing *fusing, int flag)
 
 /* A digit of a packed key counts from 0. One that no right row can have is
  * made 0, and the key then is as if it were NULL. */
-static int digit(struct fusing *fusing, const struct probe_part *part,
+static int digit(struct generator *generator, const struct probe_part *part,
                  struct value *value)
 {
     const struct range *has = &part->left->range, *range = &part->range;
-    int low = integer(fusing, TYPE_I64, range->low), outside = -1;
+    int low = register_integer(generator, TYPE_I64, range->low), outside = -1;
 
     if (has->low < range->low)
-        outside = operate(fusing, OP_IS_LT_I64, value->r, low);
+        outside = register_binary(generator, OP_IS_LT_I64, value->r, low);
     if (has->high > range->high)
-        outside = either(fusing, outside,
-                         operate(fusing, OP_IS_LT_I64,
-                                 integer(fusing, TYPE_I64, range->high),
-                                 value->r));
+        outside = register_any(
+            generator, outside,
+            register_binary(generator, OP_IS_LT_I64,
+                            register_integer(generator, TYPE_I64, range->high),
+                            value->r));
     if (outside >= 0)
-        value->r = choose(fusing, TYPE_I64, low, value->r, outside);
-    value->null = either(fusing, value->null, outside);
-    return operate(fusing, OP_SUB_I64, value->r, low);
+        value->r =
+            register_choose(generator, TYPE_I64, low, value->r, outside);
+    value->null = register_any(generator, value->null, outside);
+    return register_binary(generator, OP_SUB_I64, value->r, low);
+}
+
+/* Puts a digit behind those of a key. */
+static int add_digit(struct generator *generator, int key, int size, int digit)
+{
+    return register_binary(generator, OP_ADD_I64,
+                           register_binary(generator, OP_MUL_I64, key, size),
+                           digit);
 }
 
 static bool packed_key(struct fusing *fusing, const struct level *level,
                        struct value *key)
 {
     struct binder *binder = fusing->lowering->binder;
+    struct generator *generator = &fusing->generator;
     unsigned count = probe_parts(&level->probe);
 
     *key = (struct value){ .null = -1 };
     if (count == 0)
-        key->r = integer(fusing, TYPE_I64, 0);
+        key->r = register_integer(generator, TYPE_I64, 0);
     for (unsigned i = 0; i < count; i++) {
         struct probe_part part;
         struct value value;
         int size;
         if (!probe_part(binder, &level->probe, i, &part))
             return false;
-        value = value_of(&fusing->generator, part.left, TYPE_I64);
-        value.r = digit(fusing, &part, &value);
-        size = integer(fusing, TYPE_I64,
-                       part.range.high - part.range.low + 1);
+        value = value_of(generator, part.left, TYPE_I64);
+        value.r = digit(generator, &part, &value);
+        size = register_integer(generator, TYPE_I64,
+                                part.range.high - part.range.low + 1);
         key->r = i == 0 ? value.r
-                        : operate(fusing, OP_ADD_I64,
-                                  operate(fusing, OP_MUL_I64, key->r, size),
-                                  value.r);
-        key->null = either(fusing, key->null, value.null);
+                        : add_digit(generator, key->r, size, value.r);
+        key->null = register_any(generator, key->null, value.null);
     }
     return true;
 }
@@ -341,8 +323,8 @@ static bool find_row(struct fusing *fusing, const struct level *level,
         .d = level->build_map[level->key],
         .comment = comment_of(fusing, level) });
     if (key.null >= 0 && !needs_partner(level))
-        *row = choose(fusing, TYPE_I32, integer(fusing, TYPE_I32, -1), *row,
-                      key.null);
+        *row = register_choose(&fusing->generator, TYPE_I32,
+                               no_partner(fusing), *row, key.null);
     return true;
 }
 
@@ -383,11 +365,9 @@ static bool keep_partner(struct fusing *fusing, const struct level *level,
         return false;
     value = value_truth(&fusing->generator, level->rest);
     use_places(fusing, left, count);
-    if (value.null >= 0)
-        value.r = operate(fusing, OP_BOTH_I32, value.r,
-                          negate(fusing, value.null));
-    *row = choose(fusing, TYPE_I32, *row, integer(fusing, TYPE_I32, -1),
-                  value.r);
+    value.r = register_unless(&fusing->generator, value.r, value.null);
+    *row = register_choose(&fusing->generator, TYPE_I32, *row,
+                           no_partner(fusing), value.r);
     return true;
 }
 
@@ -397,13 +377,15 @@ static bool place_mark(struct fusing *fusing, const struct level *level,
 {
     struct binder *binder = fusing->lowering->binder;
     struct made_column *made = arena_alloc(binder->arena, sizeof *made);
-    int zero = integer(fusing, TYPE_I32, 0);
+    struct generator *generator = &fusing->generator;
+    int zero = register_integer(generator, TYPE_I32, 0);
 
     if (made == NULL)
         return error_no_memory(binder->error), false;
     if (!place_both(fusing, level, row))
         return false;
-    made->r = negate(fusing, operate(fusing, OP_IS_LT_I32, row, zero));
+    made->r = register_not(
+        generator, register_binary(generator, OP_IS_LT_I32, row, zero));
     made->null = -1;
     fusing->places[level->node->left->column_count] =
         (struct column_place){ .made = made, .row = -1 };
@@ -412,8 +394,9 @@ static bool place_mark(struct fusing *fusing, const struct level *level,
 
 static void end_by_row(struct fusing *fusing, enum opcode op, int row)
 {
-    emit_jump(&fusing->generator, op, row, integer(fusing, TYPE_I32, 0),
-              fusing->end, (struct position){ 0 });
+    emit_jump(&fusing->generator, op, row,
+              register_integer(&fusing->generator, TYPE_I32, 0), fusing->end,
+              (struct position){ 0 });
 }
 
 /* What becomes of a left row whose right one is known. */

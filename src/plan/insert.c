@@ -3,18 +3,9 @@
  * INSERT. VALUES of constants become vectors of the columns' types: a number
  * that is written as such takes the short way, all else is bound and folded
  * like any expression. Other rows are those of a query.
- *
- * A value is stored as what it is or not at all: a whole number that does not
- * fit its column, and a fraction for a column of whole numbers, are refused.
- * Numbers are rounded to the nearest that a FLOAT or DOUBLE can hold.
  */
+#include "plan/assign.h"
 #include "plan/plan_inner.h"
-
-#include <assert.h>
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* A column of the table while its values come in. */
 struct filling {
@@ -73,9 +64,6 @@ static enum vdbq_status make_room(struct inserting *inserting)
     return VDBQ_OK;
 }
 
-static void store(const struct filling *filling, size_t row,
-                  const struct expression *e);
-
 /* The i-th value of a row is for that column. */
 static void name_column(struct inserting *inserting, unsigned i,
                         unsigned number)
@@ -111,6 +99,29 @@ static enum vdbq_status read_columns(struct inserting *inserting)
             name_column(inserting, i, number);
     }
     return status;
+}
+
+/* A constant of the column's type. */
+static void store(const struct filling *filling, size_t row,
+                  const struct expression *e)
+{
+    switch (type_machine(filling->column->type)) {
+    case TYPE_I32:
+        ((int32_t *)filling->values)[row] = (int32_t)e->integer;
+        break;
+    case TYPE_I64:
+        ((int64_t *)filling->values)[row] = e->integer;
+        break;
+    case TYPE_F32:
+        ((float *)filling->values)[row] = (float)e->real;
+        break;
+    case TYPE_F64:
+        ((double *)filling->values)[row] = e->real;
+        break;
+    default:
+        ((struct vdbq_text *)filling->values)[row] = e->text;
+        break;
+    }
 }
 
 /* A byte a row, once there is a NULL. */
@@ -211,29 +222,6 @@ static bool read_literal(const struct ast_expression *tree,
     return true;
 }
 
-/* A constant of the column's type. */
-static void store(const struct filling *filling, size_t row,
-                  const struct expression *e)
-{
-    switch (type_machine(filling->column->type)) {
-    case TYPE_I32:
-        ((int32_t *)filling->values)[row] = (int32_t)e->integer;
-        break;
-    case TYPE_I64:
-        ((int64_t *)filling->values)[row] = e->integer;
-        break;
-    case TYPE_F32:
-        ((float *)filling->values)[row] = (float)e->real;
-        break;
-    case TYPE_F64:
-        ((double *)filling->values)[row] = e->real;
-        break;
-    default:
-        ((struct vdbq_text *)filling->values)[row] = e->text;
-        break;
-    }
-}
-
 /* `*computed`: it is no constant, so that the rows must be a query's. */
 static enum vdbq_status fill_value(struct inserting *inserting,
                                    struct filling *filling, size_t row,
@@ -278,137 +266,6 @@ static enum vdbq_status fill_row(struct inserting *inserting,
                    : inserting->binder->error->status;
     }
     return status;
-}
-
-/* ------------------------------------------------------------ assigning -- */
-
-static struct expression *refuse_fraction(struct binder *binder,
-                                          const struct expression *e,
-                                          const struct column *column)
-{
-    char number[32];
-
-    text_from_double(e->real, number);
-    error_at(binder->error, VDBQ_TYPE, e->at,
-             "%s is not a whole number, and column %s is %s", number,
-             column->name, vdbq_type_name(column->type));
-    error_hint(binder->error, "CAST(%s AS %s) cuts the fraction off", number,
-               vdbq_type_name(column->type));
-    return NULL;
-}
-
-static struct expression *refuse_range(struct binder *binder,
-                                       const struct expression *e,
-                                       const struct column *column)
-{
-    char number[32];
-
-    if (is_float(e->type))
-        text_from_double(e->real, number);
-    else
-        snprintf(number, sizeof number, "%lld", (long long)e->integer);
-    error_at(binder->error, VDBQ_RANGE, e->at,
-             "%s does not fit column %s, which is %s", number, column->name,
-             vdbq_type_name(column->type));
-    return NULL;
-}
-
-/* A number that is known keeps its value or is refused. */
-static struct expression *assigned_number(struct binder *binder,
-                                          struct expression *e,
-                                          const struct column *column)
-{
-    const double largest = 3.4028235677973366e38; /* rounds to infinity */
-    int64_t limit = column->type == VDBQ_BIGINT     ? INT64_MAX
-                    : column->type == VDBQ_SMALLINT ? INT16_MAX
-                                                    : INT32_MAX;
-
-    if (column->type == VDBQ_FLOAT && is_float(e->type)
-        && fabs(e->real) >= largest && !isinf(e->real))
-        return refuse_range(binder, e, column);
-    if (column->type == VDBQ_FLOAT && is_float(e->type))
-        return expression_real(binder, VDBQ_FLOAT, (double)(float)e->real,
-                               e->at);
-    if (!is_integer((int)column->type))
-        return e;
-    if (is_float(e->type)) {
-        if (!(e->real >= -0x1p63 && e->real < 0x1p63))
-            return refuse_range(binder, e, column);
-        if (e->real != floor(e->real))
-            return refuse_fraction(binder, e, column);
-        return expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
-    }
-    if (e->type != VDBQ_DECIMAL
-        && (e->integer < -limit - 1 || e->integer > limit))
-        return refuse_range(binder, e, column);
-    return e;
-}
-
-static struct expression *refuse_text(struct binder *binder,
-                                      const struct expression *e,
-                                      const struct column *column)
-{
-    error_at(binder->error, VDBQ_TYPE, e->at,
-             "column %s is %s, and this is a TEXT", column->name,
-             vdbq_type_name(column->type));
-    error_hint(binder->error, "CAST(... AS %s) reads numbers from texts",
-               vdbq_type_name(column->type));
-    return NULL;
-}
-
-struct expression *expression_assigned(struct binder *binder,
-                                       struct expression *e,
-                                       const struct column *column)
-{
-    struct ast_type type = { .type = column->type,
-                             .precision = column->precision,
-                             .scale = column->scale };
-
-    if (e->type == VDBQ_TEXT && is_number((int)column->type)
-        && column->type != VDBQ_DECIMAL && column->type != VDBQ_BOOLEAN
-        && !is_null_constant(e)) {
-        if (e->kind != EXPRESSION_CONSTANT)
-            return refuse_text(binder, e, column);
-        e = expression_text_number(binder, e);
-    }
-    if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->null
-        && is_number(e->type) && is_number((int)column->type)) {
-        e = assigned_number(binder, e, column);
-        if (e != NULL && e->integer != 0 && is_float(e->type)
-            && is_integer((int)column->type))
-            e = assigned_number(binder, e, column);
-    }
-    return e ? expression_cast(binder, e, type, e->at) : NULL;
-}
-
-struct expression *expression_default(struct binder *binder,
-                                      const struct column *column,
-                                      struct position at)
-{
-    struct ast_type type = { .type = column->type,
-                             .precision = column->precision,
-                             .scale = column->scale };
-    struct expression *e = expression_null(binder, (int)column->type, at);
-    struct ast_statement *statement;
-    struct text sql = { 0 };
-    struct binder inner = *binder;
-    size_t consumed;
-
-    if (column->default_sql == NULL || e == NULL)
-        return e ? expression_cast(binder, e, type, at) : NULL;
-    text_print(&sql, "SELECT %s", column->default_sql);
-    inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
-    inner.sql_length = sql.length;
-    text_finish(&sql);
-    if (inner.sql == NULL)
-        return error_no_memory(binder->error), NULL;
-    e = NULL;
-    if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
-                  &consumed, binder->error) == VDBQ_OK)
-        e = bind_expression(
-            &inner, statement->query->select.results->expression);
-    binder->machine = inner.machine;
-    return e ? expression_assigned(binder, e, column) : NULL;
 }
 
 /* ---------------------------------------------------------- from queries -- */

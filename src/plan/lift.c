@@ -53,23 +53,13 @@ static bool is_ready(struct expression *e)
            && expression_each(e, seek, &window);
 }
 
-static bool is_known(const struct lifting *lifting,
-                     const struct expression *e)
-{
-    for (size_t i = 0; i < lifting->found.count; i++)
-        if (expression_same(
-                VECTOR_ITEMS(&lifting->found, struct expression *)[i], e))
-            return true;
-    return false;
-}
-
 static bool collect(void *context, struct expression **operand)
 {
     struct lifting *lifting = context;
     struct expression *e = *operand;
 
     if (e->kind == lifting->kind && is_ready(e))
-        return is_known(lifting, e)
+        return expression_find(&lifting->found, 0, e) >= 0
                || vector_append(&lifting->found, operand, 1);
     return expression_each(e, collect, context);
 }
@@ -80,13 +70,12 @@ static struct expression *stand_in(void *context, struct expression *e,
                                    bool *failed)
 {
     const struct lifting *lifting = context;
+    int number = expression_find(&lifting->found, 0, e);
 
     (void)failed;
-    for (size_t i = 0; i < lifting->stands.count; i++)
-        if (expression_same(
-                VECTOR_ITEMS(&lifting->found, struct expression *)[i], e))
-            return VECTOR_ITEMS(&lifting->stands, struct expression *)[i];
-    return NULL;
+    return number >= 0 && (size_t)number < lifting->stands.count
+               ? VECTOR_ITEMS(&lifting->stands, struct expression *)[number]
+               : NULL;
 }
 
 /* The expression stands for what was found next. */

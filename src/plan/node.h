@@ -58,6 +58,9 @@ struct binder;
 
 /* Functions that return a pointer return NULL where they fail, with the
  * failure in the binder's error. A node shares its columns' names. */
+/* Of any kind, with so many columns, which are to be filled. */
+struct node *node_new(struct binder *binder, enum node_kind kind,
+                      struct node *below, unsigned column_count);
 struct node *node_once(struct binder *binder);
 struct node *node_table(struct binder *binder, const struct table *table);
 /* Results are copied, `count` of them, named by `names` (may be NULL). */

@@ -94,8 +94,7 @@ static bool is_key(const struct outer *outer, const struct expression *e,
 {
     int left, right;
 
-    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_EQ
-        || e->faults)
+    if (!is_equality(e) || e->faults)
         return false;
     left = sides_of(outer, e->left);
     right = sides_of(outer, e->right);

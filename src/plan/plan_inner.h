@@ -7,22 +7,29 @@
  *   from.c           FROM becomes joined nodes
  *   bind.c           the tree becomes expressions, leaves first ...
  *   bind_function.c  ... calls of functions, aggregates and windows, too
- *   type.c           each operator gets its type; conversions are put in
+ *   expression_new.c new ones are made, folded where they are constant
+ *   meet.c           operands of different types are brought to one
+ *   type.c           each operator gets its type
  *   convert.c        casts between the types of SQL
  *   values.c         constants that are rows: VALUES, long lists of IN
  *   range.c          what its register can hold, and so which opcode will do
  *   fold.c           what is constant is computed, by the machine itself
- *   select.c         a SELECT becomes nodes
+ *   select.c         a SELECT becomes nodes ...
+ *   select_group.c   ... those of its groups, too
  *   query.c          ... and what stands around it: UNION, ORDER BY, LIMIT
+ *   node.c           a node is made, with its columns
+ *   node_select.c    ... and those that compute are put together
  *   lift.c           what the machine cannot compute gets its own node
  *   unnest.c         ... unless it is a subquery that a join can answer ...
- *   pull.c           ... by what can be taken out of it
+ *   pull.c           ... by what can be taken out of it ...
+ *   pull_group.c     ... also where it groups
  *   split.c          conditions are taken apart
  *   push.c           ... and tested as far down as they can be
  *   estimate.c       how many rows a condition keeps, and pairs there are ...
  *   estimate_node.c  ... and so how many rows each node gives
  *   unique_key.c     proof that a row has at most one partner
- *   join_order.c     the order of joins that costs least
+ *   join_problem.c   what is known of leaves and conditions between them ...
+ *   join_order.c     ... and the order of joins that costs least
  *   order.c          joins are made in it, conditions get their places
  *   outer.c          ... but outer ones stay where they are
  *   bounds.c         what comparisons of two sides bound ...
@@ -35,15 +42,20 @@
  *   probe.c          ... where one number tells which one
  *   codegen.c        a program: its head, the condition, the result columns
  *   condition.c      conditions become jumps
- *   value.c          expressions become registers
+ *   value.c          expressions become registers ...
+ *   value_load.c     ... what is loaded ...
+ *   value_operator.c ... and what operators make of it
+ *   registers.c      registers that are made of others
  *   emit.c           instructions, labels, registers (emit.h)
  *
- * ddl.c, insert.c and change.c plan the other statements.
+ * ddl.c, insert.c and change.c plan the other statements; assign.c makes values
+ * for columns of what they are given.
  */
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
 #include "plan/emit.h"
+#include "plan/expression_new.h"
 #include "plan/node.h"
 #include "plan/plan.h"
 
@@ -105,13 +117,6 @@ struct binder {
  * Functions of the planner that return a pointer return NULL where they
  * fail, with the failure in the binder's error.
  */
-
-/* A vector whose items live in an arena: nobody finishes it, and nothing is
- * added to it. One moves what a vector has there, the other copies it. False:
- * no memory. */
-bool arena_vector(struct arena *arena, struct vector *vector);
-bool arena_vector_copy(struct arena *arena, const struct vector *from,
-                       struct vector *to);
 
 /* names.c */
 const struct table *find_table(const struct binder *binder,
@@ -196,71 +201,24 @@ struct order_term order_term(const struct ast_order *order,
 enum vdbq_status bind_limit(struct binder *binder,
                             const struct ast_query *query, struct node **node);
 
-/* type.c: they make new expressions, folded where they are constant. */
-struct expression *expression_new(struct binder *binder,
-                                  enum expression_kind kind, int type,
-                                  struct position at);
-/* Notes where it is written, for EXPLAIN: not in a view, whose text is another
- * one than the statement's. */
-void expression_place(const struct binder *binder, struct expression *e,
-                      const struct ast_expression *tree);
-/* A new expression with its operands: folded where they are constant. */
-struct expression *expression_finish(struct binder *binder,
-                                     struct expression *e);
-/* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
-int known_truth(const struct expression *e);
-struct expression *expression_null(struct binder *binder, int type,
-                                   struct position at);
-struct expression *expression_integer(struct binder *binder, int64_t value,
-                                      struct position at);
-struct expression *expression_truth(struct binder *binder, bool value,
-                                    struct position at);
-/* `type` is VDBQ_FLOAT or VDBQ_DOUBLE. */
-struct expression *expression_real(struct binder *binder, int type,
-                                   double value, struct position at);
-struct expression *expression_text(struct binder *binder,
-                                   struct vdbq_text text, struct position at);
-/* `tree` gives the place, and may be any. */
+/* type.c: an operator with its type. `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
                                        struct expression *left,
                                        struct expression *right,
                                        const struct ast_expression *tree);
-struct expression *expression_choice(struct binder *binder,
-                                     struct expression *condition,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     struct position at);
-/* The operand; where `refused` is true the query fails with the message. */
-struct expression *expression_check(struct binder *binder,
-                                    struct expression *operand,
-                                    struct expression *refused,
-                                    const char *message);
-/* `nan`: the result can be not-a-number. */
-struct expression *expression_math(struct binder *binder, enum opcode op,
-                                   int type, struct expression *left,
-                                   struct expression *right, bool nan,
-                                   struct position at);
-/* A conversion that the machine's Cast makes. */
-struct expression *expression_number(struct binder *binder,
-                                     struct expression *operand, int type,
-                                     struct position at);
-/* Brings two operands to one type; VDBQ_TYPE_NONE, with a failure, where
- * there is none. */
-int expression_meet(struct binder *binder, struct expression **left,
-                    struct expression **right, struct position at);
 
-/* A part of a date or a time. */
+/* convert.c: a part of a date or a time. */
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at);
-/* A date or a time moved by so many units; convert.c. */
+/* A date or a time moved by so many units. */
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
                                     enum ast_unit unit, int64_t count,
                                     struct position at);
 
-/* convert.c: CAST. */
+/* CAST. */
 struct expression *expression_cast(struct binder *binder,
                                    struct expression *operand,
                                    struct ast_type type, struct position at);
@@ -421,15 +379,6 @@ enum vdbq_status codegen_select(const struct binder *binder,
 
 /* ------------------------------------------------- other statements -- */
 
-/* A value of a type for a column: converted, or refused where it would be
- * another one. */
-struct expression *expression_assigned(struct binder *binder,
-                                       struct expression *e,
-                                       const struct column *column);
-/* The value of a column that nothing is said of. */
-struct expression *expression_default(struct binder *binder,
-                                      const struct column *column,
-                                      struct position at);
 enum vdbq_status plan_create_table(const struct ast_create *create,
                                    struct binder *binder, struct plan *plan);
 enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,

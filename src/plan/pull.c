@@ -6,9 +6,7 @@
  * conditions need. Where a condition would mean something else outside, as
  * behind a LIMIT, pulling is refused, and nothing has changed.
  */
-#include "plan/pull.h"
-
-#include <string.h>
+#include "plan/pull_inner.h"
 
 /* ------------------------------------------------------------- looking -- */
 
@@ -48,15 +46,13 @@ bool pull_is_outer(const struct vector *parameters,
     return look_at(parameters, e).outer;
 }
 
-/* Whether an equality has columns on one side and the outer query's values,
- * and nothing else, on the other. */
 bool pull_equality(const struct vector *parameters,
                    const struct expression *e, struct expression **inner,
                    struct expression **outer)
 {
     struct looking left, right;
 
-    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_EQ)
+    if (!is_equality(e))
         return false;
     left = look_at(parameters, e->left);
     right = look_at(parameters, e->right);
@@ -90,13 +86,13 @@ static bool node_is_outer(const struct vector *parameters,
 
 /* ----------------------------------------------------------- renumbering -- */
 
-static struct node *refuse(struct pulling *pulling)
+struct node *pull_refuse(struct pulling *pulling)
 {
     pulling->refused = true;
     return NULL;
 }
 
-static struct node *fail(struct pulling *pulling)
+struct node *pull_fail(struct pulling *pulling)
 {
     error_no_memory(pulling->binder->error);
     return NULL;
@@ -115,10 +111,8 @@ static bool renumber_parts(struct pulling *pulling, size_t first,
     return true;
 }
 
-/* A node with other columns has its old ones again, in front: old column i is
- * columns[i]. What is added stands behind them. */
-static struct node *in_front(struct pulling *pulling, struct node *node,
-                             const int *columns, unsigned count)
+struct node *pull_in_front(struct pulling *pulling, struct node *node,
+                           const int *columns, unsigned count)
 {
     struct binder *binder = pulling->binder;
     unsigned all = node->column_count, placed = count;
@@ -130,7 +124,7 @@ static struct node *in_front(struct pulling *pulling, struct node *node,
     struct node *select;
 
     if (results == NULL || names == NULL || now == NULL)
-        return fail(pulling);
+        return pull_fail(pulling);
     for (unsigned i = 0; i < all; i++)
         now[i] = -1;
     for (unsigned i = 0; i < count; i++)
@@ -160,12 +154,10 @@ struct widening {
 /* The number of a result; added where there is none yet. */
 static int result_for(struct widening *widening, struct expression *e)
 {
-    for (size_t i = 0; i < widening->results.count; i++)
-        if (expression_same(VECTOR_ITEMS(&widening->results,
-                                         struct expression *)[i], e))
-            return (int)i;
-    if (!vector_append(&widening->results, &e, 1))
-        return -1;
+    int number = expression_find(&widening->results, 0, e);
+
+    if (number >= 0 || !vector_append(&widening->results, &e, 1))
+        return number;
     return (int)widening->results.count - 1;
 }
 
@@ -233,7 +225,7 @@ static bool split_where(struct pulling *pulling, struct expression *where,
         if (pull_is_outer(pulling->parameters, e)) {
             pulling->refused |= e->faults;
             done = vector_append(&pulling->parts, &e, 1)
-                   || fail(pulling) != NULL;
+                   || pull_fail(pulling) != NULL;
         } else {
             *stays = *stays ? expression_operator(pulling->binder, AST_AND,
                                                   *stays, e, &place)
@@ -254,7 +246,7 @@ static struct node *widened(struct widening *widening,
     const char **names;
 
     if (!vector_append(&widening->results, node->results, node->column_count))
-        return fail(pulling);
+        return pull_fail(pulling);
     for (size_t i = 0; i < pulling->parts.count; i++) {
         struct expression **part = vector_at(&pulling->parts, i);
         *part = widen_for(widening, *part);
@@ -264,7 +256,7 @@ static struct node *widened(struct widening *widening,
     count = (unsigned)widening->results.count;
     names = arena_alloc(pulling->binder->arena, (count + 1) * sizeof(*names));
     if (names == NULL)
-        return fail(pulling);
+        return pull_fail(pulling);
     for (unsigned i = 0; i < count; i++)
         names[i] = i < node->column_count ? node->columns[i].name : "";
     return node_select(pulling->binder, below, where,
@@ -281,7 +273,7 @@ static struct node *pull_select(struct pulling *pulling, struct node *node)
     for (unsigned i = 0; i < node->column_count; i++)
         if (node->results[i]->faults
             || pull_is_outer(pulling->parameters, node->results[i]))
-            return refuse(pulling);
+            return pull_refuse(pulling);
     below = pull_conditions(pulling, node->left);
     if (below != NULL && (node->where == NULL
                           || split_where(pulling, node->where, &where)))
@@ -303,7 +295,7 @@ static int *joined_columns(struct pulling *pulling, const struct node *node,
         arena_alloc(pulling->binder->arena, (count + 1) * sizeof *columns);
 
     if (columns == NULL)
-        return fail(pulling), NULL;
+        return pull_fail(pulling), NULL;
     for (unsigned i = 0; i < count; i++)
         columns[i] = (int)(i < before ? i : i - before + left->column_count);
     return columns;
@@ -353,7 +345,7 @@ static struct node *rejoin(struct pulling *pulling, const struct node *node,
         if (made->where == NULL)
             return NULL;
     }
-    return in_front(pulling, made, columns, node->column_count);
+    return pull_in_front(pulling, made, columns, node->column_count);
 }
 
 /* Parts of the right side are over the right side alone, until they are
@@ -373,7 +365,7 @@ static struct node *pull_right(struct pulling *pulling, struct node *node,
                                             struct expression *)[i];
         e = expression_moved_by(pulling->binder, e, (int)moved);
         done = e != NULL && (vector_append(&before, &e, 1)
-                             || fail(pulling) != NULL);
+                             || pull_fail(pulling) != NULL);
     }
     vector_finish(&pulling->parts);
     pulling->parts = before;
@@ -385,147 +377,11 @@ static struct node *pull_join(struct pulling *pulling, struct node *node)
     struct node *left, *right = node->right;
 
     if (!can_pull_join(pulling, node))
-        return refuse(pulling);
+        return pull_refuse(pulling);
     left = pull_conditions(pulling, node->left);
     if (left != NULL && node->join.kind == JOIN_INNER)
         right = pull_right(pulling, node->right, left->column_count);
     return left && right ? rejoin(pulling, node, left, right) : NULL;
-}
-
-/* -------------------------------------------------------------- groups -- */
-
-/* The keys that the parts add, over `below`: each part compares one column
- * with outer values. False: one does not, or there is no memory. */
-static bool added_keys(struct pulling *pulling, struct vector *keys)
-{
-    for (size_t i = 0; i < pulling->parts.count; i++) {
-        struct expression *part = VECTOR_ITEMS(&pulling->parts,
-                                               struct expression *)[i];
-        struct expression *inner, *outer;
-        if (!pull_equality(pulling->parameters, part, &inner, &outer)
-            || inner->kind != EXPRESSION_COLUMN) {
-            pulling->refused = true;
-            return false;
-        }
-        if (!vector_append(keys, &inner->column, 1))
-            return fail(pulling), false;
-    }
-    return true;
-}
-
-/* Old keys, added ones, and then whatever was there. */
-static struct node *keyed(struct pulling *pulling, struct node *below,
-                          unsigned old, const struct vector *keys)
-{
-    struct binder *binder = pulling->binder;
-    unsigned added = (unsigned)keys->count, all = below->column_count + added;
-    struct expression **results =
-        arena_alloc(binder->arena, (all + 1) * sizeof(*results));
-
-    if (results == NULL)
-        return fail(pulling);
-    for (unsigned i = 0; i < all; i++) {
-        unsigned from = i < old ? i : i - added;
-        if (i >= old && i < old + added)
-            from = (unsigned)VECTOR_ITEMS(keys, int)[i - old];
-        results[i] =
-            node_column(binder, below, from, (struct position){ 0 });
-        if (results[i] == NULL)
-            return NULL;
-    }
-    return node_select(binder, below, NULL, results, NULL, all);
-}
-
-/* Aggregates of columns that moved behind added keys. */
-static bool move_aggregates(struct pulling *pulling,
-                            const struct step_group *group, unsigned added,
-                            struct vector *aggregates)
-{
-    for (size_t i = 0; i < group->aggregates.count; i++) {
-        struct step_aggregate aggregate = VECTOR_ITEMS(
-            &group->aggregates, struct step_aggregate)[i];
-        if (aggregate.column >= (int)group->keys)
-            aggregate.column += (int)added;
-        if (aggregate.filter >= (int)group->keys)
-            aggregate.filter += (int)added;
-        if (!vector_append(aggregates, &aggregate, 1))
-            return fail(pulling), false;
-    }
-    return true;
-}
-
-/* The parts are about the added keys now, the first of which is column
- * `first` of the group. */
-static bool regard_keys(struct pulling *pulling, const struct node *group,
-                        unsigned first)
-{
-    for (size_t i = 0; i < pulling->parts.count; i++) {
-        struct expression **part = vector_at(&pulling->parts, i);
-        struct ast_expression place = { .at = (*part)->at };
-        struct expression *inner, *outer;
-        pull_equality(pulling->parameters, *part, &inner, &outer);
-        inner = node_column(pulling->binder, group, first + (unsigned)i,
-                            inner->at);
-        *part = inner ? expression_operator(pulling->binder, AST_EQ, inner,
-                                            outer, &place)
-                      : NULL;
-        if (*part == NULL)
-            return false;
-    }
-    return true;
-}
-
-/* Groups by the added keys, too; these stand behind the old ones. */
-static struct node *regroup(struct pulling *pulling, const struct node *node,
-                            struct node *below)
-{
-    const struct step_group *group = &node->group;
-    struct vector keys = VECTOR(int);
-    struct vector aggregates = VECTOR(struct step_aggregate);
-    struct node *made = NULL;
-    unsigned added;
-
-    if (added_keys(pulling, &keys))
-        made = keyed(pulling, below, group->keys, &keys);
-    added = (unsigned)keys.count;
-    if (made != NULL
-        && move_aggregates(pulling, group, added, &aggregates))
-        made = node_group(pulling->binder, made, group->keys + added,
-                          &aggregates);
-    else
-        made = NULL;
-    vector_finish(&keys);
-    vector_finish(&aggregates);
-    return made && regard_keys(pulling, made, group->keys) ? made : NULL;
-}
-
-static struct node *pull_group(struct pulling *pulling, struct node *node)
-{
-    struct node *below, *made;
-    unsigned added;
-    int *columns;
-
-    if (node->group.keys == 0)
-        return refuse(pulling);
-    below = pull_conditions(pulling, node->left);
-    made = below ? regroup(pulling, node, below) : NULL;
-    if (made == NULL)
-        return NULL;
-    columns = arena_alloc(pulling->binder->arena,
-                          (node->column_count + 1) * sizeof *columns);
-    if (columns == NULL)
-        return fail(pulling);
-    added = made->column_count - node->column_count;
-    for (unsigned i = 0; i < node->column_count; i++)
-        columns[i] = (int)(i < node->group.keys ? i : i + added);
-    return in_front(pulling, made, columns, node->column_count);
-}
-
-struct node *pull_whole_group(struct pulling *pulling, struct node *node)
-{
-    struct node *below = pull_conditions(pulling, node->left);
-
-    return below ? regroup(pulling, node, below) : NULL;
 }
 
 /* -------------------------------------------------------------- others -- */
@@ -537,15 +393,15 @@ static struct node *pull_sort(struct pulling *pulling, struct node *node)
     int *columns;
 
     if (node->sort.limit != UINT64_MAX || node->sort.offset > 0)
-        return refuse(pulling);
+        return pull_refuse(pulling);
     below = pull_conditions(pulling, node->left);
     columns = arena_alloc(pulling->binder->arena,
                           (node->column_count + 1) * sizeof *columns);
     if (below == NULL || columns == NULL)
-        return columns ? NULL : fail(pulling);
+        return columns ? NULL : pull_fail(pulling);
     for (unsigned i = 0; i < node->column_count; i++)
         columns[i] = (int)i;
-    return in_front(pulling, below, columns, node->column_count);
+    return pull_in_front(pulling, below, columns, node->column_count);
 }
 
 struct node *pull_conditions(struct pulling *pulling, struct node *node)
@@ -562,6 +418,6 @@ struct node *pull_conditions(struct pulling *pulling, struct node *node)
     case NODE_SORT:
         return pull_sort(pulling, node);
     default:
-        return refuse(pulling);
+        return pull_refuse(pulling);
     }
 }

@@ -3,6 +3,7 @@
  * A query: a SELECT, a VALUES, or two queries joined by a set operator, with
  * WITH in front and ORDER BY and LIMIT behind.
  */
+#include "plan/meet.h"
 #include "plan/plan_inner.h"
 
 #include <stdio.h>

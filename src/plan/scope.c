@@ -4,6 +4,7 @@
  * around it. The latter is a parameter of the inner query: whatever row the
  * outer one is at gives its value.
  */
+#include "plan/meet.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>

@@ -1,162 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators get their types, and operands of different types are converted:
+ * Operators get their types, once their operands met in one (meet.h):
  *
- *   operands                   meet as      + - * / give   % gives
- *   integers, BOOLEAN          integers     BIGINT         BIGINT
- *   DECIMAL with these         DECIMAL      DECIMAL, / DOUBLE  DECIMAL
- *   FLOAT with FLOAT           FLOAT        FLOAT          DOUBLE
- *   FLOAT with a literal       FLOAT        FLOAT          DOUBLE
- *   DECIMAL with a literal     DECIMAL      DECIMAL, / DOUBLE  DECIMAL
- *   all other numbers          DOUBLE       DOUBLE         DOUBLE
- *   DATE with TIMESTAMP        TIMESTAMP
- *   text with a literal text   what the text is read as
+ *   operands                   + - * / give          % gives
+ *   integers, BOOLEAN          BIGINT                BIGINT
+ *   that meet as DECIMAL       DECIMAL, / DOUBLE     DECIMAL
+ *   that meet as FLOAT         FLOAT                 DOUBLE
+ *   that meet as DOUBLE        DOUBLE                DOUBLE
  *
- * A literal that is too large for a FLOAT stays what it is. Remainders are
- * those of integers: floats are cut to BIGINT first. Whatever meets NULL in
- * arithmetic or a comparison is NULL. Dates move by whole days.
+ * Remainders are those of integers: floats are cut to BIGINT first. Whatever
+ * meets NULL in arithmetic or a comparison is NULL. Dates move by whole days.
  */
+#include "plan/meet.h"
 #include "plan/plan_inner.h"
 
-#include <assert.h>
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static struct expression *logic(struct binder *binder,
-                                enum ast_operator operator,
-                                struct expression *left,
-                                struct expression *right,
-                                const struct ast_expression *tree);
-
-/* ----------------------------------------------------------- constants -- */
-
-struct expression *expression_new(struct binder *binder,
-                                  enum expression_kind kind, int type,
-                                  struct position at)
-{
-    struct expression *e = arena_alloc(binder->arena, sizeof *e);
-
-    if (e == NULL) {
-        error_no_memory(binder->error);
-        return NULL;
-    }
-    e->kind = kind;
-    e->type = type;
-    e->machine = type == VDBQ_TEXT ? TYPE_I32
-                                   : type_machine((enum vdbq_type)type);
-    e->at = at;
-    return e;
-}
-
-static struct expression *constant(struct binder *binder, int type,
-                                   struct position at)
-{
-    struct expression *e =
-        expression_new(binder, EXPRESSION_CONSTANT, type, at);
-
-    if (e != NULL)
-        e->literal = true;
-    return e;
-}
-
-struct expression *expression_null(struct binder *binder, int type,
-                                   struct position at)
-{
-    struct expression *e = constant(binder, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->null = true;
-    range_constant(e);
-    return e;
-}
-
-struct expression *expression_integer(struct binder *binder, int64_t value,
-                                      struct position at)
-{
-    struct expression *e = constant(binder, VDBQ_BIGINT, at);
-
-    if (e == NULL)
-        return NULL;
-    e->integer = value;
-    range_constant(e);
-    return e;
-}
-
-struct expression *expression_truth(struct binder *binder, bool value,
-                                    struct position at)
-{
-    struct expression *e = expression_integer(binder, value, at);
-
-    if (e != NULL)
-        e->type = VDBQ_INTEGER;
-    return e;
-}
-
-struct expression *expression_real(struct binder *binder, int type,
-                                   double value, struct position at)
-{
-    struct expression *e = constant(binder, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->real = value;
-    range_constant(e);
-    return e;
-}
-
-struct expression *expression_text(struct binder *binder,
-                                   struct vdbq_text text, struct position at)
-{
-    struct expression *e = constant(binder, VDBQ_TEXT, at);
-
-    if (e == NULL)
-        return NULL;
-    e->text = text;
-    range_constant(e);
-    return e;
-}
-
-/* -------------------------------------------------------------- making -- */
-
-static size_t size_of(const struct expression *e)
-{
-    return e == NULL ? 0 : e->size > 0 ? e->size : 1;
-}
-
-struct expression *expression_finish(struct binder *binder,
-                                     struct expression *e)
-{
-    const struct expression *left = e->left, *right = e->right;
-    bool constant = left->kind == EXPRESSION_CONSTANT
-                    && (right == NULL || right->kind == EXPRESSION_CONSTANT)
-                    && (e->condition == NULL
-                        || e->condition->kind == EXPRESSION_CONSTANT);
-
-    e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);
-    if (e->size > EXPRESSION_PARTS_MAX) {
-        error_at(binder->error, VDBQ_LIMIT, e->at,
-                 "the expression has more than %d parts", EXPRESSION_PARTS_MAX);
-        return NULL;
-    }
-    range_update(e);
-    if (!constant)
-        return e;
-    e->literal = left->literal && (right == NULL || right->literal);
-    return fold(binder, e) == VDBQ_OK ? e : NULL;
-}
-
-void expression_place(const struct binder *binder, struct expression *e,
-                      const struct ast_expression *tree)
-{
-    if (binder->views > 0)
-        return;
-    e->begin = tree->begin;
-    e->end = tree->end;
-}
 
 /* An operator whose operands have their types. */
 static struct expression *operation(struct binder *binder,
@@ -177,322 +35,6 @@ static struct expression *operation(struct binder *binder,
     e->right = right;
     expression_place(binder, e, tree);
     return expression_finish(binder, e);
-}
-
-struct expression *expression_number(struct binder *binder,
-                                     struct expression *operand, int type,
-                                     struct position at)
-{
-    struct expression *e = expression_new(binder, EXPRESSION_CAST, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->left = operand;
-    return expression_finish(binder, e);
-}
-
-struct expression *expression_check(struct binder *binder,
-                                    struct expression *operand,
-                                    struct expression *refused,
-                                    const char *message)
-{
-    struct expression *e = expression_new(binder, EXPRESSION_CHECK,
-                                          operand->type, operand->at);
-
-    if (e == NULL)
-        return NULL;
-    e->left = operand;
-    e->condition = refused;
-    e->call = message;
-    e->precision = operand->precision;
-    e->scale = operand->scale;
-    return expression_finish(binder, e);
-}
-
-struct expression *expression_math(struct binder *binder, enum opcode op,
-                                   int type, struct expression *left,
-                                   struct expression *right, bool nan,
-                                   struct position at)
-{
-    struct expression *e = expression_new(binder, EXPRESSION_MATH, type, at);
-
-    if (e == NULL)
-        return NULL;
-    e->op = op;
-    e->left = left;
-    e->right = right;
-    e->null_at_nan = nan;
-    if (is_null_constant(left) || (right && is_null_constant(right)))
-        return expression_null(binder, type, at);
-    return expression_finish(binder, e);
-}
-
-int known_truth(const struct expression *e)
-{
-    if (e->kind != EXPRESSION_CONSTANT || e->null)
-        return -1;
-    return is_float(e->type) ? e->real != 0 : e->integer != 0;
-}
-
-/* What a condition that is known chooses; a NULL has the other's type. */
-static struct expression *chosen(struct binder *binder,
-                                 const struct expression *condition,
-                                 struct expression *left,
-                                 struct expression *right)
-{
-    bool holds = known_truth(condition) == 1;
-    struct expression *e = holds ? left : right;
-    const struct expression *other = holds ? right : left;
-
-    return is_null_constant(e)
-                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
-               ? expression_null(binder, other->type, e->at) : e;
-}
-
-struct expression *expression_choice(struct binder *binder,
-                                     struct expression *condition,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     struct position at)
-{
-    struct expression *e;
-
-    if (condition->kind == EXPRESSION_CONSTANT)
-        return chosen(binder, condition, left, right);
-    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
-        return NULL;
-    e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
-    if (e == NULL)
-        return NULL;
-    e->condition = condition;
-    e->left = left;
-    e->right = right;
-    e->precision = left->precision;
-    e->scale = left->scale;
-    return expression_finish(binder, e);
-}
-
-/* ------------------------------------------------------------- meeting -- */
-
-/* The value of a literal as a FLOAT; infinite where it is too large. */
-static double as_float(const struct expression *literal)
-{
-    double value = literal->real;
-
-    if (!is_float(literal->type))
-        return (double)(float)literal->integer;
-    if (fabs(value) > (double)FLT_MAX && !isinf(value))
-        return value > 0 ? INFINITY : -INFINITY;
-    return (double)(float)value;
-}
-
-/* Whether a constant takes the type of a FLOAT. What is just above FLT_MAX,
- * and would be rounded to it, may stay what it is. */
-static bool takes_float(const struct expression *e)
-{
-    return e->kind == EXPRESSION_CONSTANT && e->literal
-           && (isinf(e->real) || !isinf(as_float(e)));
-}
-
-static struct expression *as_type(struct binder *binder,
-                                  struct expression *e, int type)
-{
-    if (e->type == type)
-        return e;
-    if (is_null_constant(e))
-        return expression_null(binder, type, e->at);
-    if (type == VDBQ_FLOAT && e->kind == EXPRESSION_CONSTANT && e->literal)
-        return expression_real(binder, VDBQ_FLOAT, as_float(e), e->at);
-    return expression_cast_plain(binder, e, type, e->at);
-}
-
-/* A literal like 0.05 as the DECIMAL that it reads as; itself where it has
- * too many digits. */
-static struct expression *literal_decimal(struct binder *binder,
-                                          struct expression *e)
-{
-    char digits[64];
-    const char *point;
-    struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
-
-    if (e->kind != EXPRESSION_CONSTANT || !e->literal
-        || e->type != VDBQ_DOUBLE || !(fabs(e->real) < 1e9))
-        return e;
-    snprintf(digits, sizeof digits, "%.9f", e->real);
-    if (fabs(strtod(digits, NULL) - e->real) > fabs(e->real) * 1e-14)
-        return e;
-    point = strchr(digits, '.');
-    type.scale = (unsigned)strlen(point + 1);
-    while (type.scale > 0 && point[type.scale] == '0')
-        type.scale--;
-    return expression_cast(binder, e, type, e->at);
-}
-
-/* Numbers, one of them a DECIMAL and none a float: the same scale. */
-static bool meet_decimals(struct binder *binder, struct expression **left,
-                          struct expression **right, struct position at)
-{
-    unsigned scale = (*left)->scale > (*right)->scale ? (*left)->scale
-                                                      : (*right)->scale;
-
-    *left = expression_scale(binder, *left, scale, at);
-    if (*left != NULL)
-        *right = expression_scale(binder, *right, scale, at);
-    return *left != NULL && *right != NULL;
-}
-
-static int meeting_float(const struct expression *left,
-                         const struct expression *right)
-{
-    bool left_float = left->type == VDBQ_FLOAT;
-    bool right_float = right->type == VDBQ_FLOAT;
-
-    if (left_float && (right_float || takes_float(right)))
-        return VDBQ_FLOAT;
-    return right_float && takes_float(left) ? VDBQ_FLOAT : VDBQ_DOUBLE;
-}
-
-static int meet_numbers(struct binder *binder, struct expression **left,
-                        struct expression **right, struct position at)
-{
-    int type;
-
-    if ((*left)->type == VDBQ_DECIMAL)
-        *right = literal_decimal(binder, *right);
-    if (*right != NULL && (*right)->type == VDBQ_DECIMAL)
-        *left = literal_decimal(binder, *left);
-    if (*left == NULL || *right == NULL)
-        return VDBQ_TYPE_NONE;
-    if (is_float((*left)->type) || is_float((*right)->type)) {
-        type = meeting_float(*left, *right);
-        *left = as_type(binder, *left, type);
-        *right = *left ? as_type(binder, *right, type) : NULL;
-        return *right != NULL ? type : VDBQ_TYPE_NONE;
-    }
-    if ((*left)->type == VDBQ_DECIMAL || (*right)->type == VDBQ_DECIMAL)
-        return meet_decimals(binder, left, right, at) ? VDBQ_DECIMAL
-                                                      : VDBQ_TYPE_NONE;
-    return (*left)->type == (*right)->type ? (*left)->type : VDBQ_BIGINT;
-}
-
-/* Integers that meet in BIGINT as values, not only to be compared. */
-static bool widen_both(struct binder *binder, struct expression **left,
-                       struct expression **right)
-{
-    *left = as_type(binder, *left, VDBQ_BIGINT);
-    *right = *left ? as_type(binder, *right, VDBQ_BIGINT) : NULL;
-    return *right != NULL;
-}
-
-static bool is_literal_text(const struct expression *e)
-{
-    return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT;
-}
-
-static int refuse_meeting(struct binder *binder,
-                          const struct expression *left,
-                          const struct expression *right, struct position at)
-{
-    error_at(binder->error, VDBQ_TYPE, at,
-             "a %s and a %s do not go together",
-             vdbq_type_name((enum vdbq_type)left->type),
-             vdbq_type_name((enum vdbq_type)right->type));
-    error_hint(binder->error, "CAST(... AS %s) converts",
-               vdbq_type_name((enum vdbq_type)left->type));
-    return VDBQ_TYPE_NONE;
-}
-
-/* A literal text takes the type of what it meets. */
-static bool read_literal(struct binder *binder, struct expression **literal,
-                         const struct expression *other)
-{
-    *literal = is_number(other->type)
-                   ? expression_text_number(binder, *literal)
-                   : as_type(binder, *literal, other->type);
-    return *literal != NULL;
-}
-
-static int meet(struct binder *binder, struct expression **left,
-                struct expression **right, struct position at);
-
-/* Texts of parameters that meet another type are read when it is planned. */
-static bool texts_known(struct binder *binder, struct expression **left,
-                        struct expression **right)
-{
-    if ((*left)->type == VDBQ_TEXT)
-        *left = expression_known(binder, *left);
-    if (*left != NULL && (*right)->type == VDBQ_TEXT)
-        *right = expression_known(binder, *right);
-    return *left != NULL && *right != NULL;
-}
-
-/* Types that are not both numbers. */
-static int meet_others(struct binder *binder, struct expression **left,
-                       struct expression **right, struct position at)
-{
-    int a = (*left)->type, b = (*right)->type;
-
-    if (a == b)
-        return a;
-    if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
-        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE)) {
-        *left = as_type(binder, *left, VDBQ_TIMESTAMP);
-        *right = *left ? as_type(binder, *right, VDBQ_TIMESTAMP) : NULL;
-        return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
-    }
-    if (!texts_known(binder, left, right))
-        return VDBQ_TYPE_NONE;
-    if (is_literal_text(*right) && !is_literal_text(*left)) {
-        if (!read_literal(binder, right, *left))
-            return VDBQ_TYPE_NONE;
-    } else if (is_literal_text(*left) && !is_literal_text(*right)) {
-        if (!read_literal(binder, left, *right))
-            return VDBQ_TYPE_NONE;
-    } else {
-        return refuse_meeting(binder, *left, *right, at);
-    }
-    return meet(binder, left, right, at);
-}
-
-/* NULL takes the other's type; of two, nothing changes. */
-static int meet_null(struct binder *binder, struct expression **left,
-                     struct expression **right)
-{
-    bool left_is = is_null_constant(*left)
-                   && (!is_null_constant(*right)
-                       || (*left)->type == VDBQ_INTEGER);
-    struct expression **null = left_is ? left : right;
-    const struct expression *other = null == left ? *right : *left;
-    struct expression *e = expression_null(binder, other->type, (*null)->at);
-
-    if (e == NULL)
-        return VDBQ_TYPE_NONE;
-    e->precision = other->precision;
-    e->scale = other->scale;
-    *null = e;
-    return other->type;
-}
-
-/* To be compared: integers of any width stay as they are. */
-static int meet(struct binder *binder, struct expression **left,
-                struct expression **right, struct position at)
-{
-    if (is_null_constant(*left) || is_null_constant(*right))
-        return meet_null(binder, left, right);
-    if (is_number((*left)->type) && is_number((*right)->type))
-        return meet_numbers(binder, left, right, at);
-    return meet_others(binder, left, right, at);
-}
-
-int expression_meet(struct binder *binder, struct expression **left,
-                    struct expression **right, struct position at)
-{
-    int type = meet(binder, left, right, at);
-
-    if (type == VDBQ_BIGINT && (*left)->type != (*right)->type
-        && !widen_both(binder, left, right))
-        return VDBQ_TYPE_NONE;
-    return type;
 }
 
 /* ---------------------------------------------------------- arithmetic -- */
@@ -538,7 +80,7 @@ static struct expression *decimal_arithmetic(struct binder *binder,
         return operation(binder, operator, VDBQ_DOUBLE, left, right, tree);
     }
     if (operator != AST_MUL
-        && !meet_decimals(binder, &left, &right, tree->at))
+        && !meet_scales(binder, &left, &right, tree->at))
         return NULL;
     e = operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
     if (e != NULL) {
@@ -557,16 +99,12 @@ static struct expression *number_arithmetic(struct binder *binder,
     bool is_decimal;
     int type;
 
-    if (left->type == VDBQ_DECIMAL)
-        right = literal_decimal(binder, right);
-    if (right != NULL && right->type == VDBQ_DECIMAL)
-        left = literal_decimal(binder, left);
-    if (left == NULL || right == NULL)
+    if (!meet_literals(binder, &left, &right))
         return NULL;
     is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
     if (is_decimal && !is_float(left->type) && !is_float(right->type))
         return decimal_arithmetic(binder, operator, left, right, tree);
-    type = meet(binder, &left, &right, tree->at);
+    type = meet_compared(binder, &left, &right, tree->at);
     if (type == VDBQ_TYPE_NONE)
         return NULL;
     if (operator == AST_MOD && is_float(type))
@@ -609,7 +147,7 @@ static struct expression *date_arithmetic(struct binder *binder,
     }
     if (left->type != VDBQ_DATE || (!dates && !is_integer(right->type))
         || (operator != AST_SUB && (dates || operator != AST_ADD))) {
-        refuse_meeting(binder, left, right, tree->at);
+        meet_refuse(binder, left, right, tree->at);
         return NULL;
     }
     days = operation(binder, operator, VDBQ_BIGINT, left, right, tree);
@@ -630,11 +168,11 @@ static struct expression *arithmetic(struct binder *binder,
         || (divides && is_zero(right)))
         return expression_null(binder, null_type(left, right, operator),
                                tree->at);
-    if (!texts_known(binder, &left, &right))
+    if (!meet_texts(binder, &left, &right))
         return NULL;
-    if (is_literal_text(left))
+    if (is_text_constant(left))
         left = expression_text_number(binder, left);
-    if (left != NULL && is_literal_text(right))
+    if (left != NULL && is_text_constant(right))
         right = expression_text_number(binder, right);
     if (left == NULL || right == NULL)
         return NULL;
@@ -698,9 +236,9 @@ static struct expression *compare(struct binder *binder,
 
     if (is_comparison(operator) && null)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
-    if (meet(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
+    if (meet_compared(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
         return NULL;
-    if (!null && is_literal_text(left) && is_literal_text(right))
+    if (!null && is_text_constant(left) && is_text_constant(right))
         return compare_texts(binder, operator, left, right, tree);
     return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
 }
@@ -741,7 +279,7 @@ static struct expression *concatenate(struct binder *binder,
     struct expression *parts[2] = { left, right };
 
     for (int i = 0; i < 2; i++) {
-        parts[i] = as_type(binder, parts[i], VDBQ_TEXT);
+        parts[i] = meet_cast(binder, parts[i], VDBQ_TEXT);
         if (parts[i] == NULL)
             return NULL;
     }

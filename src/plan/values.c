@@ -4,6 +4,7 @@
  * register for each constant, so that there is an end to their number; rows
  * have none.
  */
+#include "plan/meet.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>

@@ -1,202 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The catalogue as bytes of the file. Numbers are little-endian and not
- * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
- *
- *   the catalogue    size  field
- *                       8  magic: "VDBQCAT2", or "VDBQCATA" where nothing
- *                          needs what is marked with *
- *                       8  generation, the same as in the head
- *                       4  id that the next table gets
- *                       4  tables; that many follow
- *                     * 4  views; that many follow: name and the CREATE VIEW
- *                          statement
- *                     * 4  indexes; that many follow: id of the table (4),
- *                          flags (4): 1 UNIQUE, name, numbers of columns
- *   a table             4  id
- *                       4  number of the primary key's column, or NO_KEY
- *                       4  columns, at least 1
- *                       8  tablets
- *                       .  name
- *                       .  columns
- *                     * 4  how many times columns are unique together; that
- *                          many numbers of columns follow
- *                       .  tablets
- *   numbers of columns  4  how many, at least 1; then 4 for each
- *   a column            4  type; those from TEXT on are *
- *                       .  name
- *                     * 1  precision, of DECIMAL; else 0
- *                     * 1  scale, of DECIMAL; else 0
- *                     * 1  flags: 1 NOT NULL, 2 UNIQUE
- *                     * 1  0
- *                     * .  DEFAULT: length (4; 0: there is none) and bytes
- *   a tablet            8  offset in the file
- *                       8  size
- *                       8  checksum
- *                       8  generation
- *                       4  rows, at least 1
- *                      24  for each column: null count, minimum, maximum as
- *                          in struct tablet_column; of a TEXT column 0 and
- *                          the number of its words, or 0: nobody counted
- *
- * What is read is believed only after it was checked: every count against
- * the bytes that are left before memory is taken for it, every extent
- * against the file and against all the others.
+ * Bytes of the file become a catalogue: catalogue_file.h. What is read is
+ * believed only after it was checked: every count against the bytes that are
+ * left before memory is taken for it, every extent against the file and
+ * against all the others.
  */
 #include <string.h>
 
 #include "data/block.h"
+#include "data/catalogue_file.h"
 #include "data/catalogue_inner.h"
 #include "data/facts.h"
 #include "data/space.h"
-
-/* Bytes that the smallest of each takes. */
-enum {
-    TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24,
-    UNIQUE_BYTES = 8, VIEW_BYTES = 10, INDEX_BYTES = 21
-};
-
-enum { MAGIC_BYTES = 8 };
-static const char catalogue_magic[] = "VDBQCATA";
-static const char catalogue_magic_2[] = "VDBQCAT2";
-
-enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
-enum { INDEX_UNIQUE = 1 };
-
-/* ------------------------------------------------------------- encode -- */
-
-static void put_32(struct text *text, uint32_t value)
-{
-    text_add(text, (const char *)&value, sizeof value);
-}
-
-static void put_64(struct text *text, uint64_t value)
-{
-    text_add(text, (const char *)&value, sizeof value);
-}
-
-static void put_name(struct text *text, const char *name)
-{
-    put_32(text, (uint32_t)strlen(name));
-    text_add(text, name, strlen(name));
-}
-
-static void put_tablet(struct text *text, const struct table *table,
-                       const struct tablet_ref *tablet)
-{
-    put_64(text, tablet->offset);
-    put_64(text, tablet->size_bytes);
-    put_64(text, tablet->checksum);
-    put_64(text, tablet->generation);
-    put_32(text, tablet->rows);
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const struct column_facts *facts = &tablet->facts[i];
-        enum vdbq_type type = table->columns[i].type;
-        put_64(text, facts->null_count);
-        put_64(text, (uint64_t)facts_minimum_bits(type, facts));
-        put_64(text, (uint64_t)facts_maximum_bits(type, facts));
-    }
-}
-
-/* Whether the first form of the catalogue can say what a column is. */
-static bool column_plain(const struct column *column)
-{
-    return column->type < VDBQ_TEXT && !column->not_null && !column->unique
-        && column->default_sql == NULL;
-}
-
-static bool catalogue_plain(const struct catalogue *catalogue)
-{
-    if (catalogue->view_count > 0 || catalogue->index_count > 0)
-        return false;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        if (catalogue->tables[i].unique_count > 0)
-            return false;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
-            if (!column_plain(&catalogue->tables[i].columns[k]))
-                return false;
-    return true;
-}
-
-static void put_column(struct text *text, const struct column *column,
-                       bool plain)
-{
-    unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
-                   | (column->unique ? FLAG_UNIQUE : 0);
-
-    put_32(text, (uint32_t)column->type);
-    put_name(text, column->name);
-    if (plain)
-        return;
-    put_32(text, column->precision | column->scale << 8 | flags << 16);
-    put_name(text, column->default_sql != NULL ? column->default_sql : "");
-}
-
-static void put_numbers(struct text *text, const unsigned *numbers,
-                        unsigned count)
-{
-    put_32(text, count);
-    for (unsigned i = 0; i < count; i++)
-        put_32(text, numbers[i]);
-}
-
-static void put_uniques(struct text *text, const struct table *table)
-{
-    put_32(text, table->unique_count);
-    for (unsigned i = 0; i < table->unique_count; i++)
-        put_numbers(text, table->uniques[i].columns,
-                    table->uniques[i].column_count);
-}
-
-/* Views and indexes. */
-static void put_names(struct text *text, const struct catalogue *catalogue)
-{
-    put_32(text, (uint32_t)catalogue->view_count);
-    for (size_t i = 0; i < catalogue->view_count; i++) {
-        put_name(text, catalogue->views[i].name);
-        put_name(text, catalogue->views[i].sql);
-    }
-    put_32(text, (uint32_t)catalogue->index_count);
-    for (size_t i = 0; i < catalogue->index_count; i++) {
-        const struct index *index = &catalogue->indexes[i];
-        put_32(text, index->table_id);
-        put_32(text, index->unique ? INDEX_UNIQUE : 0);
-        put_name(text, index->name);
-        put_numbers(text, index->columns, index->column_count);
-    }
-}
-
-static void put_table(struct text *text, const struct table *table, bool plain)
-{
-    put_32(text, table->id);
-    put_32(text, table->key);
-    put_32(text, table->column_count);
-    put_64(text, table->tablet_count);
-    put_name(text, table->name);
-    for (unsigned i = 0; i < table->column_count; i++)
-        put_column(text, &table->columns[i], plain);
-    if (!plain)
-        put_uniques(text, table);
-    for (size_t i = 0; i < table->tablet_count; i++)
-        put_tablet(text, table, &table->tablets[i]);
-}
-
-void catalogue_encode(const struct catalogue *catalogue, struct text *text)
-{
-    bool plain = catalogue_plain(catalogue);
-
-    text_add(text, plain ? catalogue_magic : catalogue_magic_2, MAGIC_BYTES);
-    put_64(text, catalogue->generation);
-    put_32(text, catalogue->next_table_id);
-    put_32(text, (uint32_t)catalogue->table_count);
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        put_table(text, &catalogue->tables[i], plain);
-    if (!plain)
-        put_names(text, catalogue);
-}
-
-/* ------------------------------------------------------------- decode -- */
 
 /* What is being read; `failed` once anything was wrong, with the error set:
  * the getters then give zeros. */
@@ -331,12 +146,13 @@ static const char *get_name(struct decoder *decoder)
 static void get_catalogue(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
-    char magic[MAGIC_BYTES];
+    char magic[CATALOGUE_MAGIC_BYTES];
     size_t count;
 
     get(decoder, magic, sizeof magic);
-    decoder->plain = memcmp(magic, catalogue_magic, sizeof magic) == 0;
-    if (!decoder->plain && memcmp(magic, catalogue_magic_2, sizeof magic) != 0)
+    decoder->plain = memcmp(magic, CATALOGUE_MAGIC, sizeof magic) == 0;
+    if (!decoder->plain
+        && memcmp(magic, CATALOGUE_MAGIC_2, sizeof magic) != 0)
         fail(decoder, "its magic", NULL);
     catalogue->generation = get_64(decoder);
     if (catalogue->generation != decoder->bounds->generation)

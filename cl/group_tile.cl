@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rows that are grouped, a tile at a time: their values, their slots, and
+ * the records of those. Part of cl/group.cl.
+ */
+#define CONTROL GLOBAL const struct group_control *restrict
+#define ROWS GLOBAL const u8 *restrict
+#define RECORD volatile GLOBAL u8 *
+
+/* --------------------------------------------------------------- tiles -- */
+
+/* An item takes rows in tiles: of each VDBQ_GROUP rows one, so that the items
+ * of a group read neighbours. A mask has a bit for each row of a tile; what
+ * is read of all rows is read before any of it is used. */
+#define ITEM_ROWS 8
+#define EACH for (u32 t = 0; t < ITEM_ROWS; t++)
+#define EACH_OF(mask) EACH if (((mask) >> t & 1) != 0)
+
+/* The rows of a tile that exist, from `row` on. */
+static u32 tile_mask(u64 row, u64 count)
+{
+    u32 mask = 0;
+    EACH mask |= (u32)(row + t * VDBQ_GROUP < count) << t;
+    return mask;
+}
+
+/* Over the tiles of the work-group: `row` is an item's first one. */
+#define TILE_ROWS (ITEM_ROWS * VDBQ_GROUP)
+#define EACH_TILE                                                             \
+    for (u64 row = get_group_id(0) * TILE_ROWS + get_local_id(0),             \
+             end_ = count + get_local_id(0);                                  \
+         row < end_; row += get_num_groups(0) * TILE_ROWS)
+
+/* -------------------------------------------------------------- values -- */
+
+#define IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
+
+/* The values of a tile's rows from `row` on: integers, or bits. */
+static void load(ROWS rows, GLOBAL const struct group_column *column, u64 row,
+                 u32 mask, u64 *value)
+{
+    if (IS_WIDE(column->type)) {
+        GLOBAL const u64 *from =
+            (GLOBAL const u64 *)(rows + column->values) + row;
+        EACH value[t] = (mask >> t & 1) ? from[t * VDBQ_GROUP] : 0;
+    } else {
+        GLOBAL const i32 *from =
+            (GLOBAL const i32 *)(rows + column->values) + row;
+        EACH value[t] =
+            (u64)(i64)((mask >> t & 1) ? from[t * VDBQ_GROUP] : 0);
+    }
+}
+
+/* The rows of a mask where the column is NULL. */
+static u32 null_rows(ROWS rows, GLOBAL const struct group_column *column,
+                     u64 row, u32 mask)
+{
+    GLOBAL const u8 *from = rows + column->nulls + row;
+    u32 nulls = 0;
+    if (!column->nullable)
+        return 0;
+    EACH nulls |= (u32)((mask >> t & 1) && from[t * VDBQ_GROUP] != 0) << t;
+    return nulls;
+}
+
+/* The rows of a mask that an aggregate takes in. */
+static u32 kept_rows(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
+                     u64 row, u32 mask)
+{
+    if (aggregate->has_filter) {
+        u64 value[ITEM_ROWS];
+        load(rows, &aggregate->filter, row, mask, value);
+        mask &= ~null_rows(rows, &aggregate->filter, row, mask);
+        EACH mask &= ~((u32)(value[t] == 0) << t);
+    }
+    if (aggregate->has_value && aggregate->kind != GROUP_EARLIEST)
+        mask &= ~null_rows(rows, &aggregate->value, row, mask);
+    return mask;
+}
+
+/* A value's place in the order of its type. */
+static u64 order_of(u32 type, u64 value)
+{
+    if (type == TYPE_F64)
+        return order_of_f64(as_double(value));
+    if (type == TYPE_F32)
+        return order_of_f32(as_float((u32)value));
+    return order_of_i64((i64)value);
+}
+
+/* A float, wider where it is a short one. */
+static f64 real_of(u32 type, u64 value)
+{
+    return type == TYPE_F64 ? as_double(value) : (f64)as_float((u32)value);
+}
+
+/* --------------------------------------------------------------- slots -- */
+
+#define NO_SLOT 0xffffffffU
+#define PROBES_MAX 256
+
+/* The codes of rows' keys; the rows whose only key is NULL, which has none. */
+static u32 row_codes(CONTROL control, ROWS rows, u64 row, u32 mask, u64 *code)
+{
+    u32 without = 0;
+    EACH code[t] = 0;
+    for (u32 i = 0; i < control->keys; i++) {
+        GLOBAL const struct group_key *key = &control->key[i];
+        u32 type = key->column.type;
+        u32 nulls = null_rows(rows, &key->column, row, mask);
+        u64 base = key->base, size = key->size, stride = key->stride;
+        u64 value[ITEM_ROWS];
+        load(rows, &key->column, row, mask, value);
+        EACH code[t] += ((nulls >> t & 1) ? size
+                                          : order_of(type, value[t]) - base) *
+                        stride;
+        if (size == 0)
+            without = nulls;
+    }
+    return without;
+}
+
+static u64 hash_of(u64 code)
+{
+    code ^= code >> 32;
+    code *= 0x9e3779b97f4a7c15UL;
+    code ^= code >> 29;
+    code *= 0xbf58476d1ce4e5b9UL;
+    return code ^ code >> 32;
+}
+
+/* The slot of a code, taken where it has none; NO_SLOT: there is no room. */
+static u32 code_slot(CONTROL control, volatile GLOBAL u64 *codes, u64 code,
+                     u32 null)
+{
+    u64 mask = control->slots - 1, at = hash_of(code) & mask;
+    if (null)
+        return (u32)control->slots + 1;
+    if (code == GROUP_EMPTY)
+        return (u32)control->slots;
+    for (u32 i = 0; i < PROBES_MAX; i++) {
+        u64 there = codes[at];
+        if (there == GROUP_EMPTY)
+            there = atom_cmpxchg(&codes[at], GROUP_EMPTY, code);
+        if (there == GROUP_EMPTY || there == code)
+            return (u32)at;
+        at = (at + 1) & mask;
+    }
+    return NO_SLOT;
+}
+
+/* Finds the slots of rows; false: some have none. */
+static bool find_slots(CONTROL control, ROWS rows,
+                       volatile GLOBAL u64 *codes, u64 row, u32 mask,
+                       u32 *slot)
+{
+    u64 code[ITEM_ROWS];
+    u32 without = row_codes(control, rows, row, mask, code);
+    bool found = true;
+    EACH slot[t] = (u32)code[t];
+    if (!control->hashed)
+        return true;
+    EACH_OF(mask)
+    {
+        slot[t] = code_slot(control, codes, code[t], without >> t & 1);
+        found = found && slot[t] != NO_SLOT;
+    }
+    return found;
+}
+
+/* ------------------------------------------------------------- records -- */
+
+static RECORD record_at(CONTROL control, GLOBAL u8 *records, u64 slot)
+{
+    return records + slot * control->width;
+}
+
+/* The sum's state behind the rows passed over: exec/sum.h. */
+struct group_sum {
+    i64 limbs[3];
+    u32 top;
+    u32 special;
+};
+
+static volatile GLOBAL struct group_sum *
+sum_at(RECORD record, GLOBAL const struct group_aggregate *aggregate)
+{
+    return (volatile GLOBAL struct group_sum *)(record + aggregate->at + 8);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue as bytes of the file. Numbers are little-endian and not
+ * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
+ *
+ *   the catalogue    size  field
+ *                       8  magic: "VDBQCAT2", or "VDBQCATA" where nothing
+ *                          needs what is marked with *
+ *                       8  generation, the same as in the head
+ *                       4  id that the next table gets
+ *                       4  tables; that many follow
+ *                     * 4  views; that many follow: name and the CREATE VIEW
+ *                          statement
+ *                     * 4  indexes; that many follow: id of the table (4),
+ *                          flags (4): 1 UNIQUE, name, numbers of columns
+ *   a table             4  id
+ *                       4  number of the primary key's column, or NO_KEY
+ *                       4  columns, at least 1
+ *                       8  tablets
+ *                       .  name
+ *                       .  columns
+ *                     * 4  how many times columns are unique together; that
+ *                          many numbers of columns follow
+ *                       .  tablets
+ *   numbers of columns  4  how many, at least 1; then 4 for each
+ *   a column            4  type; those from TEXT on are *
+ *                       .  name
+ *                     * 1  precision, of DECIMAL; else 0
+ *                     * 1  scale, of DECIMAL; else 0
+ *                     * 1  flags: 1 NOT NULL, 2 UNIQUE
+ *                     * 1  0
+ *                     * .  DEFAULT: length (4; 0: there is none) and bytes
+ *   a tablet            8  offset in the file
+ *                       8  size
+ *                       8  checksum
+ *                       8  generation
+ *                       4  rows, at least 1
+ *                      24  for each column: null count, minimum, maximum as
+ *                          in struct tablet_column; of a TEXT column 0 and
+ *                          the number of its words, or 0: nobody counted
+ *
+ * catalogue_encode.c writes it, catalogue_decode.c reads it.
+ */
+#ifndef VDBQ_DATA_CATALOGUE_FILE_H
+#define VDBQ_DATA_CATALOGUE_FILE_H
+
+enum { CATALOGUE_MAGIC_BYTES = 8 };
+#define CATALOGUE_MAGIC "VDBQCATA"
+#define CATALOGUE_MAGIC_2 "VDBQCAT2"
+
+/* Bytes that the smallest of each takes. */
+enum {
+    TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24,
+    UNIQUE_BYTES = 8, VIEW_BYTES = 10, INDEX_BYTES = 21
+};
+
+/* Flags of a column, and all of them; of an index. */
+enum { FLAG_NOT_NULL = 1, FLAG_UNIQUE = 2, FLAGS = 3 };
+enum { INDEX_UNIQUE = 1 };
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nodes that compute (NODE_SELECT). One over another becomes a single one
+ * where nothing is computed twice by that.
+ */
+#include "plan/plan_inner.h"
+
+/* ------------------------------------------------------------- merging -- */
+
+/* A node that computes over one that computes. */
+struct merging {
+    struct binder *binder;
+    const struct node *below;
+    unsigned *uses; /* of each result of `below` */
+};
+
+static bool count_uses(void *context, struct expression **operand)
+{
+    const struct merging *merging = context;
+
+    if ((*operand)->kind != EXPRESSION_COLUMN)
+        return expression_each(*operand, count_uses, context);
+    merging->uses[(*operand)->column]++;
+    return true;
+}
+
+/* Whether nothing is computed twice when the results below stand in the place
+ * of the columns that name them. */
+static bool can_merge(const struct merging *merging, struct expression *where,
+                      struct expression *const *results, unsigned count)
+{
+    const struct node *below = merging->below;
+
+    if (where != NULL)
+        count_uses((void *)(uintptr_t)merging, &where);
+    for (unsigned i = 0; i < count; i++) {
+        struct expression *result = results[i];
+        count_uses((void *)(uintptr_t)merging, &result);
+    }
+    for (unsigned i = 0; i < below->column_count; i++)
+        if (merging->uses[i] > 1
+            && below->results[i]->kind > EXPRESSION_PARAMETER)
+            return false;
+    return true;
+}
+
+static struct expression *result_below(void *context, struct expression *e,
+                                       bool *failed)
+{
+    const struct merging *merging = context;
+
+    (void)failed;
+    return e->kind == EXPRESSION_COLUMN ? merging->below->results[e->column]
+                                        : NULL;
+}
+
+/* Both conditions, over what is below `below`. */
+static struct expression *merged_where(const struct merging *merging,
+                                       struct expression *where)
+{
+    struct ast_expression place = { 0 };
+    struct expression *before = merging->below->where;
+
+    where = expression_replace(merging->binder, where, result_below,
+                               (void *)(uintptr_t)merging);
+    if (where == NULL || before == NULL)
+        return where;
+    return expression_operator(merging->binder, AST_AND, before, where,
+                               &place);
+}
+
+/* Makes `node`, over `below`, one that is over what lies below that. */
+static struct node *merge(const struct merging *merging, struct node *node)
+{
+    const struct node *below = merging->below;
+
+    node->left = below->left;
+    if (node->where == NULL)
+        node->where = below->where;
+    else
+        node->where = merged_where(merging, node->where);
+    if (node->where == NULL && below->where != NULL)
+        return NULL;
+    for (unsigned i = 0; i < node->column_count; i++) {
+        node->results[i] =
+            expression_replace(merging->binder, node->results[i],
+                               result_below, (void *)(uintptr_t)merging);
+        if (node->results[i] == NULL)
+            return NULL;
+    }
+    return node;
+}
+
+static struct node *merge_if_simple(struct binder *binder, struct node *node,
+                                    const struct node *below)
+{
+    struct merging merging = { .binder = binder, .below = below };
+
+    if (below->kind != NODE_SELECT)
+        return node;
+    merging.uses = arena_alloc(binder->arena, (below->column_count + 1)
+                                                  * sizeof *merging.uses);
+    if (merging.uses == NULL)
+        return error_no_memory(binder->error), NULL;
+    return can_merge(&merging, node->where, node->results,
+                     node->column_count)
+               ? merge(&merging, node) : node;
+}
+
+/* -------------------------------------------------------------- making -- */
+
+/* The column that an expression makes. */
+static struct node_column column_of(const struct expression *e)
+{
+    struct node_column column = { .name = e->name != NULL ? e->name : "",
+                                  .type = e->type,
+                                  .precision = e->precision,
+                                  .scale = e->scale,
+                                  .nullable = e->nullable,
+                                  .range = e->range };
+
+    return column;
+}
+
+struct node *node_select(struct binder *binder, struct node *below,
+                         struct expression *where,
+                         struct expression *const *results,
+                         const char *const *names, unsigned count)
+{
+    struct node *node = node_new(binder, NODE_SELECT, below, count);
+
+    if (node == NULL)
+        return NULL;
+    node->results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*node->results));
+    if (node->results == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    node->where = where;
+    for (unsigned i = 0; i < count; i++) {
+        node->results[i] = results[i];
+        node->columns[i] = column_of(results[i]);
+        if (names != NULL)
+            node->columns[i].name = names[i];
+    }
+    return merge_if_simple(binder, node, below);
+}
+
+/* -------------------------------------------------- all columns, and more -- */
+
+/* Columns of `below` as results, with room for `more`. */
+static struct expression **all_columns(struct binder *binder,
+                                       const struct node *below,
+                                       unsigned more)
+{
+    struct expression **results = arena_alloc(
+        binder->arena, (below->column_count + more + 1) * sizeof(*results));
+
+    if (results == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    for (unsigned i = 0; i < below->column_count; i++) {
+        results[i] =
+            node_column(binder, below, i, (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return results;
+}
+
+struct node *node_filter(struct binder *binder, struct node *below,
+                         struct expression *where)
+{
+    struct expression **results = all_columns(binder, below, 0);
+
+    if (results == NULL)
+        return NULL;
+    return node_select(binder, below, where, results, NULL,
+                       below->column_count);
+}
+
+struct node *node_columns(struct binder *binder, struct node *below,
+                          const int *columns, unsigned count)
+{
+    struct expression **results =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++) {
+        results[i] = node_column(binder, below, (unsigned)columns[i],
+                                 (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    return node_select(binder, below, NULL, results, NULL, count);
+}
+
+struct node *node_extend(struct binder *binder, struct node *below,
+                         struct expression *const *added, unsigned count)
+{
+    struct expression **results = all_columns(binder, below, count);
+
+    if (results == NULL)
+        return NULL;
+    for (unsigned i = 0; i < count; i++)
+        results[below->column_count + i] = added[i];
+    return node_select(binder, below, NULL, results, NULL,
+                       below->column_count + count);
+}
+
+int node_column_for(struct binder *binder, struct node **node,
+                    struct expression *e)
+{
+    struct node *wider;
+
+    if (e->kind == EXPRESSION_COLUMN)
+        return e->column;
+    wider = node_extend(binder, *node, &e, 1);
+    if (wider == NULL)
+        return -1;
+    *node = wider;
+    return (int)wider->column_count - 1;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A SELECT while it becomes nodes. Everything in it is bound over the columns
+ * of FROM first; then one node is put over the other, and what is left to
+ * compute is made to name the columns of the uppermost one.
+ */
+#ifndef VDBQ_PLAN_SELECT_H
+#define VDBQ_PLAN_SELECT_H
+
+#include "plan/plan_inner.h"
+
+struct selecting {
+    struct binder *binder;
+    const struct ast_query *query;
+    const struct ast_select *select;
+    struct vector results;    /* of struct result                         */
+    struct vector order;      /* of struct order_term                     */
+    struct vector keys;       /* of struct expression *: GROUP BY         */
+    struct vector aggregates; /* of struct expression *: those in use     */
+    struct expression *having; /* NULL: none, or it was tested            */
+    struct node *node;        /* the uppermost one so far                 */
+};
+
+/* The places of all expressions over the rows at hand, `*count` of them:
+ * HAVING (if it is still to come), results, ORDER BY. In the arena; NULL: no
+ * memory. */
+struct expression ***select_places(struct selecting *selecting, size_t *count);
+
+/* select_group.c: the rows at hand become groups, one for each combination of
+ * the keys' values, and all expressions are over these. */
+enum vdbq_status select_group(struct selecting *selecting);
+
+#endif
