@@ -119,11 +119,12 @@ struct output {
 };
 
 /* Pieces of a launch at most. */
-#define LAUNCH_PIECES 8
+#define LAUNCH_PIECES 16
 /* The first step of a piece that there is not, and those of one piece. */
 #define NO_STEP 0xffffffffu
 #define ONE_PIECE                                                            \
-    { 0, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP }
+    { 0,       NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, \
+      NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP }
 
 struct launch {
     u32 piece_first[LAUNCH_PIECES]; /* number of each piece's first step */
@@ -181,7 +182,7 @@ VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 168);
+VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 232);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

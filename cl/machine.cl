@@ -117,79 +117,102 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->fault = NO_FAULT;
 }
 
-/* Sets out on a step: finds the piece that it is of, and its rows there. */
+/* Finds the piece that a step is of: its number. */
+static u32 find_piece(struct machine *m, GLOBAL const struct launch *launch)
+{
+    u32 piece = 0;
+    m->data = m->pieces[0];
+    for (u32 p = 1; p < LAUNCH_PIECES; p++)
+        if (m->step >= launch->piece_first[p]) {
+            piece = p;
+            m->data = m->pieces[p];
+        }
+    return piece;
+}
+
+/* Sets out on a step, which is of that piece: finds its rows there. */
 static void step_begin(struct machine *m, GLOBAL const struct launch *launch,
-                       u32 step)
+                       u32 piece)
 {
     GLOBAL const struct feed *feeds =
         (GLOBAL const struct feed *)((GLOBAL const u8 *)launch +
                                      launch->feeds);
-    u32 piece = 0, first = 0;
-    m->data = m->pieces[0];
-    for (u32 p = 1; p < LAUNCH_PIECES; p++)
-        if (step >= launch->piece_first[p]) {
-            piece = p;
-            first = launch->piece_first[p];
-            m->data = m->pieces[p];
-        }
+    u32 step = m->step - launch->piece_first[piece];
     m->feeds = feeds + piece * launch->feed_count;
-    m->step = step;
-    tile_begin(m, ((step - first) * VDBQ_GROUP + m->item) * VDBQ_TILE,
+    tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE,
                launch->piece_rows[piece], (i32)launch->code_first);
 #if VDBQ_AXES > 1
     grid_begin(m, launch);
 #endif
 }
 
-/* Steps of a group: with several items one, which takes the compiler a loop
- * less and a quarter of the registers (H200: 48 instead of 64). */
 #if VDBQ_GROUP > 1
-#define GROUP_STEPS(launch) 1
-#else
-#define GROUP_STEPS(launch) (launch)->steps_per_item
-#endif
 
-/* Runs the steps of one group; all its work-items call it. */
+/* Finds the step of a group, and its piece, which the first item does for all.
+ * Groups are counted as they set out: whoever waits for another's rows then
+ * waits for one that runs. */
+static u32 group_begin(struct machine *m, GLOBAL const struct launch *launch)
+{
+    LOCAL struct shared *shared = m->shared;
+    if (m->item == 0) {
+        m->step = atomic_inc(&m->progress->groups);
+        shared->step = m->step;
+        shared->piece = find_piece(m, launch);
+        shared->data = m->data;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    m->step = shared->step;
+    m->data = shared->data;
+    return shared->piece;
+}
+
+/* Runs one group, which has one step; all its work-items call it. A loop would
+ * cost registers (H200: 64 instead of 48). */
+static void run_group(struct machine *m, GLOBAL const struct launch *launch)
+{
+    i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
+    u32 piece = group_begin(m, launch);
+    if (m->step >= launch->steps)
+        return;
+    run_constants(m, first, end);
+    step_begin(m, launch, piece);
+    run_step(m, first, end);
+}
+
+#else
+
+/* Runs the steps of one group, which is one item. */
 static void run_group(struct machine *m, GLOBAL const struct launch *launch,
                       u32 group)
 {
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
-    u32 steps = GROUP_STEPS(launch), step = group * steps;
-    m->place = step * (VDBQ_GROUP * VDBQ_TILE);
+    u32 step = group * launch->steps_per_item;
+    m->place = step * VDBQ_TILE;
     run_constants(m, first, end);
-    for (u32 i = 0; i < steps; i++) {
+    for (u32 i = 0; i < launch->steps_per_item; i++) {
         if (step + i >= launch->steps)
             break;
-        step_begin(m, launch, step + i);
+        m->step = step + i;
+        step_begin(m, launch, find_piece(m, launch));
         run_step(m, first, end);
     }
 }
 
-#ifdef __OPENCL_C_VERSION__
-
-/* The number of this group. Where groups wait for one another they are
- * counted as they set out: whoever waits then waits for one that runs. */
-static u32 group_number(struct machine *m)
-{
-#if VDBQ_GROUP > 1
-    if (m->item == 0)
-        m->shared->group = atomic_inc(&m->progress->groups);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    return m->shared->group;
-#else
-    UNUSED(m);
-    return (u32)get_group_id(0);
 #endif
-}
+
+#ifdef __OPENCL_C_VERSION__
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_machine(GLOBAL u8 *control, u64 progress_at, GLOBAL u8 *result,
              GLOBAL const u8 *inner,
-             GLOBAL const u8 *piece0,
-             GLOBAL const u8 *piece1, GLOBAL const u8 *piece2,
-             GLOBAL const u8 *piece3, GLOBAL const u8 *piece4,
-             GLOBAL const u8 *piece5, GLOBAL const u8 *piece6,
-             GLOBAL const u8 *piece7)
+             GLOBAL const u8 *piece0, GLOBAL const u8 *piece1,
+             GLOBAL const u8 *piece2, GLOBAL const u8 *piece3,
+             GLOBAL const u8 *piece4, GLOBAL const u8 *piece5,
+             GLOBAL const u8 *piece6, GLOBAL const u8 *piece7,
+             GLOBAL const u8 *piece8, GLOBAL const u8 *piece9,
+             GLOBAL const u8 *piece10, GLOBAL const u8 *piece11,
+             GLOBAL const u8 *piece12, GLOBAL const u8 *piece13,
+             GLOBAL const u8 *piece14, GLOBAL const u8 *piece15)
 {
     GLOBAL struct progress *progress =
         (GLOBAL struct progress *)(control + progress_at);
@@ -203,13 +226,26 @@ vdbq_machine(GLOBAL u8 *control, u64 progress_at, GLOBAL u8 *result,
     m.pieces[5] = piece5;
     m.pieces[6] = piece6;
     m.pieces[7] = piece7;
+    m.pieces[8] = piece8;
+    m.pieces[9] = piece9;
+    m.pieces[10] = piece10;
+    m.pieces[11] = piece11;
+    m.pieces[12] = piece12;
+    m.pieces[13] = piece13;
+    m.pieces[14] = piece14;
+    m.pieces[15] = piece15;
 #if VDBQ_GROUP > 1
     LOCAL struct shared shared;
     m.shared = &shared;
 #endif
     m.item = (u32)get_local_id(0);
     machine_open(&m, control, result, progress);
-    run_group(&m, (GLOBAL const struct launch *)control, group_number(&m));
+#if VDBQ_GROUP > 1
+    run_group(&m, (GLOBAL const struct launch *)control);
+#else
+    run_group(&m, (GLOBAL const struct launch *)control,
+              (u32)get_group_id(0));
+#endif
     if (m.fault != NO_FAULT)
         atomic_min(&progress->fault, m.fault);
 }

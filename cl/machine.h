@@ -82,7 +82,9 @@ typedef f64 F64;
 struct shared {
     i64 packed[VDBQ_GROUP * VDBQ_TILE]; /* the values of a column */
     u32 sums[2 * VDBQ_GROUP];
-    u32 group;   /* number of the group                           */
+    GLOBAL const u8 *data; /* of the piece                        */
+    u32 piece;   /* its number                                    */
+    u32 step;    /* that the group runs                           */
     u32 count;   /* rows that the step kept                       */
     u32 before;  /* ... that the steps before it kept             */
     u32 nearest; /* step back of which the end is known           */

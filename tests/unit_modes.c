@@ -18,11 +18,14 @@
 #include <xxhash.h>
 
 #include "api/session.h"
+#include "cl/launch.h"
 #include "data/database.h"
 #include "device/find.h"
 
-enum { TABLET_ROWS = 1000, TABLETS = 60, ROWS = TABLET_ROWS * TABLETS - 333 };
-enum { FAULT_ROW = 41 * TABLET_ROWS + 17 };
+enum { TABLET_ROWS = 1000, TABLETS = 120, ROWS = TABLET_ROWS * TABLETS - 333 };
+/* In the first tablet of a launch in every mode: of all but the first launch
+ * LAUNCH_PIECES tablets are part. */
+enum { FAULT_ROW = (1 + 2 * LAUNCH_PIECES) * TABLET_ROWS + 17 };
 
 static const char *const modes[] = { "serial", "streamed", "mapped",
                                      "cached" };
@@ -589,7 +592,8 @@ static void test_grid_rows_stay(void **state)
     assert_int_equal(got.status, VDBQ_OK);
     assert_int_equal(got.rows, 3);
     assert_int_equal(got.hash, wanted.hash);
-    assert_true(host.bytes_out > 1000000 && device.bytes_out < 100000);
+    assert_true(host.bytes_out > 1000000);
+    assert_true(device.bytes_out < host.bytes_out / 100);
     vdbq_close(db);
 }
 

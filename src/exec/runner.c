@@ -16,6 +16,10 @@ enum {
     GPU_FACTOR = 32,            /* a GPU does that much more             */
     LAUNCH_BYTES = 128 << 20,   /* of feeds or of result rows, together  */
     MAPPED_BYTES = 64 << 20,    /* of result rows in the host's memory   */
+    CACHED_SHARE = 256,         /* cached: of result rows, up to such a part
+                                   of the device's memory, and ...       */
+    CACHED_BYTES = 256 << 20,   /* ... this: a launch takes 8 us to start
+                                   and end (H200)                        */
     LAUNCH_ROWS_STEP = 64       /* launches start at multiples of this   */
 };
 
@@ -64,15 +68,24 @@ static uint64_t feed_row_bytes(const struct runner *runner)
                : (uint64_t)runner->pack.feed_count * sizeof(i64) + 1;
 }
 
+/* Bytes of a launch's result rows, at most. */
+static uint64_t result_bytes(const struct runner *runner)
+{
+    uint64_t share = device_facts(runner->device)->memory_bytes / CACHED_SHARE;
+    if (runner->mode == MODE_MAPPED)
+        return MAPPED_BYTES;
+    if (runner->mode != MODE_CACHED || share < LAUNCH_BYTES)
+        return LAUNCH_BYTES;
+    return least(share, CACHED_BYTES);
+}
+
 static uint64_t rows_of_a_launch(const struct runner *runner)
 {
     uint64_t work = LAUNCH_WORK;
     if (device_facts(runner->device)->is_gpu)
         work *= GPU_FACTOR;
     uint64_t rows = work / program_cost(runner->program);
-    bool mapped = runner->mode == MODE_MAPPED;
-    rows = least(rows, (mapped ? MAPPED_BYTES : LAUNCH_BYTES) /
-                           result_row_bytes(runner->program));
+    rows = least(rows, result_bytes(runner) / result_row_bytes(runner->program));
     rows = least(rows, LAUNCH_BYTES / feed_row_bytes(runner));
     rows = least(rows, (uint64_t)LAUNCH_PIECES * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
