@@ -250,6 +250,15 @@ static void part_done(struct scan *scan)
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
 }
 
+/* The rows of the oldest part are there: what it read makes room for the next
+ * one, which runs while they are looked at. Nothing follows the first before its
+ * rows were: see runner_has_room(). */
+static enum vdbq_status part_landed(struct scan *scan, struct error *error)
+{
+    part_close(scan, &scan->parts[scan->first], false);
+    return scan->rows_done > 0 ? feed(scan, error) : VDBQ_OK;
+}
+
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
  * has no more. A failure that was held back comes behind the last. */
 static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
@@ -263,6 +272,8 @@ static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
         status = runner_batch(scan->runner, batch, error);
     if (*more && status == VDBQ_OK && batch->rows == 0)
         part_done(scan);
+    else if (*more && status == VDBQ_OK)
+        status = part_landed(scan, error);
     if (!*more && status == VDBQ_OK && !scan->failed &&
         scan->held.status != VDBQ_OK) {
         *error = scan->held;
