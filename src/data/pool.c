@@ -229,7 +229,7 @@ static enum vdbq_status finish(struct pool *pool, struct slot *slot,
     if (load == NULL)
         return VDBQ_OK;
     slot->load = NULL;
-    return load_finish(pool->crew, load, &pool->load_ns, error);
+    return load_finish(load, &pool->load_ns, error);
 }
 
 /* Makes the slot's tablet ready to be used; a slot that fails is gone. */

@@ -46,6 +46,15 @@ bool portion_proven(const struct portion *portion)
     return portion->proof->whole;
 }
 
+bool portion_reads(const struct portion *portion)
+{
+    bool known = portion->in_place && portion_proven(portion);
+
+    for (unsigned i = 0; i < portion->table->column_count; i++)
+        known &= !portion->wanted[i] || portion->proof->column[i].checked;
+    return !known;
+}
+
 enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
                                struct error *error)
 {

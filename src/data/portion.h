@@ -54,6 +54,8 @@ void portion_unmap(struct database *database, const void *block,
 
 /* Whether the tablet is proven, so that columns may be read alone. */
 bool portion_proven(const struct portion *portion);
+/* Whether bytes are to be read for it: all but what is in place and known. */
+bool portion_reads(const struct portion *portion);
 /* Fills the block with all of an unproven portion, and proves it. */
 enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
                                struct error *error);
