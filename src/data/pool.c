@@ -10,7 +10,8 @@
  * slot to slot. The sizes of all slots together never exceed the budget.
  *
  * The memory of a slot in place is its tablet in the file, mapped for as long
- * as the slot is there.
+ * as the slot is there. Its pages come as the device touches them: to have the
+ * crew touch them first takes as long (8M rows, POCL on two cores).
  *
  * A slot whose load is under way is idle. The crew's threads fill its memory;
  * all else of it, and the pool, is touched by the pool's own thread alone.
@@ -52,6 +53,14 @@ struct slot {
     struct lru_link idle;   /* among those that nobody uses          */
 };
 
+/* A tablet that is unmapped on another thread, so that nobody waits for it. */
+struct leaving {
+    struct crew_job job; /* first */
+    struct database *database;
+    const void *mapped;  /* NULL: none is under way */
+    uint64_t bytes;
+};
+
 struct pool {
     struct database *database;
     struct device *device;
@@ -63,6 +72,7 @@ struct pool {
     struct proofs proofs;
     struct crew *crew;      /* NULL: not yet, or there are no threads */
     unsigned threads;       /* of it                                  */
+    struct leaving leaving;
     unsigned ahead_count;   /* slots that are                         */
     struct slot **buckets;  /* a power of two of them */
     size_t bucket_count;
@@ -80,6 +90,7 @@ static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
 static void slot_drop(struct pool *pool, struct slot *slot);
 static struct slot *find_idle(const struct pool *pool,
                               const struct pool_want *want, bool loading);
+static void finish_leaving(struct pool *pool);
 static void link_slot(struct pool *pool, struct slot *slot);
 static void unlink_slot(struct pool *pool, struct slot *slot);
 static void grow(struct pool *pool);
@@ -130,6 +141,7 @@ void pool_destroy(struct pool *pool)
     while (pool->idle.oldest != NULL)
         slot_drop(pool, idle_slot(pool->idle.oldest));
     assert(pool->slot_count == 0);
+    finish_leaving(pool);
     crew_destroy(pool->crew);
     proofs_finish(&pool->proofs);
     memory_release(pool->buckets);
@@ -442,13 +454,43 @@ static struct slot *slot_create(const struct pool_want *want)
     return made;
 }
 
+/* On whatever thread. */
+static void unmap(struct crew_job *job)
+{
+    const struct leaving *leaving = (const struct leaving *)job;
+
+    portion_unmap(leaving->database, leaving->mapped, leaving->bytes);
+}
+
+static void finish_leaving(struct pool *pool)
+{
+    if (pool->leaving.mapped != NULL)
+        crew_finish(pool->crew, &pool->leaving.job);
+    pool->leaving.mapped = NULL;
+}
+
+/* Has a slot's tablet unmapped. No other is on its way out then, so that no
+ * more than one is in memory beside what the budget allows, for a moment. */
+static void leave(struct pool *pool, const struct slot *slot)
+{
+    finish_leaving(pool);
+    pool->leaving = (struct leaving){ .job = { .run = unmap },
+                                      .database = pool->database,
+                                      .mapped = slot->mapped,
+                                      .bytes = slot->mapped_bytes };
+    if (pool->crew != NULL)
+        crew_start(pool->crew, &pool->leaving.job);
+    else
+        finish_leaving(pool);
+}
+
 static void slot_destroy(struct pool *pool, struct slot *slot)
 {
     if (slot->shown.memory != NULL)
         pool->used_bytes -= slot->size_bytes;
     device_memory_destroy(slot->shown.memory);
     if (slot->mapped != NULL)
-        portion_unmap(pool->database, slot->mapped, slot->mapped_bytes);
+        leave(pool, slot);
     memory_release(slot);
 }
 
