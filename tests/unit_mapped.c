@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,8 +31,8 @@ static const struct table *table;
 /* ---------------------------------------------- files that are counted -- */
 
 static struct os_file_calls counted;
-static unsigned maps, unmaps;
-static uint64_t read_bytes;
+static atomic_uint maps, unmaps;
+static _Atomic uint64_t read_bytes;
 static int map_failure; /* of every map; 0: none */
 
 static int counted_map(struct os_file *file, uint64_t offset, uint64_t size,
@@ -108,7 +109,7 @@ static int set_up(void **state)
     counted.map = counted_map;
     counted.unmap = counted_unmap;
     counted.read = counted_read;
-    counted.reads_anywhere = false; /* read_bytes is of one thread */
+    counted.reads_anywhere = false; /* no crew, but where a test wants one */
     maps = unmaps = 0;
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     database = open_it();
@@ -292,6 +293,31 @@ static void proven_once(void **state)
     pool_destroy(pool);
 }
 
+/* What comes next is brought in, and what leaves is unmapped, on threads. */
+static void with_a_crew(void **state)
+{
+    struct pool *pool;
+
+    (void)state;
+    counted.reads_anywhere = true;
+    pool = make_pool(1 << 19);
+    for (size_t i = 0; i < 5 * TABLETS; i++) {
+        const struct pool_want next = {
+            .table = table, .tablet = &table->tablets[(i + 1) % TABLETS],
+            .columns = numbers, .column_count = 2
+        };
+        struct pool_slot *slot = pin(pool, i % TABLETS,
+                                     i % 7 == 0 ? mixed : numbers, 2);
+        pool_ahead(pool, &next);
+        assert_sees(slot, i % TABLETS, BIG);
+        assert_true(pool_bytes(pool) <= 1 << 19);
+        pool_release(pool, slot);
+    }
+    pool_settle(pool);
+    pool_destroy(pool);
+    assert_true(maps > TABLETS);
+}
+
 static void damage_is_found_before(void **state)
 {
     struct pool *pool = make_pool(64 << 20);
@@ -414,6 +440,7 @@ int main(void)
         TEST(words_are_copied),
         TEST(the_budget_holds),
         TEST(proven_once),
+        TEST(with_a_crew),
         TEST(damage_is_found_before),
         TEST(damage_shows_after),
         TEST(a_file_cut_before_is_told),

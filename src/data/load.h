@@ -13,7 +13,8 @@ struct load;
 
 /* Starts to fill a block with a portion that is laid out and has its proof,
  * of which no other load is under way. Without a crew, and where no bytes are
- * to be read, nothing happens before load_finish(). Fails with CORRUPT (the head has changed), NO_MEMORY. */
+ * to be read, nothing happens before load_finish(). Fails with CORRUPT (the
+ * head has changed), NO_MEMORY. */
 enum vdbq_status load_start(struct crew *crew, const struct portion *portion,
                             uint8_t *block, struct load **load,
                             struct error *error);

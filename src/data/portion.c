@@ -7,7 +7,7 @@
  * a column is first wanted, and these with the catalogue's each time.
  *
  * In place the wanted columns, too, are read into the buffer the first time, and
- * are not compared again: what they are later will do, whatever it is.
+ * are not compared again: whatever they are later will do.
  */
 #include "data/portion.h"
 

@@ -5,9 +5,9 @@
  * the portion has them; a portion of all columns is the tablet itself.
  *
  * Or the columns stay in place: the block is the tablet where it lies in the
- * file. Its bytes may change after they were proven (file rule 12), so
- * that nothing of it may be read but values and NULL bits, and these only where
- * any of them will do.
+ * file. Its bytes may change after they were proven (file rule 12), so that
+ * nothing of it may be read but values and NULL bits, and these only where any
+ * of them will do.
  */
 #ifndef VDBQ_DATA_PORTION_H
 #define VDBQ_DATA_PORTION_H
@@ -45,11 +45,11 @@ void portion_unmap(struct database *database, const void *block,
                    uint64_t tablet_bytes);
 
 /*
- * What fills the block, or in place looks at it, touches nothing but it, the proof and the error, so
- * that any thread may do it while the portion stays as it is; one that is
- * proven may be filled column by column on several. What they find is as sure
- * as after tablet_load(), for the columns that are wanted. They fail with
- * CORRUPT, IO, NO_MEMORY.
+ * What fills the block, or in place looks at it, touches nothing but it, the
+ * proof and the error, so that any thread may do it while the portion stays as
+ * it is; one that is proven may be filled column by column on several. What
+ * they find is as sure as after tablet_load(), for the columns that are wanted.
+ * They fail with CORRUPT, IO, NO_MEMORY.
  */
 
 /* Whether the tablet is proven, so that columns may be read alone. */
