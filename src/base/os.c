@@ -215,8 +215,10 @@ static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
               (off_t)(offset - before));
     if (at == MAP_FAILED)
         return errno;
+#ifdef MADV_HUGEPAGE
     /* What is not in memory comes in large pages, whose faults are few. */
     madvise(at, before + size, MADV_HUGEPAGE);
+#endif
     *bytes = at + before;
     return 0;
 }
