@@ -404,6 +404,26 @@ def case_options_of_the_database(folder):
     expect(run(folder, '-c', '.encoding base64'), 1, '', '^error: .*encoding')
 
 
+def case_map(folder):
+    file = os.path.join(folder, 'mapped.vdb')
+    make = 'create table m (id integer primary key, x double, s text); '
+    make += "insert into m values (1, 0.5, 'a'), (2, 1.5, 'b'), (3, 0.25, 'c')"
+    expect(run(folder, file, make), 0)
+    ask = 'explain analyze select x from m where x < 1'
+    for flags, mapped in (('-map', 'on'), True), (('-map', 'off'), False), ((), False):
+        result = run(folder, *flags, file, ask)
+        expect(result, 0)
+        assert ('read where they lie in the file' in result.out) == mapped, result.out
+    texts = run(folder, '-map', 'on', file, 'explain analyze select x from m where s = \'a\'')
+    assert 'lie in the file' not in texts.out, texts.out
+    expect(run(folder, '-map', 'on', '-exec-mode', 'serial', file, ask), 4, '',
+           '^error: .*mode serial(.|\n)*VDBQ_MAP')
+    expect(run(folder, '-map', 'on', '-exec-mode', 'serial', '-c', TABLE,
+               '-c', 'select id from t'), 0, 'id\n1\n2\n3\n')
+    expect(run(folder, '-c', '.map', '-c', '.map on', '-c', '.map'), 0, 'off\non\n')
+    expect(run(folder, '-c', '.map maybe'), 1, '', '^error: .*map')
+
+
 def case_skipped_tablets(folder):
     for skip, skipped in ('on', 1), ('off', 0):
         result = run(folder, '-skip', skip, '-c', TABLE, '-c',

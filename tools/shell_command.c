@@ -75,6 +75,8 @@ static const struct command commands[] = {
       "--header, --no-header, --delimiter C, --key COLUMN,\n"
       "--types TYPE,TYPE,...; the file - is standard input",
       run_import, 0, ARGUMENTS_MAX, NULL },
+    { ".map", "[on|off]", "reads numbers where they lie in the file",
+      run_option, 0, 1, "map" },
     { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows,
       0, 1, NULL },
     { ".maxwidth", "[N]", "columns of a terminal that a box takes; 0: any",

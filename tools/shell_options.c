@@ -59,6 +59,8 @@ static const struct option_row rows[] = {
       take_set, "memory" },
     { "device-memory", 0, "SIZE", "device memory for tablets that stay there",
       take_set, "device_memory" },
+    { "map", 0, "on|off", "reads numbers where they lie in the file", take_set,
+      "map" },
     { "cores", 0, "N", "compute units of the device to use; 0: all",
       take_set, "cores" },
     { "encoding", 0, "ENCODING", "auto, plain or packed: how columns are "

@@ -96,6 +96,9 @@ static void print_stats(const struct vdbq_stats *stats,
     text_print(text, "; tablets   %llu, %llu of them skipped\n",
                (unsigned long long)stats->tablets,
                (unsigned long long)stats->tablets_skipped);
+    if (stats->bytes_mapped > 0)
+        text_print(text, "; mapped    %llu bytes read where they lie in the "
+                   "file\n", (unsigned long long)stats->bytes_mapped);
     text_print(text, "; moved     %llu bytes in, %llu bytes out\n",
                (unsigned long long)stats->bytes_in,
                (unsigned long long)stats->bytes_out);

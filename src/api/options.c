@@ -107,6 +107,7 @@ static const struct {
     [OPTION_TABLET_ROWS] = { "tablet_rows", "VDBQ_TABLET_ROWS",
                              "rows of a full tablet, 0 for the most there "
                              "can be", is_rows },
+    [OPTION_MAP] = { "map", "VDBQ_MAP", "on, off", is_switch },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -134,6 +135,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_STEPS], "auto");
     strcpy(db->options[OPTION_TABLET_ROWS], "0");
     strcpy(db->options[OPTION_MEMORY], "0");
+    strcpy(db->options[OPTION_MAP], "off");
 }
 
 enum vdbq_status options_init(vdbq *db)
@@ -212,6 +214,14 @@ static uint64_t memory_wanted(const vdbq *db, enum option option)
     return size;
 }
 
+/* Whether tablets are to be used where they lie; those of a database in memory
+ * lie nowhere else. */
+static bool maps_wanted(const vdbq *db)
+{
+    return name_equal(db->options[OPTION_MAP], "on") &&
+           db->database != NULL && database_maps(db->database);
+}
+
 /* Bytes of tablets in host memory. */
 static uint64_t host_budget(const struct station *station)
 {
@@ -235,18 +245,35 @@ static uint64_t device_budget(const struct station *station)
                : SHARED_SHARE(facts->memory_bytes);
 }
 
+/* What reads tablets in the file must share the host's memory. */
+static enum vdbq_status check_shares(const struct device *device,
+                                     struct error *error)
+{
+    if (device_facts(device)->shares_memory)
+        return VDBQ_OK;
+    error_set(error, VDBQ_DEVICE, "device '%s' has memory of its own: it "
+              "cannot read tables where they lie in the file",
+              device_facts(device)->name);
+    return error_hint(error, "choose another device, or set map (VDBQ_MAP) "
+                      "to off");
+}
+
 static enum vdbq_status station_open(vdbq *db, struct station *station)
 {
     struct device_params params = { .choice = station->choice,
                                     .cores = station->cores };
     enum vdbq_status status = device_open(&params, &station->device,
                                           &db->error);
+    if (status == VDBQ_OK && station->maps)
+        status = check_shares(station->device, &db->error);
     if (status == VDBQ_OK)
         status = pool_create(db->database, station->device,
                              host_budget(station), &station->pool,
                              &db->error);
     if (status == VDBQ_OK)
         pool_share(station->pool, &db->memory.used_bytes);
+    if (status == VDBQ_OK && station->maps)
+        pool_map(station->pool);
     if (status == VDBQ_OK)
         status = resident_create(station->device, device_budget(station),
                                  &station->resident, &db->error);
@@ -271,6 +298,7 @@ static struct station *station_find(const vdbq *db, const char *choice)
     while (station != NULL &&
            (strcmp(station->choice, choice) != 0 ||
             station->cores != cores_wanted(db) ||
+            station->maps != maps_wanted(db) ||
             station->memory_bytes != memory_wanted(db, OPTION_MEMORY) ||
             station->device_bytes != memory_wanted(db, OPTION_DEVICE_MEMORY)))
         station = station->next;
@@ -289,6 +317,7 @@ static enum vdbq_status station_at(vdbq *db, const char *choice,
         return error_no_memory(&db->error);
     strcpy(made->choice, choice);
     made->cores = cores_wanted(db);
+    made->maps = maps_wanted(db);
     made->memory_bytes = memory_wanted(db, OPTION_MEMORY);
     made->device_bytes = memory_wanted(db, OPTION_DEVICE_MEMORY);
     enum vdbq_status status = station_open(db, made);
@@ -406,6 +435,18 @@ static enum run_mode choose_mode(const vdbq *db, const struct station *station,
     return table == NULL && mode == MODE_CACHED ? MODE_STREAMED : mode;
 }
 
+/* Tablets in the file are read by no mode but `mapped`. */
+static enum vdbq_status check_mode(const struct station *station,
+                                   enum run_mode mode, struct error *error)
+{
+    if (!station->maps || mode == MODE_MAPPED)
+        return VDBQ_OK;
+    error_set(error, VDBQ_DEVICE, "mode %s cannot read tables where they lie "
+              "in the file", runner_mode_name(mode));
+    return error_hint(error, "set mode (VDBQ_MODE) to mapped or auto, or map "
+                      "(VDBQ_MAP) to off");
+}
+
 /* Whether a device groups the rows that it scans. A CPU device only where
  * that is asked for: the host's own threads are as fast. */
 static bool takes_rows(const vdbq *db, const struct device *device)
@@ -434,7 +475,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .skips = name_equal(db->options[OPTION_SKIP], "on"),
         .takes = takes_rows(db, station->device),
     };
-    return VDBQ_OK;
+    return check_mode(station, place->mode, &db->error);
 }
 
 enum vdbq_status vdbq_device_open(vdbq *db)

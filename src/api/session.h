@@ -26,6 +26,7 @@ enum option {
     OPTION_SKIP,
     OPTION_STEPS,
     OPTION_TABLET_ROWS,
+    OPTION_MAP,
     OPTIONS
 };
 
@@ -36,6 +37,7 @@ struct station {
     unsigned cores;
     uint64_t memory_bytes;
     uint64_t device_bytes; /* as asked for; 0: the device's default */
+    bool maps;             /* tablets are used where they lie       */
     struct device *device;
     struct pool *pool;
     struct resident *resident;

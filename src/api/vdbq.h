@@ -192,7 +192,13 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   encoding  auto | plain | packed, of rows that are added    VDBQ_ENCODING
  *   steps   auto | device | host: where rows are grouped, sorted    VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
+ *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
+ * With map a table that is larger than `memory` is read without being copied;
+ * the device must share the host's memory and the mode be mapped, else queries
+ * fail with DEVICE. Texts, and databases in memory, are copied as ever. Another
+ * program that cuts the file meanwhile ends this one (SIGBUS), and what it
+ * overwrites is read as it is then.
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
  * when it is first needed, or by vdbq_device_open().
@@ -363,6 +369,8 @@ struct vdbq_stats {
     uint64_t rows_changed;  /* that INSERT added, DELETE took out, or
                                UPDATE's condition held for               */
     uint64_t bytes_read;    /* of the columns that the program ran over   */
+    uint64_t bytes_mapped;  /* of which so many were read where they lie
+                               in the file (option map)                   */
     uint64_t tablets;         /* that the table has                       */
     uint64_t tablets_skipped; /* of which minimum and maximum told that
                                  nothing would come                       */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,9 @@ static int file_size(struct os_file *file, uint64_t *size_bytes);
 static int file_truncate(struct os_file *file, uint64_t size_bytes);
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind);
+static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
+                    const void **bytes);
+static void file_unmap(const void *bytes, uint64_t size);
 
 /* The calls of files that are opened by `opens`. */
 #define FILE_CALLS(opens)            \
@@ -47,6 +51,8 @@ static int file_lock(struct os_file *file, unsigned byte,
         .size = file_size,           \
         .truncate = file_truncate,   \
         .lock = file_lock,           \
+        .map = file_map,             \
+        .unmap = file_unmap,         \
         .reads_anywhere = true,      \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
@@ -185,6 +191,43 @@ static int file_lock(struct os_file *file, unsigned byte,
     if (result == 0)
         return 0;
     return errno == EACCES ? EAGAIN : errno;
+}
+
+/* What lies before a place in its page: the system's may be larger than those
+ * of the file. */
+static uint64_t before_in_page(uint64_t at)
+{
+    return at % (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
+                    const void **bytes)
+{
+    uint64_t before = before_in_page(offset), file_bytes = 0;
+    int failure = file_size(file, &file_bytes);
+    char *at;
+
+    if (failure != 0)
+        return failure;
+    if (offset > file_bytes || size > file_bytes - offset)
+        return EIO;
+    at = mmap(NULL, before + size, PROT_READ, MAP_SHARED, file->descriptor,
+              (off_t)(offset - before));
+    if (at == MAP_FAILED)
+        return errno;
+#ifdef MADV_HUGEPAGE
+    /* What is not in memory comes in large pages, whose faults are few. */
+    madvise(at, before + size, MADV_HUGEPAGE);
+#endif
+    *bytes = at + before;
+    return 0;
+}
+
+static void file_unmap(const void *bytes, uint64_t size)
+{
+    uint64_t before = before_in_page((uintptr_t)bytes);
+
+    munmap((char *)bytes - before, before + size);
 }
 
 /* open() that goes on after a signal. */

@@ -31,6 +31,12 @@ struct os_file_calls {
     int (*truncate)(struct os_file *file, uint64_t size_bytes);
     /* Never waits: EAGAIN where another connection holds it. */
     int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
+    /* Shows `size` bytes, 4096-byte aligned as `offset` is, where they lie in
+     * the file until unmap(); EIO where it ends before. They change as the
+     * file does, and are no more where it is cut. NULL: it has no such place. */
+    int (*map)(struct os_file *file, uint64_t offset, uint64_t size,
+               const void **bytes);
+    void (*unmap)(const void *bytes, uint64_t size);
     bool reads_anywhere; /* read() may be called on other threads, too */
 };
 

@@ -93,6 +93,11 @@ bool database_reads_anywhere(const struct database *database)
     return database->file.calls->reads_anywhere;
 }
 
+bool database_maps(const struct database *database)
+{
+    return file_maps(&database->file);
+}
+
 /* File rule 5: nobody overwrites the catalogue while it is read. */
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error)
@@ -347,12 +352,12 @@ enum vdbq_status tablet_check_bytes(const struct database *database,
 enum vdbq_status tablet_check_facts(const struct database *database,
                                     const struct table *table,
                                     const struct tablet_ref *tablet,
-                                    const void *block, unsigned column,
+                                    const void *head, unsigned column,
                                     struct error *error)
 {
     struct column_facts facts;
 
-    tablet_facts(block, column, &facts);
+    tablet_facts(head, column, &facts);
     if (facts_equal(table->columns[column].type, &facts,
                     &tablet->facts[column]))
         return VDBQ_OK;

@@ -29,6 +29,8 @@ bool database_read_only(const struct database *database);
 const char *database_path(const struct database *database);
 /* Whether the file may be read on several threads at a time. */
 bool database_reads_anywhere(const struct database *database);
+/* Whether tablets may be used where they lie in the file. */
+bool database_maps(const struct database *database);
 
 /* How tablets that are written from now on are encoded. */
 void database_encode(struct database *database,

@@ -44,7 +44,7 @@ enum vdbq_status tablet_check_bytes(const struct database *database,
 enum vdbq_status tablet_check_facts(const struct database *database,
                                     const struct table *table,
                                     const struct tablet_ref *tablet,
-                                    const void *block, unsigned column,
+                                    const void *head, unsigned column,
                                     struct error *error);
 
 #endif

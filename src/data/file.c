@@ -64,6 +64,10 @@
  *     is made a new database if that is asked for.
  * 11. What is read from the file is bounded before it is used: counts,
  *     offsets and sizes against the file and against one another.
+ * 12. A block that is shown where it lies keeps its bytes as long as a
+ *     snapshot names it (rules 1, 6 and 7), and is asked for by nobody after
+ *     that; but other programs may write what they like. So what is read there
+ *     picks no place in memory: heads and words are copied, and checked.
  */
 #include "data/file.h"
 
@@ -399,6 +403,29 @@ enum vdbq_status file_sync(struct file *file, struct error *error)
     error_set(error, VDBQ_IO, "%s: the disk did not confirm a write: %s",
               file->path, strerror(failure));
     return error_hint(error, "close the database and open it again");
+}
+
+bool file_maps(const struct file *file)
+{
+    return file->calls->map != NULL;
+}
+
+enum vdbq_status file_map(const struct file *file, uint64_t offset,
+                          uint64_t size, const void **bytes,
+                          struct error *error)
+{
+    int failure = file->calls->map(file->os, offset, size, bytes);
+
+    if (failure == 0)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_IO, "%s: cannot map %llu bytes at %llu: %s",
+                     file->path, (unsigned long long)size,
+                     (unsigned long long)offset, strerror(failure));
+}
+
+void file_unmap(const struct file *file, const void *bytes, uint64_t size)
+{
+    file->calls->unmap(bytes, size);
 }
 
 enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,

@@ -65,6 +65,13 @@ enum vdbq_status file_read(const struct file *file, void *bytes, size_t size,
                            uint64_t offset, struct error *error);
 enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,
                            struct error *error);
+/* Shows a block where it lies in the file (rule 12), until file_unmap(); only
+ * of a file that has such a place. */
+bool file_maps(const struct file *file);
+enum vdbq_status file_map(const struct file *file, uint64_t offset,
+                          uint64_t size, const void **bytes,
+                          struct error *error);
+void file_unmap(const struct file *file, const void *bytes, uint64_t size);
 
 /* Reads the heads where they are not those that were read last. */
 enum vdbq_status file_read_heads(struct file *file, bool *changed,

@@ -17,6 +17,7 @@ struct load_job {
 
 struct load {
     struct portion portion;
+    struct crew *crew;   /* that runs the jobs; NULL: load_finish() does */
     uint8_t *block;
     bool proven;         /* when it began */
     unsigned job_count;
@@ -83,21 +84,22 @@ enum vdbq_status load_start(struct crew *crew, const struct portion *portion,
     if (made == NULL)
         return error_no_memory(error);
     made->block = block;
+    made->crew = portion_reads(portion) ? crew : NULL;
     portion->proof->users++;
-    for (unsigned i = 0; crew != NULL && i < made->job_count; i++)
+    for (unsigned i = 0; made->crew != NULL && i < made->job_count; i++)
         crew_start(crew, &made->jobs[i].job);
     *load = made;
     return VDBQ_OK;
 }
 
-enum vdbq_status load_finish(struct crew *crew, struct load *load,
-                             uint64_t *time_ns, struct error *error)
+enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
+                             struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < load->job_count; i++) {
         struct load_job *job = &load->jobs[i];
-        crew_finish(crew, &job->job);
+        crew_finish(load->crew, &job->job);
         *time_ns += job->time_ns;
         if (job->error.status != VDBQ_OK && status == VDBQ_OK) {
             *error = job->error;

@@ -12,14 +12,15 @@
 struct load;
 
 /* Starts to fill a block with a portion that is laid out and has its proof,
- * of which no other load is under way. Without a crew nothing happens before
- * load_finish(). Fails with CORRUPT (the head has changed), NO_MEMORY. */
+ * of which no other load is under way. Without a crew, and where no bytes are
+ * to be read, nothing happens before load_finish(). Fails with CORRUPT (the
+ * head has changed), NO_MEMORY. */
 enum vdbq_status load_start(struct crew *crew, const struct portion *portion,
                             uint8_t *block, struct load **load,
                             struct error *error);
 /* Waits until the block is filled and frees the load. What it took, on all
  * threads together, is added to `time_ns`. Fails as a portion does. */
-enum vdbq_status load_finish(struct crew *crew, struct load *load,
-                             uint64_t *time_ns, struct error *error);
+enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
+                             struct error *error);
 
 #endif

@@ -9,6 +9,10 @@
  * its own. Pinning memory is slow, so memory whose size is right goes from
  * slot to slot. The sizes of all slots together never exceed the budget.
  *
+ * The memory of a slot in place is its tablet in the file, mapped for as long
+ * as the slot is there. Its pages come as the device touches them: to have the
+ * crew touch them first takes as long (8M rows, POCL on two cores).
+ *
  * A slot whose load is under way is idle. The crew's threads fill its memory;
  * all else of it, and the pool, is touched by the pool's own thread alone.
  */
@@ -36,7 +40,10 @@ struct slot {
     uint64_t offset;        /* these three name the tablet           */
     uint64_t generation;
     uint64_t checksum;
-    uint64_t size_bytes;    /* of its memory                         */
+    uint64_t size_bytes;    /* that its memory takes                 */
+    const void *mapped;     /* the tablet where its memory lies in the
+                               file; NULL: it lies elsewhere         */
+    uint64_t mapped_bytes;
     unsigned pins;
     bool ahead;             /* pool_ahead() made it, nobody had it   */
     struct load *load;      /* NULL: none is under way               */
@@ -46,6 +53,14 @@ struct slot {
     struct lru_link idle;   /* among those that nobody uses          */
 };
 
+/* A tablet that is unmapped on another thread, so that nobody waits for it. */
+struct leaving {
+    struct crew_job job; /* first */
+    struct database *database;
+    const void *mapped;  /* NULL: none is under way */
+    uint64_t bytes;
+};
+
 struct pool {
     struct database *database;
     struct device *device;
@@ -53,9 +68,11 @@ struct pool {
     uint64_t used_bytes;
     const uint64_t *others; /* bytes of the budget; NULL: there are none */
     uint64_t load_ns;
+    bool maps;
     struct proofs proofs;
     struct crew *crew;      /* NULL: not yet, or there are no threads */
     unsigned threads;       /* of it                                  */
+    struct leaving leaving;
     unsigned ahead_count;   /* slots that are                         */
     struct slot **buckets;  /* a power of two of them */
     size_t bucket_count;
@@ -70,11 +87,10 @@ static enum vdbq_status slot_start(struct pool *pool,
                                    struct slot **slot, struct error *error);
 static enum vdbq_status slot_arrive(struct pool *pool, struct slot *slot,
                                     struct error *error);
-static struct device_memory *slot_remove(struct pool *pool,
-                                         struct slot *slot);
 static void slot_drop(struct pool *pool, struct slot *slot);
 static struct slot *find_idle(const struct pool *pool,
                               const struct pool_want *want, bool loading);
+static void finish_leaving(struct pool *pool);
 static void link_slot(struct pool *pool, struct slot *slot);
 static void unlink_slot(struct pool *pool, struct slot *slot);
 static void grow(struct pool *pool);
@@ -108,6 +124,16 @@ void pool_share(struct pool *pool, const uint64_t *used_bytes)
     pool->others = used_bytes;
 }
 
+void pool_map(struct pool *pool)
+{
+    pool->maps = true;
+}
+
+bool pool_maps(const struct pool *pool)
+{
+    return pool->maps;
+}
+
 void pool_destroy(struct pool *pool)
 {
     if (pool == NULL)
@@ -115,6 +141,7 @@ void pool_destroy(struct pool *pool)
     while (pool->idle.oldest != NULL)
         slot_drop(pool, idle_slot(pool->idle.oldest));
     assert(pool->slot_count == 0);
+    finish_leaving(pool);
     crew_destroy(pool->crew);
     proofs_finish(&pool->proofs);
     memory_release(pool->buckets);
@@ -214,7 +241,7 @@ static enum vdbq_status finish(struct pool *pool, struct slot *slot,
     if (load == NULL)
         return VDBQ_OK;
     slot->load = NULL;
-    return load_finish(pool->crew, load, &pool->load_ns, error);
+    return load_finish(load, &pool->load_ns, error);
 }
 
 /* Makes the slot's tablet ready to be used; a slot that fails is gone. */
@@ -247,10 +274,13 @@ static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
                                    struct error *error)
 {
     struct device_times times = { 0 };
-    enum vdbq_status status =
-        device_memory_take(slot->shown.memory, &times, error);
-    uint8_t *block = device_memory_host(slot->shown.memory);
+    enum vdbq_status status = VDBQ_OK;
+    uint8_t *block = (uint8_t *)slot->mapped;
 
+    if (!portion->in_place) {
+        status = device_memory_take(slot->shown.memory, &times, error);
+        block = device_memory_host(slot->shown.memory);
+    }
     if (status != VDBQ_OK)
         return status;
     portion->proof = proofs_find(&pool->proofs, portion->tablet,
@@ -290,7 +320,8 @@ static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
     struct slot *slot = idle_slot(pool->idle.oldest);
 
     for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
-        if (size_fits(slot->size_bytes, size) && !(ahead && slot->ahead))
+        if (slot->mapped == NULL && size_fits(slot->size_bytes, size)
+            && !(ahead && slot->ahead))
             return slot;
         slot = idle_slot(slot->idle.newer);
     }
@@ -317,28 +348,15 @@ static void shrink(struct pool *pool, uint64_t most)
     }
 }
 
-/* Gives a slot memory: new, or that of an idle one. `ahead`: none of those
- * that wait for a pin. */
+/* Lets idle slots go until `size` bytes more are within the budget. `ahead`:
+ * none of those that wait for a pin. */
 static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
-                                  struct slot *slot, struct error *error)
+                                  struct error *error)
 {
-    struct slot *idle;
-    enum vdbq_status status;
-    uint64_t most;
+    uint64_t most = own_budget(pool, size);
 
-    if (size > pool->budget_bytes)
-        return no_room(pool, size, error);
-    most = own_budget(pool, size);
-    shrink(pool, most);
-    idle = idle_that_fits(pool, size, ahead);
-    if (pool->used_bytes > most - size && idle != NULL) {
-        slot->size_bytes = idle->size_bytes;
-        slot->shown.memory = slot_remove(pool, idle);
-        pool->used_bytes += slot->size_bytes;
-        return VDBQ_OK;
-    }
     while (pool->used_bytes > most - size) {
-        idle = idle_slot(pool->idle.oldest);
+        struct slot *idle = idle_slot(pool->idle.oldest);
         if (idle == NULL || (ahead && idle->ahead)) {
             if (!ahead && pool->used_bytes <= pool->budget_bytes - size)
                 break; /* what is needed now comes before others */
@@ -346,8 +364,61 @@ static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
         }
         slot_drop(pool, idle);
     }
-    status = device_memory_create(pool->device, MEMORY_PINNED, size,
-                                  &slot->shown.memory, error);
+    return VDBQ_OK;
+}
+
+/* The memory of an idle slot, which goes. */
+static void take_memory(struct pool *pool, struct slot *idle,
+                        struct slot *slot)
+{
+    slot->size_bytes = idle->size_bytes;
+    slot->shown.memory = idle->shown.memory;
+    idle->shown.memory = NULL;
+    slot_drop(pool, idle);
+}
+
+/* The memory of a slot that has room: new, or the tablet in the file. */
+static enum vdbq_status make_memory(struct pool *pool,
+                                    const struct portion *portion,
+                                    uint64_t size, struct slot *slot,
+                                    struct error *error)
+{
+    enum vdbq_status status;
+
+    if (!portion->in_place)
+        return device_memory_create(pool->device, MEMORY_PINNED, size,
+                                    &slot->shown.memory, error);
+    status = portion_map(portion, &slot->mapped, error);
+    slot->mapped_bytes = portion->tablet->size_bytes;
+    slot->shown.in_place = true;
+    return status == VDBQ_OK
+               ? device_memory_wrap(pool->device, slot->mapped,
+                                    slot->mapped_bytes, &slot->shown.memory,
+                                    error)
+               : status;
+}
+
+/* Gives a slot memory: its own, or that of an idle one. `ahead`: none of those
+ * that wait for a pin. */
+static enum vdbq_status give_memory(struct pool *pool,
+                                    const struct portion *portion,
+                                    uint64_t size, bool ahead,
+                                    struct slot *slot, struct error *error)
+{
+    struct slot *idle;
+    enum vdbq_status status;
+
+    if (size > pool->budget_bytes)
+        return no_room(pool, size, error);
+    shrink(pool, own_budget(pool, size));
+    idle = portion->in_place ? NULL : idle_that_fits(pool, size, ahead);
+    if (pool->used_bytes > own_budget(pool, size) - size && idle != NULL) {
+        take_memory(pool, idle, slot);
+        return VDBQ_OK;
+    }
+    status = make_room(pool, size, ahead, error);
+    if (status == VDBQ_OK)
+        status = make_memory(pool, portion, size, slot, error);
     if (status != VDBQ_OK)
         return status;
     slot->size_bytes = size;
@@ -383,18 +454,49 @@ static struct slot *slot_create(const struct pool_want *want)
     return made;
 }
 
+/* On whatever thread. */
+static void unmap(struct crew_job *job)
+{
+    const struct leaving *leaving = (const struct leaving *)job;
+
+    portion_unmap(leaving->database, leaving->mapped, leaving->bytes);
+}
+
+static void finish_leaving(struct pool *pool)
+{
+    if (pool->leaving.mapped != NULL)
+        crew_finish(pool->crew, &pool->leaving.job);
+    pool->leaving.mapped = NULL;
+}
+
+/* Has a slot's tablet unmapped. No other is on its way out then, so that no
+ * more than one is in memory beside what the budget allows, for a moment. */
+static void leave(struct pool *pool, const struct slot *slot)
+{
+    finish_leaving(pool);
+    pool->leaving = (struct leaving){ .job = { .run = unmap },
+                                      .database = pool->database,
+                                      .mapped = slot->mapped,
+                                      .bytes = slot->mapped_bytes };
+    if (pool->crew != NULL)
+        crew_start(pool->crew, &pool->leaving.job);
+    else
+        finish_leaving(pool);
+}
+
 static void slot_destroy(struct pool *pool, struct slot *slot)
 {
     if (slot->shown.memory != NULL)
         pool->used_bytes -= slot->size_bytes;
     device_memory_destroy(slot->shown.memory);
+    if (slot->mapped != NULL)
+        leave(pool, slot);
     memory_release(slot);
 }
 
-/* Takes an idle slot out of the pool; its memory is the caller's. */
-static struct device_memory *slot_remove(struct pool *pool, struct slot *slot)
+/* Takes an idle slot out of the pool. */
+static void slot_drop(struct pool *pool, struct slot *slot)
 {
-    struct device_memory *memory = slot->shown.memory;
     struct error ignored;
 
     finish(pool, slot, &ignored);
@@ -402,21 +504,14 @@ static struct device_memory *slot_remove(struct pool *pool, struct slot *slot)
     lru_remove(&pool->idle, &slot->idle);
     unlink_slot(pool, slot);
     pool->slot_count--;
-    pool->used_bytes -= slot->size_bytes;
-    memory_release(slot);
-    return memory;
-}
-
-static void slot_drop(struct pool *pool, struct slot *slot)
-{
-    device_memory_destroy(slot_remove(pool, slot));
+    slot_destroy(pool, slot);
 }
 
 /* While there is room for both, the columns that another slot of the tablet
  * has are wanted, too, and that slot leaves: a table that fits comes together
  * column by column. */
 static void take_over(struct pool *pool, const struct pool_want *want,
-                      struct portion *portion, uint64_t *size)
+                      struct portion *portion)
 {
     struct slot *other = find_idle(pool, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
@@ -426,7 +521,14 @@ static void take_over(struct pool *pool, const struct pool_want *want,
     for (unsigned i = 0; i < want->table->column_count; i++)
         portion->wanted[i] |= other->wanted[i];
     slot_drop(pool, other);
-    *size = page_round(portion_lay_out(portion));
+}
+
+/* Whether the columns stay in the file: the device reaches the whole tablet. */
+static bool stays(const struct pool *pool, const struct portion *portion)
+{
+    return pool->maps && portion_may_stay(portion)
+        && portion->tablet->size_bytes
+               <= device_facts(pool->device)->buffer_max_bytes;
 }
 
 /* Finds out what a new slot takes, gives it memory and starts its load. */
@@ -444,9 +546,10 @@ static enum vdbq_status slot_prepare(struct pool *pool,
 
     if (status != VDBQ_OK)
         return status;
+    take_over(pool, want, &portion);
+    portion.in_place = stays(pool, &portion);
     size = page_round(portion_lay_out(&portion));
-    take_over(pool, want, &portion, &size);
-    status = make_room(pool, size, ahead, slot, error);
+    status = give_memory(pool, &portion, size, ahead, slot, error);
     return status == VDBQ_OK ? start_load(pool, slot, &portion, error)
                              : status;
 }

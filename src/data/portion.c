@@ -5,6 +5,9 @@
  * checksum compared; after that the wanted columns alone, which must be what
  * they were. Values are compared with the facts that the head tells of them when
  * a column is first wanted, and these with the catalogue's each time.
+ *
+ * In place the wanted columns, too, are read into the buffer the first time, and
+ * are not compared again: whatever they are later will do.
  */
 #include "data/portion.h"
 
@@ -43,12 +46,22 @@ bool portion_proven(const struct portion *portion)
     return portion->proof->whole;
 }
 
+bool portion_reads(const struct portion *portion)
+{
+    bool known = portion->in_place && portion_proven(portion);
+
+    for (unsigned i = 0; i < portion->table->column_count; i++)
+        known &= !portion->wanted[i] || portion->proof->column[i].checked;
+    return !known;
+}
+
 enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
                                struct error *error)
 {
     enum vdbq_status status = prove_bytes(portion, block, error);
 
-    memcpy(block, portion->here, head_size(portion));
+    if (!portion->in_place)
+        memcpy(block, portion->here, head_size(portion));
     for (unsigned i = 0;
          i < portion->table->column_count && status == VDBQ_OK; i++)
         if (portion->wanted[i])
@@ -96,6 +109,30 @@ static bool wants_words(const struct portion *portion)
     return false;
 }
 
+bool portion_may_stay(const struct portion *portion)
+{
+    return file_maps(&portion->database->file) && !wants_words(portion);
+}
+
+/* Bytes of the pages that an area lies in. */
+static uint64_t pages_of(const struct tablet_area *area)
+{
+    uint64_t first = area->offset / PAGE_BYTES * PAGE_BYTES;
+
+    return page_round(area->offset + area->size) - first;
+}
+
+/* Where an area of a wanted column is in the portion, whose areas so far end
+ * `*at` bytes behind its start. */
+static uint64_t place_area(const struct portion *portion,
+                           const struct tablet_area *area, uint64_t *at)
+{
+    uint64_t place = portion->in_place ? area->offset : *at;
+
+    *at += portion->in_place ? pages_of(area) : area->size;
+    return place;
+}
+
 uint64_t portion_lay_out(const struct portion *portion)
 {
     uint64_t at = head_size(portion);
@@ -108,20 +145,35 @@ uint64_t portion_lay_out(const struct portion *portion)
         unsigned count =
             tablet_areas(&columns[i], portion->tablet->rows, areas);
         for (unsigned k = 0; k < count; k++) {
-            uint64_t to = portion->wanted[i] ? at : 0;
+            uint64_t to = 0;
+            if (portion->wanted[i])
+                to = place_area(portion, &areas[k], &at);
             if (areas[k].offset == columns[i].nulls)
                 columns[i].nulls = to;
             else
                 columns[i].values = to;
-            at += portion->wanted[i] ? areas[k].size : 0;
         }
     }
     portion->here->variable = wants_words(portion) ? at : 0;
     portion->here->variable_size =
         wants_words(portion) ? portion->head->variable_size : 0;
     at += portion->here->variable_size;
-    portion->here->size = at;
+    if (!portion->in_place)
+        portion->here->size = at;
     return at;
+}
+
+enum vdbq_status portion_map(const struct portion *portion,
+                             const void **block, struct error *error)
+{
+    return file_map(&portion->database->file, portion->tablet->offset,
+                    portion->tablet->size_bytes, block, error);
+}
+
+void portion_unmap(struct database *database, const void *block,
+                   uint64_t tablet_bytes)
+{
+    file_unmap(&database->file, block, tablet_bytes);
 }
 
 /* -------------------------------------------------------------- bytes -- */
@@ -132,7 +184,7 @@ static uint8_t *place_of(const struct portion *portion, unsigned column,
 {
     struct tablet_area areas[TABLET_AREAS_MAX];
 
-    if (!portion->wanted[column])
+    if (!portion->wanted[column] || portion->in_place)
         return NULL;
     tablet_areas(tablet_column(portion->here, column), portion->tablet->rows,
                  areas);
@@ -288,6 +340,8 @@ enum vdbq_status portion_put_head(const struct portion *portion,
     if (block_checksum(portion->head, head_size(portion))
         != portion->proof->head)
         return has_changed(portion, error);
+    if (portion->in_place)
+        return VDBQ_OK;
     memcpy(block, portion->here, head_size(portion));
     return wants_words(portion) ? put_words(portion, block, error) : VDBQ_OK;
 }
@@ -296,10 +350,11 @@ enum vdbq_status portion_put_column(const struct portion *portion,
                                     unsigned column, uint8_t *block,
                                     struct error *error)
 {
-    uint64_t sum;
-    enum vdbq_status status =
-        read_column(portion, column, block, &sum, error);
+    uint64_t sum = portion->proof->column[column].sum;
+    enum vdbq_status status = VDBQ_OK;
 
+    if (!portion->in_place)
+        status = read_column(portion, column, block, &sum, error);
     if (status != VDBQ_OK)
         return status;
     if (sum != portion->proof->column[column].sum)
@@ -317,12 +372,12 @@ static enum vdbq_status check_values(const struct portion *portion,
     enum vdbq_status status = VDBQ_OK;
 
     if (!proof->checked)
-        status = tablet_check_column(portion->table, block,
-                                     portion->here->size,
-                                     portion->tablet->rows, column, error);
+        status = tablet_check_column(portion->table, portion->here, block,
+                                     column, error);
     proof->checked = status == VDBQ_OK;
     return status == VDBQ_OK
                ? tablet_check_facts(portion->database, portion->table,
-                                    portion->tablet, block, column, error)
+                                    portion->tablet, portion->here, column,
+                                    error)
                : status;
 }

@@ -15,7 +15,8 @@
 /* What is being checked. */
 struct check {
     const struct table *table;
-    const uint8_t *block;
+    const struct tablet *head; /* with the columns' descriptions */
+    const uint8_t *block;      /* where its offsets lead         */
     uint64_t size;
     uint32_t rows;
     struct error *error;
@@ -53,7 +54,8 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
                               uint64_t size_bytes, uint32_t rows,
                               struct error *error)
 {
-    const struct check check = { table, block, size_bytes, rows, error };
+    const struct check check = { table, block, block, size_bytes, rows,
+                                 error };
     enum vdbq_status status = check_head(&check);
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
@@ -65,18 +67,19 @@ enum vdbq_status tablet_check_head(const struct table *table,
                                    const void *head, uint64_t size_bytes,
                                    uint32_t rows, struct error *error)
 {
-    const struct check check = { table, head, size_bytes, rows, error };
+    const struct check check = { table, head, head, size_bytes, rows, error };
     enum vdbq_status status = check_head(&check);
 
     return status == VDBQ_OK ? check_areas(&check) : status;
 }
 
 enum vdbq_status tablet_check_column(const struct table *table,
-                                     const void *block, uint64_t size_bytes,
-                                     uint32_t rows, unsigned column,
+                                     const struct tablet *head,
+                                     const void *block, unsigned column,
                                      struct error *error)
 {
-    const struct check check = { table, block, size_bytes, rows, error };
+    const struct check check = { table, head, block, head->size,
+                                 (uint32_t)head->rows, error };
 
     return check_column(&check, column);
 }
@@ -100,7 +103,7 @@ static bool has_text(const struct table *table)
 
 static enum vdbq_status check_head(const struct check *check)
 {
-    const struct tablet *head = (const struct tablet *)check->block;
+    const struct tablet *head = check->head;
     uint64_t columns = check->table->column_count;
     uint64_t least = tablet_head_size(check->table->column_count);
 
@@ -134,7 +137,7 @@ static enum vdbq_status check_head(const struct check *check)
 /* The words of all columns lie behind everything else. */
 static enum vdbq_status words_behind(const struct check *check, uint64_t at)
 {
-    const struct tablet *head = (const struct tablet *)check->block;
+    const struct tablet *head = check->head;
 
     if (head->variable_size > 0 && head->variable < at)
         return bad_head(check, "variable-size area", head->variable, at);
@@ -148,7 +151,7 @@ static enum vdbq_status check_areas(const struct check *check)
 
     for (unsigned i = 0; i < check->table->column_count; i++) {
         struct tablet_area areas[TABLET_AREAS_MAX];
-        unsigned count = tablet_areas(tablet_column(check->block, i),
+        unsigned count = tablet_areas(tablet_column(check->head, i),
                                       check->rows, areas);
         for (unsigned k = 0; k < count; k++) {
             const struct tablet_area *area = &areas[k];
@@ -168,14 +171,14 @@ static enum vdbq_status check_areas(const struct check *check)
 
 static uint32_t format_of(const struct check *check)
 {
-    return ((const struct tablet *)check->block)->format;
+    return check->head->format;
 }
 
 static enum vdbq_status check_column(const struct check *check, unsigned i)
 {
     enum vdbq_type type = check->table->columns[i].type;
     const char *fault =
-        column_fault(check, tablet_column(check->block, i), type);
+        column_fault(check, tablet_column(check->head, i), type);
 
     if (fault == NULL)
         return VDBQ_OK;
@@ -401,7 +404,7 @@ static const char *sequence_fault(const struct check *check,
 static const struct tablet_words *find_words(const struct check *check,
                                              const struct tablet_column *column)
 {
-    const struct tablet *head = (const struct tablet *)check->block;
+    const struct tablet *head = check->head;
     uint64_t at = (uint64_t)column->words * TABLET_ALIGN;
     const struct tablet_words *words;
 

@@ -50,10 +50,11 @@ void tablet_values(const void *block, unsigned column, void *values);
 enum vdbq_status tablet_check_head(const struct table *table,
                                    const void *head, uint64_t size_bytes,
                                    uint32_t rows, struct error *error);
-/* Proves of one column what tablet_check() does of all. */
+/* Proves of one column what tablet_check() does of all: of a tablet whose head
+ * is proven, and lies at the start of the block or elsewhere. */
 enum vdbq_status tablet_check_column(const struct table *table,
-                                     const void *block, uint64_t size_bytes,
-                                     uint32_t rows, unsigned column,
+                                     const struct tablet *head,
+                                     const void *block, unsigned column,
                                      struct error *error);
 
 /* The facts that a checked tablet keeps of a column. */

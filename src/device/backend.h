@@ -25,6 +25,10 @@ struct device_backend {
                                       uint64_t size_bytes,
                                       struct device_memory **memory,
                                       struct error *error);
+    enum vdbq_status (*memory_wrap)(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error);
     void (*memory_destroy)(struct device_memory *memory);
     enum vdbq_status (*memory_give)(struct device_memory *memory,
                                     struct device_times *times,

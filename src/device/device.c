@@ -177,24 +177,27 @@ static bool kept_find(struct device *device, enum memory_place place,
     return false;
 }
 
+static enum vdbq_status too_large(const struct device *device,
+                                  uint64_t size_bytes, struct error *error)
+{
+    error_set(error, VDBQ_DEVICE, "a buffer of %llu bytes is needed, but "
+              "device '%s' gives at most %llu for one",
+              (unsigned long long)size_bytes, device->facts.name,
+              (unsigned long long)device->facts.buffer_max_bytes);
+    return error_hint(error, "lower the memory option (VDBQ_MEMORY), or "
+                      "choose another device");
+}
+
 enum vdbq_status device_memory_create(struct device *device,
                                       enum memory_place place,
                                       uint64_t size_bytes,
                                       struct device_memory **memory,
                                       struct error *error)
 {
-    const struct device_facts *facts = &device->facts;
-
     assert(size_bytes > 0);
     *memory = NULL;
-    if (size_bytes > facts->buffer_max_bytes) {
-        error_set(error, VDBQ_DEVICE, "a buffer of %llu bytes is needed, but "
-                  "device '%s' gives at most %llu for one",
-                  (unsigned long long)size_bytes, facts->name,
-                  (unsigned long long)facts->buffer_max_bytes);
-        return error_hint(error, "lower the memory option (VDBQ_MEMORY), or "
-                          "choose another device");
-    }
+    if (size_bytes > device->facts.buffer_max_bytes)
+        return too_large(device, size_bytes, error);
     if (kept_find(device, place, size_bytes, memory, error))
         return VDBQ_OK;
     if (device->backend->memory_create(device, place, size_bytes, memory,
@@ -205,6 +208,19 @@ enum vdbq_status device_memory_create(struct device *device,
     kept_limit(device, 0);
     return device->backend->memory_create(device, place, size_bytes, memory,
                                           error);
+}
+
+enum vdbq_status device_memory_wrap(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error)
+{
+    assert(size_bytes > 0 && device->facts.shares_memory);
+    *memory = NULL;
+    if (size_bytes > device->facts.buffer_max_bytes)
+        return too_large(device, size_bytes, error);
+    return device->backend->memory_wrap(device, bytes, size_bytes, memory,
+                                        error);
 }
 
 void device_memory_destroy(struct device_memory *memory)

@@ -64,6 +64,13 @@ enum vdbq_status device_memory_create(struct device *device,
                                       uint64_t size_bytes,
                                       struct device_memory **memory,
                                       struct error *error);
+/* Has a device that shares the host's memory read `size_bytes` of it, 4096-byte
+ * aligned, where they are; they outlive the memory, which has no host pointer
+ * and cannot be written. */
+enum vdbq_status device_memory_wrap(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error);
 void device_memory_destroy(struct device_memory *memory);
 /* Ends the use of a memory that the next query is likely to need again: the
  * device keeps it for a device_memory_create() of about its size, which then

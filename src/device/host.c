@@ -14,7 +14,7 @@
 
 struct host_memory {
     struct device_memory head;
-    void *allocated; /* `bytes` lies inside, aligned */
+    void *allocated; /* `bytes` lies inside, aligned; NULL: it is others' */
     u8 *bytes;
 };
 
@@ -59,6 +59,23 @@ static enum vdbq_status host_memory_create(struct device *device,
                                          .size_bytes = size_bytes };
     if (place == MEMORY_PINNED)
         made->head.host = made->bytes;
+    *memory = &made->head;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status host_memory_wrap(struct device *device,
+                                         const void *bytes,
+                                         uint64_t size_bytes,
+                                         struct device_memory **memory,
+                                         struct error *error)
+{
+    struct host_memory *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return error_no_memory(error);
+    made->bytes = (u8 *)bytes;
+    made->head = (struct device_memory){ .device = device,
+                                         .place = MEMORY_DEVICE,
+                                         .size_bytes = size_bytes };
     *memory = &made->head;
     return VDBQ_OK;
 }
@@ -285,6 +302,7 @@ static enum vdbq_status host_exchange(struct device_memory *memory,
 static const struct device_backend host_backend = {
     .close = host_close,
     .memory_create = host_memory_create,
+    .memory_wrap = host_memory_wrap,
     .memory_destroy = host_memory_destroy,
     .memory_give = host_memory_give,
     .memory_take = host_memory_take,

@@ -17,6 +17,7 @@ static void opencl_close(struct device *device);
 static const struct device_backend backend = {
     .close = opencl_close,
     .memory_create = opencl_memory_create,
+    .memory_wrap = opencl_memory_wrap,
     .memory_destroy = opencl_memory_destroy,
     .memory_give = opencl_memory_give,
     .memory_take = opencl_memory_take,

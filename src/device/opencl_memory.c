@@ -58,6 +58,33 @@ enum vdbq_status opencl_memory_create(struct device *device,
                       (unsigned long long)device->facts.memory_bytes);
 }
 
+/* The driver copies nothing where host and device share memory. */
+enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct opencl_memory *made = memory_zeroed(1, sizeof *made);
+    enum vdbq_status status;
+    cl_int code;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    made->head = (struct device_memory){ .device = device,
+                                         .place = MEMORY_DEVICE,
+                                         .size_bytes = size_bytes };
+    made->buffer = opencl_calls.CreateBuffer(
+        opencl->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size_bytes,
+        (void *)bytes, &code);
+    status = opencl_check(code, "clCreateBuffer", error);
+    if (status == VDBQ_OK)
+        *memory = &made->head;
+    else
+        opencl_memory_destroy(&made->head);
+    return status;
+}
+
 /* Zeroes new memory; pinned memory is mapped for it, and stays so. */
 static enum vdbq_status clear(struct opencl_memory *memory,
                               struct error *error)

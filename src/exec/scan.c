@@ -19,6 +19,7 @@ struct part {
     struct source sources[LAUNCH_PIECES]; /* one a piece */
     uint64_t rows;
     uint64_t bytes; /* of the columns that it reads */
+    uint64_t bytes_mapped; /* ... those that lie in the file */
 };
 
 struct scan {
@@ -36,6 +37,7 @@ struct scan {
     uint64_t row;              /* of it, where the next launch starts      */
     uint64_t rows_done;        /* of the table, run over or passed over    */
     uint64_t bytes_done;       /* of the columns that were read            */
+    uint64_t bytes_mapped;     /* of which so many lie in the file         */
     struct skip skip;
     uint64_t rows_skipped;     /* of those that are done                   */
     size_t tablets_skipped;
@@ -223,9 +225,12 @@ uint64_t scan_taken(const struct scan *scan)
     return scan->sink != NULL ? scan->sink->rows : 0;
 }
 
+/* Of values that may change after they were proven nothing is known. */
 bool scan_ranges(struct scan *scan, struct interval *ranges)
 {
     bool known = false;
+    if (scan->table != NULL && pool_maps(scan->params.pool))
+        return false;
     for (size_t i = 0; scan->table && i < scan->table->tablet_count; i++)
         known |= skip_results(&scan->skip, &scan->table->tablets[i], known,
                               ranges);
@@ -241,7 +246,17 @@ static void part_done(struct scan *scan)
     part_close(scan, part, false);
     scan->rows_done += part->rows;
     scan->bytes_done += part->bytes;
+    scan->bytes_mapped += part->bytes_mapped;
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
+}
+
+/* The rows of the oldest part are there: what it read makes room for the next
+ * one, which runs while they are looked at. Nothing follows the first before its
+ * rows were: see runner_has_room(). */
+static enum vdbq_status part_landed(struct scan *scan, struct error *error)
+{
+    part_close(scan, &scan->parts[scan->first], false);
+    return scan->rows_done > 0 ? feed(scan, error) : VDBQ_OK;
 }
 
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
@@ -257,6 +272,8 @@ static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
         status = runner_batch(scan->runner, batch, error);
     if (*more && status == VDBQ_OK && batch->rows == 0)
         part_done(scan);
+    else if (*more && status == VDBQ_OK)
+        status = part_landed(scan, error);
     if (!*more && status == VDBQ_OK && !scan->failed &&
         scan->held.status != VDBQ_OK) {
         *error = scan->held;
@@ -327,9 +344,12 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
     if (scan->words.base != NULL)
         piece->ranks = word_table_ranks(&scan->words, scan->tablet);
     source_feeds(source, sources, scan->row, feeds);
+    uint64_t bytes = 0;
     for (unsigned i = 0; i < columns; i++)
-        part->bytes += feed_value_bytes(&feeds[i], piece->rows) +
-                       feed_null_bytes(&feeds[i], piece->rows);
+        bytes += feed_value_bytes(&feeds[i], piece->rows) +
+                 feed_null_bytes(&feeds[i], piece->rows);
+    part->bytes += bytes;
+    part->bytes_mapped += source_mapped(source) ? bytes : 0;
     part->rows += piece->rows;
     scan->row += piece->rows;
     if (scan->row < tablet->rows)
@@ -376,7 +396,7 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
                      RUNNER_RING_MAX];
     struct runner_input input = { 0 };
     struct error ignored;
-    part->rows = part->bytes = 0;
+    part->rows = part->bytes = part->bytes_mapped = 0;
     scan->copies.count = 0;
     enum vdbq_status status = add_piece(scan, part, &input, error);
     if (status != VDBQ_OK)
@@ -477,6 +497,7 @@ void scan_stats(struct scan *scan, struct vdbq_stats *stats)
     runner_stats(scan->runner, stats);
     stats->rows_read += scan->rows_done - scan->rows_skipped;
     stats->bytes_read += scan->bytes_done;
+    stats->bytes_mapped += scan->bytes_mapped;
     stats->tablets_skipped += scan->tablets_skipped;
     if (scan->table != NULL)
         stats->tablets += scan->table->tablet_count;

@@ -87,6 +87,11 @@ static enum vdbq_status open_slot(struct source *source,
 
 /* ------------------------------------------------------------- columns -- */
 
+bool source_mapped(const struct source *source)
+{
+    return source->slot != NULL && source->slot->in_place;
+}
+
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds)

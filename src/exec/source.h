@@ -47,6 +47,9 @@ bool source_ahead(const struct source_params *params,
 void source_close(struct source *source, const struct source_params *params,
                   bool failed);
 
+/* Whether the columns lie in the file, and the device reads them there. */
+bool source_mapped(const struct source *source);
+
 /* Where the columns start at row `row`, for runner_input. */
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,

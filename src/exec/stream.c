@@ -157,6 +157,7 @@ static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
     to->builds += from->builds;
     to->builds_cached += from->builds_cached;
     to->load_ns += from->load_ns;
+    to->bytes_mapped += from->bytes_mapped;
     to->launches += from->launches;
 }
 
