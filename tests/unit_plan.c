@@ -212,7 +212,7 @@ static void overflow_of_64_bits_fails(void **state)
     refused("select 1,\t-9223372036854775807 * 2", VDBQ_RANGE, 32, "overflow",
             "");
     refused("select cast(3000000000 as integer)", VDBQ_RANGE, 8,
-            "does not fit INTEGER", "");
+            "out of the range of INTEGER", "");
     gives("select -9223372036854775808, - 9223372036854775808 + 0",
           "-9223372036854775808,-9223372036854775808");
 }

@@ -430,29 +430,6 @@ enum vdbq_status flight_start(struct flight *flight,
 
 /* ---------------------------------------------------------------- land -- */
 
-/* What to tell of the instruction that failed. */
-static enum vdbq_status report_fault(const struct program *program, u32 pc,
-                                     struct error *error)
-{
-    const struct instruction *in = program_at(program, (int)pc);
-    const struct op_facts *op = op_facts(in->op);
-    if (op->form == FORM_FAIL)
-        return error_at(error, VDBQ_RANGE, in->at, "%s", in->name);
-    if (in->op == OP_ADD_MONTHS_I32)
-        return error_at(error, VDBQ_RANGE, in->at,
-                        "a date is outside the years 1 to 9999");
-    if (in->op == OP_ABS_I32)
-        return error_at(error, VDBQ_RANGE, in->at,
-                        "integer overflow: a result does not fit 32 bits");
-    if (op->form == FORM_CAST)
-        return error_at(error, VDBQ_RANGE, in->at,
-                        "a value is out of the range of %s",
-                        vdbq_type_name((enum vdbq_type)op->writes));
-    error_at(error, VDBQ_RANGE, in->at,
-             "integer overflow: a result does not fit 64 bits");
-    return error_hint(error, "compute with DOUBLE: CAST(... AS DOUBLE)");
-}
-
 /* The machine has run without a fault: sends the rows on their way. */
 static enum vdbq_status collect(struct flight *flight, struct error *error)
 {
@@ -490,8 +467,8 @@ enum vdbq_status flight_land(struct flight *flight, struct error *error)
     if (status == VDBQ_OK)
         status = device_job_wait(flight->job, times, error);
     if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
-        return report_fault(flight->params->program, progress(flight)->fault,
-                            error);
+        return program_fault(flight->params->program,
+                             (int)progress(flight)->fault, error);
     if (status == VDBQ_OK && flight->result.params.sink != NULL)
         status = result_sink(&flight->result, error);
     if (status == VDBQ_OK)

@@ -35,8 +35,6 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
 static struct control *control_block(const struct program *program,
                                      const struct program_pack *pack,
                                      struct arena *arena);
-static enum vdbq_status refuse(const struct binder *binder,
-                               const struct instruction *failed);
 static void become(struct expression *expression,
                    const struct outcome *outcome);
 
@@ -88,8 +86,8 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
     host_machine_run(binder->machine, (const u8 *)control, (u8 *)outcome,
                      &outcome->progress, NULL, no_pieces, 1);
     if (outcome->progress.fault != NO_FAULT)
-        return refuse(binder,
-                      program_at(program, (int)outcome->progress.fault));
+        return program_fault(program, (int)outcome->progress.fault,
+                             binder->error);
     return VDBQ_OK;
 }
 
@@ -129,22 +127,6 @@ static struct control *control_block(const struct program *program,
     memcpy((char *)(control + 1) + code_size, pack->constants,
            constants_size);
     return control;
-}
-
-static enum vdbq_status refuse(const struct binder *binder,
-                               const struct instruction *failed)
-{
-    const struct op_facts *facts = op_facts(failed->op);
-
-    if (facts->form == FORM_FAIL)
-        return error_at(binder->error, VDBQ_RANGE, failed->at, "%s",
-                        failed->name);
-    if (facts->form == FORM_CAST)
-        return error_at(binder->error, VDBQ_RANGE, failed->at,
-                        "the value does not fit %s",
-                        vdbq_type_name((enum vdbq_type)facts->writes));
-    return error_at(binder->error, VDBQ_RANGE, failed->at,
-                    "integer overflow: the result does not fit 64 bits");
 }
 
 /* Makes the expression the constant that was computed. */

@@ -178,6 +178,11 @@ bool program_reach_results(const struct program *program,
                            const struct run_values *values,
                            const struct feed_range *ranges, void *room);
 
+/* Tells of the instruction `pc` that failed for a row: RANGE and its place in
+ * the statement. */
+enum vdbq_status program_fault(const struct program *program, int pc,
+                               struct error *error);
+
 /* -------------------------------------------------------------- text -- */
 
 /* One line an instruction: number, name, operands, and behind `;` what it
