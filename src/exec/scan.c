@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The only loop over tablets: feed, run, collect. A tablet is taken in parts
+ * The only loop over tablets: walk, run, collect. A tablet is taken in parts
  * when one launch over all of it would take too long or too much memory.
  * Parts are started as long as the runner and the budgets have room; rows,
  * and failures, come in the order of the parts.
@@ -8,8 +8,8 @@
 #include "exec/scan.h"
 
 #include "exec/feed.h"
-#include "exec/skip.h"
 #include "exec/source.h"
+#include "exec/walk.h"
 
 /* What a launch may wait for: with less, the link is faster than the host. */
 enum { AWAITED_BYTES_MAX = 4 << 20 };
@@ -32,15 +32,10 @@ struct scan {
     struct vector copies;      /* struct device_copy: likewise             */
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;            /* the oldest of them                       */
-    size_t tablet;             /* number of the one to start on next       */
-    size_t ahead;              /* ... and to bring in next                 */
-    uint64_t row;              /* of it, where the next launch starts      */
-    uint64_t rows_done;        /* of the table, run over or passed over    */
+    struct walk walk;          /* over the table, if any: what comes next  */
+    uint64_t rows_run;         /* whose parts are done                     */
     uint64_t bytes_done;       /* of the columns that were read            */
     uint64_t bytes_mapped;     /* of which so many lie in the file         */
-    struct skip skip;
-    uint64_t rows_skipped;     /* of those that are done                   */
-    size_t tablets_skipped;
     bool fed;                  /* nothing is left to start                 */
     bool failed;
     struct word_table words;   /* zeroed: the program needs none           */
@@ -164,14 +159,14 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL &&
-        !skip_init(&scan->skip,
+        !walk_init(&scan->walk,
                    &(struct skip_params){
                        .program = params->runner.program,
                        .pack = scan->sources.pack,
                        .table = scan->table,
                        .words = scan->words.base != NULL ? &scan->words : NULL,
                        .inner = inner_ranges(params->inner) },
-                   &scan->arena))
+                   params->skips, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }
@@ -228,23 +223,24 @@ uint64_t scan_taken(const struct scan *scan)
 /* Of values that may change after they were proven nothing is known. */
 bool scan_ranges(struct scan *scan, struct interval *ranges)
 {
-    bool known = false;
-    if (scan->table != NULL && pool_maps(scan->params.pool))
-        return false;
-    for (size_t i = 0; scan->table && i < scan->table->tablet_count; i++)
-        known |= skip_results(&scan->skip, &scan->table->tablets[i], known,
-                              ranges);
-    return known;
+    return scan->table != NULL && !pool_maps(scan->params.pool) &&
+           walk_ranges(&scan->walk, ranges);
 }
 
 /* --------------------------------------------------------------- batch -- */
+
+/* Rows that were run over or passed over. */
+static uint64_t rows_done(const struct scan *scan)
+{
+    return scan->rows_run + scan->walk.rows_skipped;
+}
 
 /* The oldest part has given all its rows. */
 static void part_done(struct scan *scan)
 {
     struct part *part = &scan->parts[scan->first];
     part_close(scan, part, false);
-    scan->rows_done += part->rows;
+    scan->rows_run += part->rows;
     scan->bytes_done += part->bytes;
     scan->bytes_mapped += part->bytes_mapped;
     scan->first = (scan->first + 1) % RUNNER_RING_MAX;
@@ -256,7 +252,7 @@ static void part_done(struct scan *scan)
 static enum vdbq_status part_landed(struct scan *scan, struct error *error)
 {
     part_close(scan, &scan->parts[scan->first], false);
-    return scan->rows_done > 0 ? feed(scan, error) : VDBQ_OK;
+    return rows_done(scan) > 0 ? feed(scan, error) : VDBQ_OK;
 }
 
 /* The next rows of the oldest launch in flight, where there is one; rows 0: it
@@ -304,30 +300,29 @@ enum vdbq_status scan_advance(struct scan *scan, bool *more,
 
 /* --------------------------------------------------------------- start -- */
 
-/* Goes on to the next tablet that is not to be skipped. */
-static void pass_over(struct scan *scan)
+/* Bytes of the columns that are read for a piece. */
+static uint64_t piece_bytes(const struct scan *scan,
+                            const struct runner_piece *piece)
 {
-    const struct table *table = scan->table;
-    while (scan->params.skips && scan->tablet < table->tablet_count &&
-           skip_tablet(&scan->skip, &table->tablets[scan->tablet])) {
-        scan->rows_done += table->tablets[scan->tablet].rows;
-        scan->rows_skipped += table->tablets[scan->tablet].rows;
-        scan->tablets_skipped++;
-        scan->tablet++;
-    }
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < scan->sources.pack->feed_count; i++)
+        bytes += feed_value_bytes(&piece->feeds[i], piece->rows) +
+                 feed_null_bytes(&piece->feeds[i], piece->rows);
+    return bytes;
 }
 
-/* Takes the next rows of the table into a part. */
+/* Takes the next rows of a tablet, at which the walk is, into a part. */
 static enum vdbq_status add_piece(struct scan *scan, struct part *part,
                                   struct runner_input *input,
                                   struct error *error)
 {
-    const struct tablet_ref *tablet = &scan->table->tablets[scan->tablet];
+    const struct tablet_ref *tablet =
+        &scan->table->tablets[scan->walk.tablet];
     struct source_params *sources = &scan->sources;
     struct source *source = &part->sources[input->count];
-    unsigned columns = sources->pack->feed_count;
-    struct feed *feeds = scan->feeds + input->count * columns;
-    uint64_t left = tablet->rows - scan->row;
+    struct feed *feeds =
+        scan->feeds + input->count * sources->pack->feed_count;
+    uint64_t left = tablet->rows - scan->walk.row;
     uint64_t most = runner_rows_max(scan->runner) - part->rows;
     size_t copies = scan->copies.count;
     enum vdbq_status status =
@@ -342,21 +337,13 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
                                     .data = source_data(source, sources),
                                     .host = source_host(source, sources) };
     if (scan->words.base != NULL)
-        piece->ranks = word_table_ranks(&scan->words, scan->tablet);
-    source_feeds(source, sources, scan->row, feeds);
-    uint64_t bytes = 0;
-    for (unsigned i = 0; i < columns; i++)
-        bytes += feed_value_bytes(&feeds[i], piece->rows) +
-                 feed_null_bytes(&feeds[i], piece->rows);
+        piece->ranks = word_table_ranks(&scan->words, scan->walk.tablet);
+    source_feeds(source, sources, scan->walk.row, feeds);
+    uint64_t bytes = piece_bytes(scan, piece);
     part->bytes += bytes;
     part->bytes_mapped += source_mapped(source) ? bytes : 0;
     part->rows += piece->rows;
-    scan->row += piece->rows;
-    if (scan->row < tablet->rows)
-        return VDBQ_OK;
-    scan->row = 0;
-    scan->tablet++;
-    pass_over(scan);
+    walk_on(&scan->walk, piece->rows);
     return VDBQ_OK;
 }
 
@@ -381,10 +368,8 @@ static bool joins(const struct scan *scan, const struct part *part,
         runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
     return scan->sources.mode != MODE_MAPPED &&
            bytes_awaited(scan, part) < most &&
-           input->count < LAUNCH_PIECES && scan->row == 0 &&
-           scan->tablet < scan->table->tablet_count &&
-           scan->table->tablets[scan->tablet].rows <=
-               runner_rows_max(scan->runner) - part->rows;
+           input->count < LAUNCH_PIECES &&
+           walk_fits(&scan->walk, runner_rows_max(scan->runner) - part->rows);
 }
 
 /* Starts the next part of the table. Whatever keeps a tablet from joining the
@@ -431,24 +416,8 @@ static bool stopped(const struct scan *scan)
     if (atomic_load(params->cancelled))
         return true;
     return params->progress != NULL && scan->table != NULL &&
-           !params->progress(params->progress_context, scan->rows_done,
+           !params->progress(params->progress_context, rows_done(scan),
                              scan->table->rows);
-}
-
-/* Has the tablets that come next brought in while the launch is under way,
- * as far as there is room. */
-static void look_ahead(struct scan *scan)
-{
-    const struct table *table = scan->table;
-    if (scan->ahead < scan->tablet)
-        scan->ahead = scan->tablet;
-    for (; scan->ahead < table->tablet_count; scan->ahead++) {
-        const struct tablet_ref *next = &table->tablets[scan->ahead];
-        if (scan->params.skips && skip_tablet(&scan->skip, next))
-            continue;
-        if (!source_ahead(&scan->sources, next))
-            return;
-    }
 }
 
 /* One launch more, or the end of the table. */
@@ -456,16 +425,13 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
 {
     if (scan->table == NULL)
         return start_row(scan, error);
-    if (scan->row == 0)
-        pass_over(scan);
-    if (scan->tablet < scan->table->tablet_count) {
-        enum vdbq_status status = start_part(scan, error);
-        if (status == VDBQ_OK)
-            look_ahead(scan);
-        return status;
-    }
-    scan->fed = true;
-    return VDBQ_OK;
+    scan->fed = !walk_more(&scan->walk);
+    if (scan->fed)
+        return VDBQ_OK;
+    enum vdbq_status status = start_part(scan, error);
+    if (status == VDBQ_OK)
+        walk_ahead(&scan->walk, &scan->sources);
+    return status;
 }
 
 /* Starts launches while there is room. A failure is held back until the rows
@@ -495,10 +461,10 @@ struct words *scan_words(const struct scan *scan)
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
     runner_stats(scan->runner, stats);
-    stats->rows_read += scan->rows_done - scan->rows_skipped;
+    stats->rows_read += scan->rows_run;
     stats->bytes_read += scan->bytes_done;
     stats->bytes_mapped += scan->bytes_mapped;
-    stats->tablets_skipped += scan->tablets_skipped;
+    stats->tablets_skipped += scan->walk.tablets_skipped;
     if (scan->table != NULL)
         stats->tablets += scan->table->tablet_count;
     stats->load_ns += scan->sources.load_ns;
