@@ -376,7 +376,8 @@ struct vdbq_stats {
                                  nothing would come                       */
     uint64_t bytes_in;      /* moved to the device                        */
     uint64_t bytes_out;     /* moved from the device                      */
-    uint64_t kernel_ns;     /* in kernels, by the device's own clock      */
+    uint64_t kernel_ns;     /* in kernels, by the device's own clock; what
+                               runs beside another counts once            */
     uint64_t transfer_ns;   /* in transfers, both ways; they may overlap
                                one another, and kernels                   */
     uint64_t compile_ns;    /* building programs for the device           */
