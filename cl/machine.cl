@@ -203,8 +203,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch *launch,
 #ifdef __OPENCL_C_VERSION__
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_machine(GLOBAL u8 *control, u64 progress_at, GLOBAL u8 *result,
-             GLOBAL const u8 *inner,
+vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
              GLOBAL const u8 *piece0, GLOBAL const u8 *piece1,
              GLOBAL const u8 *piece2, GLOBAL const u8 *piece3,
              GLOBAL const u8 *piece4, GLOBAL const u8 *piece5,
@@ -212,7 +211,8 @@ vdbq_machine(GLOBAL u8 *control, u64 progress_at, GLOBAL u8 *result,
              GLOBAL const u8 *piece8, GLOBAL const u8 *piece9,
              GLOBAL const u8 *piece10, GLOBAL const u8 *piece11,
              GLOBAL const u8 *piece12, GLOBAL const u8 *piece13,
-             GLOBAL const u8 *piece14, GLOBAL const u8 *piece15)
+             GLOBAL const u8 *piece14, GLOBAL const u8 *piece15,
+             u64 progress_at)
 {
     GLOBAL struct progress *progress =
         (GLOBAL struct progress *)(control + progress_at);

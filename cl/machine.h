@@ -69,6 +69,9 @@
 #endif
 
 VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
+/* A state, and a row's number with a step behind it, hold what a launch has. */
+VDBQ_ASSERT_LAYOUT(launch_rows,
+                   (u64)LAUNCH_PIECES * TABLET_ROWS_MAX <= STATE_ROWS);
 
 /* The types as opcodes spell them. */
 typedef i32 I32;

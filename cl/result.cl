@@ -61,7 +61,7 @@ static u32 rows_before(struct machine *m)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         u32 last = *nearest, rows = state & STATE_ROWS;
-        if (item <= last && item < VDBQ_LOOK_BACK && rows > 0)
+        if (item <= last && rows > 0)
             atomic_add(sum, rows);
         barrier(CLK_LOCAL_MEM_FENCE);
         if (last < VDBQ_LOOK_BACK)

@@ -194,14 +194,14 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
+ * The environment variable on the right gives the first value. Fails with
+ * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
+ * when it is first needed, or by vdbq_device_open().
  * With map a table that is larger than `memory` is read without being copied;
  * the device must share the host's memory and the mode be mapped, else queries
  * fail with DEVICE. Texts, and databases in memory, are copied as ever. Another
  * program that cuts the file meanwhile ends this one (SIGBUS), and what it
  * overwrites is read as it is then.
- * The environment variable on the right gives the first value. Fails with
- * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
- * when it is first needed, or by vdbq_device_open().
  */
 VDBQ_API enum vdbq_status vdbq_set(vdbq *db, const char *option,
                                    const char *value);

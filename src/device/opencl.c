@@ -172,44 +172,50 @@ static void opencl_close(struct device *device)
     memory_release(opencl);
 }
 
-/* When the device started the command of an event, or ended it. */
-static enum vdbq_status event_time(cl_event event, cl_profiling_info which,
-                                   cl_ulong *time_ns, struct error *error)
+/* By the device's clock. */
+struct times {
+    cl_ulong start;
+    cl_ulong end;
+};
+
+/* When the device started one event's command, and ended another's. */
+static enum vdbq_status times_of(cl_event first, cl_event last,
+                                 struct times *times, struct error *error)
 {
-    return opencl_check(opencl_calls.GetEventProfilingInfo(
-                            event, which, sizeof *time_ns, time_ns, NULL),
-                        "clGetEventProfilingInfo", error);
+    cl_int code = opencl_calls.GetEventProfilingInfo(
+        first, CL_PROFILING_COMMAND_START, sizeof times->start, &times->start,
+        NULL);
+
+    if (code == CL_SUCCESS)
+        code = opencl_calls.GetEventProfilingInfo(
+            last, CL_PROFILING_COMMAND_END, sizeof times->end, &times->end,
+            NULL);
+    return opencl_check(code, "clGetEventProfilingInfo", error);
 }
 
 enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
                              struct error *error)
 {
-    cl_ulong start = 0, end = 0;
-    enum vdbq_status status =
-        event_time(first, CL_PROFILING_COMMAND_START, &start, error);
+    struct times times = { 0 };
+    enum vdbq_status status = times_of(first, last, &times, error);
 
-    if (status == VDBQ_OK)
-        status = event_time(last, CL_PROFILING_COMMAND_END, &end, error);
-    if (status == VDBQ_OK && end > start)
-        *time_ns += end - start;
+    if (status == VDBQ_OK && times.end > times.start)
+        *time_ns += times.end - times.start;
     return status;
 }
 
 enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
                                uint64_t *time_ns, struct error *error)
 {
-    cl_ulong start = 0, end = 0;
-    enum vdbq_status status =
-        event_time(event, CL_PROFILING_COMMAND_START, &start, error);
+    struct times times = { 0 };
+    enum vdbq_status status = times_of(event, event, &times, error);
 
-    if (status == VDBQ_OK)
-        status = event_time(event, CL_PROFILING_COMMAND_END, &end, error);
-    if (start < opencl->busy_until)
-        start = opencl->busy_until;
-    if (status != VDBQ_OK || end <= start)
+    if (times.start < opencl->busy_until)
+        times.start = opencl->busy_until;
+    if (status != VDBQ_OK || times.end <= times.start)
         return status;
-    *time_ns += end - start;
-    opencl->busy_until = end;
+    *time_ns += times.end - times.start;
+    opencl->busy_until = times.end;
     return VDBQ_OK;
 }
 

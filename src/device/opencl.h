@@ -127,8 +127,14 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
 
 /* ------------------------------------------------------------- launch -- */
 
-/* Of the kernel: control, where progress is, result, inner and the pieces. */
-enum { MACHINE_PROGRESS = 1, MACHINE_ARGUMENTS = 4 + LAUNCH_PIECES };
+/* The kernel's first arguments: control, result, inner and the pieces. Then
+ * comes where in control the progress is. */
+enum { MACHINE_BUFFERS = 3 + LAUNCH_PIECES };
+
+/* Sets the kernel's arguments. */
+enum vdbq_status opencl_arguments(struct opencl_machine *machine,
+                                  const cl_mem buffers[MACHINE_BUFFERS],
+                                  uint64_t progress_at, struct error *error);
 
 /* Puts a launch into a queue, behind the event `after` (may be NULL). A
  * machine's first launch is waited for: the driver may compile it then, and

@@ -3,32 +3,38 @@
  * Launches of the machine on an OpenCL device: its kernel put into the queue
  * with its arguments.
  */
-#include <string.h>
-
 #include "base/os.h"
 #include "device/opencl.h"
 
-/* Sets a kernel's arguments; where there is no memory the kernel reads none,
- * and gets the first. */
-static enum vdbq_status arguments_set(cl_kernel kernel,
-                                      struct device_memory *const *memories,
-                                      cl_ulong progress_at,
-                                      struct error *error)
+enum vdbq_status opencl_arguments(struct opencl_machine *machine,
+                                  const cl_mem buffers[MACHINE_BUFFERS],
+                                  uint64_t progress_at, struct error *error)
 {
+    const cl_ulong at = progress_at;
     enum vdbq_status status = VDBQ_OK;
 
-    for (unsigned i = 0; i < MACHINE_ARGUMENTS && status == VDBQ_OK; i++) {
-        const struct device_memory *memory =
-            memories[i] != NULL ? memories[i] : memories[0];
-        cl_mem buffer = ((const struct opencl_memory *)memory)->buffer;
-        cl_int code = i == MACHINE_PROGRESS
-                          ? opencl_calls.SetKernelArg(
-                                kernel, i, sizeof progress_at, &progress_at)
-                          : opencl_calls.SetKernelArg(
-                                kernel, i, sizeof buffer, &buffer);
-        status = opencl_check(code, "clSetKernelArg", error);
-    }
-    return status;
+    for (cl_uint i = 0; i < MACHINE_BUFFERS && status == VDBQ_OK; i++)
+        status = opencl_check(opencl_calls.SetKernelArg(machine->run, i,
+                                                        sizeof *buffers,
+                                                        &buffers[i]),
+                              "clSetKernelArg", error);
+    return status != VDBQ_OK
+               ? status
+               : opencl_check(opencl_calls.SetKernelArg(machine->run,
+                                                        MACHINE_BUFFERS,
+                                                        sizeof at, &at),
+                              "clSetKernelArg", error);
+}
+
+/* The buffer of a memory; where there is none the kernel reads none, and gets
+ * the control block's. */
+static cl_mem argument_of(const struct device_launch *params,
+                          const struct device_memory *memory)
+{
+    const struct device_memory *any =
+        memory != NULL ? memory : params->control;
+
+    return ((const struct opencl_memory *)any)->buffer;
 }
 
 /* Waits for a machine's first launch. POCL finishes a kernel then: what that
@@ -86,14 +92,17 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      struct device_times *times,
                                      struct error *error)
 {
-    struct device_memory *memories[MACHINE_ARGUMENTS] = {
-        params->control, NULL, params->result, params->inner
+    cl_mem buffers[MACHINE_BUFFERS] = {
+        argument_of(params, params->control),
+        argument_of(params, params->result),
+        argument_of(params, params->inner)
     };
     enum vdbq_status status;
 
-    memcpy(memories + MACHINE_ARGUMENTS - LAUNCH_PIECES, params->pieces,
-           sizeof params->pieces);
-    status = arguments_set(machine->run, memories, params->progress_at, error);
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        buffers[MACHINE_BUFFERS - LAUNCH_PIECES + i] =
+            argument_of(params, params->pieces[i]);
+    status = opencl_arguments(machine, buffers, params->progress_at, error);
     if (status != VDBQ_OK)
         return status;
     return kernel_start(machine, device_launch_groups(params), queue, after,

@@ -324,17 +324,12 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
                                     struct error *error)
 {
     size_t size = machine->variant.group;
-    const cl_ulong behind = sizeof(struct launch);
-    enum vdbq_status status = VDBQ_OK;
+    cl_mem buffers[MACHINE_BUFFERS];
+    enum vdbq_status status;
 
-    for (cl_uint i = 0; i < MACHINE_ARGUMENTS && status == VDBQ_OK; i++) {
-        bool place = i == MACHINE_PROGRESS;
-        status = opencl_check(
-            opencl_calls.SetKernelArg(
-                machine->run, i, place ? sizeof behind : sizeof zeros,
-                place ? (const void *)&behind : (const void *)&zeros),
-            "clSetKernelArg", error);
-    }
+    for (unsigned i = 0; i < MACHINE_BUFFERS; i++)
+        buffers[i] = zeros;
+    status = opencl_arguments(machine, buffers, sizeof(struct launch), error);
     if (status == VDBQ_OK)
         status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
                                   queue, machine->run, 1, NULL, &size, &size,

@@ -388,8 +388,7 @@ static enum vdbq_status job_start(struct flight *flight,
         .beside = flight->params->inner == NULL &&
                   flight->result.params.sink == NULL,
         .progress = progress(flight),
-        .progress_size =
-            progress_out_bytes(flight),
+        .progress_size = progress_out_bytes(flight),
     };
     for (unsigned i = 0; i < input->count; i++)
         params.launch.pieces[i] = input->pieces[i].host != NULL
