@@ -64,7 +64,8 @@ enum vdbq_status device_job_start(struct device_job *job,
 bool device_job_has_run(struct device_job *job);
 /* Waits until the machine has run: `progress` is there. */
 enum vdbq_status device_job_run(struct device_job *job, struct error *error);
-/* Starts to copy result rows to the host; once a start. */
+/* Starts to copy result rows to the host, once the machine has run; more than
+ * once a start, if there are more. */
 enum vdbq_status device_job_collect(struct device_job *job,
                                     const struct device_copy *copies,
                                     size_t count, struct error *error);

@@ -444,6 +444,37 @@ static enum vdbq_status collect(struct flight *flight, struct error *error)
     return status;
 }
 
+bool flight_foresees(const struct flight *flight)
+{
+    return flight->result.dense && !result_stays(&flight->result);
+}
+
+double flight_share(const struct flight *flight)
+{
+    return (double)progress(flight)->rows / (double)flight->rows;
+}
+
+/* Shares of neighbouring launches differ: so many rows more are sent. */
+enum { SLACK_PART = 256, SLACK_ROWS = 1024 };
+
+enum vdbq_status flight_foresee(struct flight *flight, double share,
+                                struct error *error)
+{
+    struct result *result = &flight->result;
+    uint64_t rows = (uint64_t)(share * (double)flight->rows);
+    rows += rows / SLACK_PART + SLACK_ROWS;
+    if (flight->state != FLIGHT_STARTED || result->foreseen > 0)
+        return VDBQ_OK;
+    enum vdbq_status status = result_foresee(
+        result, rows < flight->rows ? rows : flight->rows, error);
+    return status == VDBQ_OK
+               ? device_job_collect(
+                     flight->job,
+                     VECTOR_ITEMS(&result->copies, struct device_copy),
+                     result->copies.count, error)
+               : status;
+}
+
 enum vdbq_status flight_hurry(struct flight *flight, bool wait,
                               struct error *error)
 {

@@ -24,7 +24,7 @@ struct flight_params {
 
 enum flight_state {
     FLIGHT_IDLE,
-    FLIGHT_STARTED, /* copies in, machine                        */
+    FLIGHT_STARTED, /* copies in, machine; foreseen rows set out */
     FLIGHT_LEAVING, /* the rows are known and on their way out   */
     FLIGHT_LANDED   /* the rows are there                        */
 };
@@ -65,6 +65,16 @@ enum vdbq_status flight_start(struct flight *flight,
  * telling of a fault. */
 enum vdbq_status flight_hurry(struct flight *flight, bool wait,
                               struct error *error);
+/* Has about as many rows set out as soon as the machine has run as there will
+ * be if this share of the launch's rows becomes rows, before the host knows;
+ * where it knows, or was told so before, it does nothing. */
+enum vdbq_status flight_foresee(struct flight *flight, double share,
+                                struct error *error);
+/* Whether flight_foresee() can be of use: rows lie next to one another, and
+ * leave. */
+bool flight_foresees(const struct flight *flight);
+/* The share of the launch's rows that became rows, which are on their way. */
+double flight_share(const struct flight *flight);
 /* Waits until the rows are there. A fault of a row fails with RANGE. */
 enum vdbq_status flight_land(struct flight *flight, struct error *error);
 

@@ -101,6 +101,7 @@ enum vdbq_status result_begin(struct result *result,
     uint64_t rows = steps * shape.step_rows;
     enum vdbq_status status = VDBQ_OK;
     result->segments.count = result->copies.count = result->next = 0;
+    result->foreseen = 0;
     result->dense = shape.dense;
     if (rows > result->rows_room) {
         if (result->params.sink != NULL)
@@ -116,6 +117,11 @@ enum vdbq_status result_begin(struct result *result,
 }
 
 /* ------------------------------------------------------------ arrange -- */
+
+bool result_stays(const struct result *result)
+{
+    return result->params.mapped || result->params.sink != NULL;
+}
 
 /* Adds rows behind the last segment, or joins them to it. */
 static enum vdbq_status add_segment(struct result *result, u32 start,
@@ -159,6 +165,8 @@ static enum vdbq_status copy_segment(struct result *result,
 {
     enum vdbq_status status = VDBQ_OK;
     unsigned columns = program_results(result->params.program);
+    if (segment->count == 0)
+        return VDBQ_OK;
     for (unsigned i = 0; i < columns && status == VDBQ_OK; i++) {
         const struct output *output = &result->outputs[i];
         status = add_copy(result,
@@ -171,19 +179,41 @@ static enum vdbq_status copy_segment(struct result *result,
     return status;
 }
 
+enum vdbq_status result_foresee(struct result *result, uint64_t rows,
+                                struct error *error)
+{
+    result->foreseen = rows;
+    return copy_segment(result, &(struct segment){ .count = (u32)rows },
+                        error);
+}
+
+/* The one segment of a dense machine's rows; what was not foreseen of it is to
+ * be copied. */
+static enum vdbq_status arrange_dense(struct result *result, u32 rows,
+                                      struct error *error)
+{
+    struct segment rest = { .start = (u32)result->foreseen };
+    if (rows > rest.start)
+        rest.count = rows - rest.start;
+    enum vdbq_status status = add_segment(result, 0, rows, error);
+    return status == VDBQ_OK && !result_stays(result)
+               ? copy_segment(result, &rest, error)
+               : status;
+}
+
 enum vdbq_status result_arrange(struct result *result,
                                 const struct progress *progress,
                                 unsigned steps, struct error *error)
 {
     const struct descriptor *descriptors = (const void *)(progress + 1);
     enum vdbq_status status = VDBQ_OK;
+    result->copies.count = 0;
     if (result->dense)
-        status = add_segment(result, 0, progress->rows, error);
-    for (unsigned i = 0; !result->dense && i < steps && status == VDBQ_OK; i++)
+        return arrange_dense(result, progress->rows, error);
+    for (unsigned i = 0; i < steps && status == VDBQ_OK; i++)
         status = add_segment(result, descriptors[i].start,
                              descriptors[i].count, error);
-    bool stays = result->params.mapped || result->params.sink != NULL;
-    for (size_t i = 0; !stays && i < result->segments.count &&
+    for (size_t i = 0; !result_stays(result) && i < result->segments.count &&
                        status == VDBQ_OK;
          i++)
         status = copy_segment(result, vector_at(&result->segments, i), error);

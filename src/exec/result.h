@@ -33,6 +33,8 @@ struct result {
     struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
     struct vector segments;        /* of struct segment, in table order     */
     struct vector copies;          /* of struct device_copy: the segments'  */
+    uint64_t foreseen;             /* rows that were sent before they were
+                                      known to be there                     */
     size_t next;                   /* the segment that comes next           */
     const u8 *host;                /* where the rows are, for the host      */
     struct arena arena;
@@ -54,14 +56,22 @@ enum vdbq_status result_begin(struct result *result,
                               struct device_times *times,
                               struct error *error);
 
+/* Of a dense machine, before it has run: makes the `copies` that bring its
+ * first `rows` rows to the host, as many as are likely to be there. */
+enum vdbq_status result_foresee(struct result *result, uint64_t rows,
+                                struct error *error);
 /* The machine has run: makes `segments`, and the `copies` that bring them to
- * the host. Descriptors follow `progress` unless the machine is dense. */
+ * the host, but for rows that were foreseen. Descriptors follow `progress`
+ * unless the machine is dense. */
 enum vdbq_status result_arrange(struct result *result,
                                 const struct progress *progress,
                                 unsigned steps, struct error *error);
 /* The copies are done: the rows can be read. */
 enum vdbq_status result_land(struct result *result,
                              struct device_times *times, struct error *error);
+
+/* Whether the rows are not copied to the host. */
+bool result_stays(const struct result *result);
 
 /* Hands the segments' rows to the sink: there are none left. */
 enum vdbq_status result_sink(struct result *result, struct error *error);

@@ -37,6 +37,8 @@ struct runner {
     unsigned ring;      /* of which this many are used                 */
     unsigned first;     /* the oldest in flight                        */
     unsigned in_flight; /* how many                                    */
+    double share;       /* of the last launch whose rows are known: what
+                           part of its rows became rows; -1: of none   */
     struct sink *sink;  /* takes the rows; NULL: none                  */
     struct device_times times;
 };
@@ -163,6 +165,7 @@ enum vdbq_status runner_open(const struct runner_params *params,
     made->device = params->device;
     made->program = params->program;
     made->mode = params->mode;
+    made->share = -1;
     enum vdbq_status status = runner_prepare(made, params, error);
     if (status != VDBQ_OK) {
         runner_close(made);
@@ -250,8 +253,30 @@ static struct flight *flight_at(struct runner *runner, unsigned n)
     return &runner->flights[(runner->first + n) % runner->ring];
 }
 
-/* Sends the rows of launches on their way that have run; `waited` of them are
- * waited for. */
+/* Whether it is known about how many rows a launch gives. */
+static bool foresees(const struct runner *runner)
+{
+    return runner->share >= 0;
+}
+
+/* Sends the rows of a launch on their way if it has run, or the host waits for
+ * that; else as many as are foreseen. */
+static enum vdbq_status send_flight(struct runner *runner,
+                                    struct flight *flight, bool wait,
+                                    struct error *error)
+{
+    enum vdbq_status status = flight_hurry(flight, wait, error);
+    if (status != VDBQ_OK || !flight_foresees(flight))
+        return status;
+    if (flight->state == FLIGHT_LEAVING)
+        runner->share = flight_share(flight);
+    return foresees(runner) ? flight_foresee(flight, runner->share, error)
+                            : VDBQ_OK;
+}
+
+/* Sends the rows of launches on their way. `waited` of them are waited for
+ * where it is not foreseen how many rows there are: to ask a GPU takes as long
+ * as rows of others are on their way. */
 static enum vdbq_status send_rows(struct runner *runner, unsigned waited,
                                   struct error *error)
 {
@@ -259,8 +284,18 @@ static enum vdbq_status send_rows(struct runner *runner, unsigned waited,
     bool stay = runner->mode == MODE_MAPPED || runner->sink != NULL;
     unsigned leaving = stay ? 0 : runner->in_flight;
     for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
-        status = flight_hurry(flight_at(runner, i), i < waited, error);
+        status = send_flight(runner, flight_at(runner, i),
+                             i < waited && !foresees(runner), error);
     return status;
+}
+
+/* How many launches are waited for before the next one starts: the first, once
+ * another keeps the way to the device busy, so that its rows can set out and
+ * those of others be foreseen. */
+static unsigned waited_at_start(struct runner *runner)
+{
+    return runner->in_flight >= 2 && flight_foresees(flight_at(runner, 0))
+               ? 1 : 0;
 }
 
 enum vdbq_status runner_start(struct runner *runner,
@@ -269,7 +304,8 @@ enum vdbq_status runner_start(struct runner *runner,
 {
     struct flight *flight = flight_at(runner, runner->in_flight);
     struct device_machine *machine;
-    enum vdbq_status status = send_rows(runner, 0, error);
+    enum vdbq_status status =
+        send_rows(runner, waited_at_start(runner), error);
     if (status == VDBQ_OK)
         status = adapt_machine(&runner->adapt, input, &runner->times, &machine,
                                error);
