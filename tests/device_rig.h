@@ -7,8 +7,14 @@
 #ifndef VDBQ_TESTS_DEVICE_RIG_H
 #define VDBQ_TESTS_DEVICE_RIG_H
 
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 #include "cl/opcodes.h"
 #include "cl/tablet.h"
@@ -51,6 +57,24 @@ struct rig {
     uint64_t rows;
     unsigned steps;
 };
+
+/* "cpu", or what the variable VDBQ_TEST_DEVICE names. */
+static inline const char *rig_tested(void)
+{
+    const char *name = getenv("VDBQ_TEST_DEVICE");
+    return name != NULL ? name : "cpu";
+}
+
+/* Skips a test where there is no OpenCL device. */
+static inline void rig_need_device(void)
+{
+    struct text text = { 0 };
+    unsigned count = device_list(&text);
+
+    text_finish(&text);
+    if (count == 0)
+        skip();
+}
 
 /* The value of row i; about one in five is greater than RIG_LIMIT. */
 static inline int32_t rig_value(uint64_t i)
@@ -157,8 +181,8 @@ static inline void rig_close(struct rig *rig)
     free(rig->end);
 }
 
-/* Fills the column and runs the program once. */
-static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
+/* Fills the column and starts the program. */
+static inline enum vdbq_status rig_start(struct rig *rig, struct error *error)
 {
     int32_t *values = device_memory_host(rig->data);
     const struct device_copy copies[] = {
@@ -185,11 +209,62 @@ static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
     status = device_memory_give(rig->data, &rig->times, error);
     if (status == VDBQ_OK)
         status = device_job_start(rig->job, &params, error);
-    if (status == VDBQ_OK)
-        status = device_job_run(rig->job, error);
-    if (status == VDBQ_OK)
-        status = device_job_wait(rig->job, &rig->times, error);
     return status;
+}
+
+/* Waits for the program that was started. */
+static inline enum vdbq_status rig_end(struct rig *rig, struct error *error)
+{
+    enum vdbq_status status = device_job_run(rig->job, error);
+
+    return status == VDBQ_OK ? device_job_wait(rig->job, &rig->times, error)
+                             : status;
+}
+
+/* Fills the column and runs the program once. */
+static inline enum vdbq_status rig_run(struct rig *rig, struct error *error)
+{
+    enum vdbq_status status = rig_start(rig, error);
+
+    return status == VDBQ_OK ? rig_end(rig, error) : status;
+}
+
+/* Compares rows [0, count) with what the program must give. */
+static inline void rig_check_rows(const struct rig *rig, const int32_t *rows,
+                                  uint64_t count)
+{
+    uint64_t at = 0;
+
+    for (uint64_t i = 0; i < rig->rows; i++) {
+        if (rig_value(i) <= RIG_LIMIT)
+            continue;
+        assert_true(at < count);
+        assert_int_equal(rows[at++], rig_value(i));
+    }
+    assert_int_equal(at, count);
+}
+
+/* Reads the rows of the steps in their order: those that descriptors name,
+ * those between the states of a dense machine. */
+static inline uint64_t rig_gather(struct rig *rig, int32_t *rows)
+{
+    bool dense = device_machine_shape(rig->machine).dense;
+    const struct descriptor *steps = (const void *)(rig->end + 1);
+    const u32 *states = (const void *)(rig->end + 1);
+    struct error error;
+    uint64_t count = 0;
+
+    for (unsigned s = 0; s < rig->steps; s++) {
+        u32 start = dense ? (u32)count : steps[s].start;
+        u32 kept = dense ? states[s] - STATE_END - start : steps[s].count;
+        assert_int_equal(device_read(rig->result, start * 4ull, rows + count,
+                                     kept * 4ull, &rig->times, &error),
+                         VDBQ_OK);
+        count += kept;
+    }
+    assert_int_equal(rig->end->rows, dense ? count : 0);
+    assert_int_equal(rig->end->fault, NO_FAULT);
+    return count;
 }
 
 #endif

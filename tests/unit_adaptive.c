@@ -289,6 +289,28 @@ static void machine_changes_between_launches(void **state)
     fake_close(device);
 }
 
+/* A device that keeps times only when asked keeps them for a query that may
+ * change its machine: it notes what it gained. */
+static void gain_is_noted_where_no_times_are_kept(void **state)
+{
+    struct device_params params = { .choice = "cpu" };
+    struct device *device;
+    struct error error;
+    (void)state;
+    if (device_open(&params, &device, &error) != VDBQ_OK)
+        skip();
+    device->known.tuning.gain = 1000;
+    device->known.tuning.cost_ns = 0;
+    device->known.tuning.compile_ns = device->known.tuning.cached_ns = 0;
+    struct seen seen = query_run(device, LAUNCHES_MAX);
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.rows, rows_expected(&seen));
+    assert_true(seen.launches < LAUNCHES_MAX);
+    assert_true(device_tuning(device)->gain < 1000);
+    assert_int_equal(device->times_holds, 0);
+    device_close(device);
+}
+
 /* A query that ends first does not wait; the next one finds the machine. */
 static void build_serves_the_next_query(void **state)
 {
@@ -565,6 +587,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_launch_is_alone),
         cmocka_unit_test(machine_changes_between_launches),
+        cmocka_unit_test(gain_is_noted_where_no_times_are_kept),
         cmocka_unit_test(build_serves_the_next_query),
         cmocka_unit_test(close_joins_the_build),
         cmocka_unit_test(nothing_is_built_that_does_not_pay),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The device floor: choice, memory, machine and launches, on the host and on
- * the first CPU device where there is one; calls that fail; the caches. The
- * variable VDBQ_TEST_DEVICE names another device than "cpu".
+ * the first CPU device where there is one; calls that fail; the caches.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,23 +24,6 @@
 #include "device_rig.h"
 
 enum { ROWS = 10007 };
-
-static const char *tested_device(void)
-{
-    const char *name = getenv("VDBQ_TEST_DEVICE");
-    return name != NULL ? name : "cpu";
-}
-
-/* Skips a test where there is no OpenCL device. */
-static void need_device(void)
-{
-    struct text text = { 0 };
-    unsigned count = device_list(&text);
-
-    text_finish(&text);
-    if (count == 0)
-        skip();
-}
 
 /* -------------------------------------------------------------- choice -- */
 
@@ -144,7 +126,7 @@ static void test_open_errors(void **state)
     assert_int_equal(
         device_open(&(struct device_params){ .choice = "host", .cores = 2 },
                     &device, &error), VDBQ_DEVICE);
-    need_device();
+    rig_need_device();
     assert_int_equal(
         device_open(&(struct device_params){ .choice = "no such device" },
                     &device, &error), VDBQ_DEVICE);
@@ -160,7 +142,7 @@ static void test_one_core(void **state)
     struct error error;
 
     (void)state;
-    need_device();
+    rig_need_device();
     assert_int_equal(device_open(&(struct device_params){ .cores = 1 },
                                  &device, &error), VDBQ_OK);
     assert_int_equal(device_facts(device)->cores, 1);
@@ -218,8 +200,8 @@ static void test_memory(void **state)
 {
     (void)state;
     check_memory("host");
-    need_device();
-    check_memory(tested_device());
+    rig_need_device();
+    check_memory(rig_tested());
 }
 
 static void test_memory_too_large(void **state)
@@ -229,9 +211,9 @@ static void test_memory_too_large(void **state)
     struct error error;
 
     (void)state;
-    need_device();
+    rig_need_device();
     assert_int_equal(
-        device_open(&(struct device_params){ .choice = tested_device() },
+        device_open(&(struct device_params){ .choice = rig_tested() },
                     &device, &error), VDBQ_OK);
     assert_int_equal(device_memory_create(device, MEMORY_DEVICE, 1ull << 60,
                                           &memory, &error), VDBQ_DEVICE);
@@ -242,44 +224,6 @@ static void test_memory_too_large(void **state)
 }
 
 /* ------------------------------------------------------------- machine -- */
-
-/* Compares rows [0, count) with what the program must give. */
-static void check_rows(const struct rig *rig, const int32_t *rows,
-                       uint64_t count)
-{
-    uint64_t at = 0;
-
-    for (uint64_t i = 0; i < rig->rows; i++) {
-        if (rig_value(i) <= RIG_LIMIT)
-            continue;
-        assert_true(at < count);
-        assert_int_equal(rows[at++], rig_value(i));
-    }
-    assert_int_equal(at, count);
-}
-
-/* Reads the rows of the steps in their order: those that descriptors name,
- * those between the states of a dense machine. */
-static uint64_t gather(struct rig *rig, int32_t *rows)
-{
-    bool dense = device_machine_shape(rig->machine).dense;
-    const struct descriptor *steps = (const void *)(rig->end + 1);
-    const u32 *states = (const void *)(rig->end + 1);
-    struct error error;
-    uint64_t count = 0;
-
-    for (unsigned s = 0; s < rig->steps; s++) {
-        u32 start = dense ? (u32)count : steps[s].start;
-        u32 kept = dense ? states[s] - STATE_END - start : steps[s].count;
-        assert_int_equal(device_read(rig->result, start * 4ull, rows + count,
-                                     kept * 4ull, &rig->times, &error),
-                         VDBQ_OK);
-        count += kept;
-    }
-    assert_int_equal(rig->end->rows, dense ? count : 0);
-    assert_int_equal(rig->end->fault, NO_FAULT);
-    return count;
-}
 
 static void check_machine(const char *choice, enum device_build build,
                           uint64_t rows)
@@ -292,7 +236,7 @@ static void check_machine(const char *choice, enum device_build build,
     if (rig_open(&rig, choice, build, rows, &error) != VDBQ_OK ||
         rig_run(&rig, &error) != VDBQ_OK)
         fail_msg("%s\n%s", error.message, error.hint);
-    check_rows(&rig, values, gather(&rig, values));
+    rig_check_rows(&rig, values, rig_gather(&rig, values));
     rig_close(&rig);
     free(values);
 }
@@ -304,10 +248,10 @@ static void test_machine(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
         check_machine("host", BUILD_INTERPRETED, rows[i]);
-    need_device();
+    rig_need_device();
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        check_machine(tested_device(), BUILD_INTERPRETED, rows[i]);
-        check_machine(tested_device(), BUILD_SPECIALISED, rows[i]);
+        check_machine(rig_tested(), BUILD_INTERPRETED, rows[i]);
+        check_machine(rig_tested(), BUILD_SPECIALISED, rows[i]);
     }
 }
 
@@ -334,8 +278,8 @@ static void test_machine_is_kept(void **state)
     uint64_t compile_ns;
 
     (void)state;
-    need_device();
-    assert_int_equal(rig_open(&rig, tested_device(), BUILD_INTERPRETED, ROWS,
+    rig_need_device();
+    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS,
                               &error), VDBQ_OK);
     compile_ns = rig.times.compile_ns;
     assert_true(compile_ns > 0);
@@ -375,8 +319,8 @@ static void test_limits(void **state)
 {
     (void)state;
     check_limits("host");
-    need_device();
-    check_limits(tested_device());
+    rig_need_device();
+    check_limits(rig_tested());
 }
 
 static void test_build_log(void **state)
@@ -389,8 +333,8 @@ static void test_build_log(void **state)
     struct rig rig;
 
     (void)state;
-    need_device();
-    assert_int_equal(rig_open(&rig, tested_device(), BUILD_INTERPRETED, ROWS,
+    rig_need_device();
+    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS,
                               &error), VDBQ_OK);
     assert_int_equal(device_machine(rig.device, &params, &machine, &rig.times,
                                     &error), VDBQ_DEVICE);
@@ -406,9 +350,9 @@ static void test_open_again_and_again(void **state)
     struct rig rig;
 
     (void)state;
-    need_device();
+    rig_need_device();
     for (unsigned i = 0; i < 20; i++) {
-        assert_int_equal(rig_open(&rig, tested_device(), BUILD_INTERPRETED,
+        assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED,
                                   ROWS, &error), VDBQ_OK);
         assert_int_equal(rig_run(&rig, &error), VDBQ_OK);
         rig_close(&rig);
@@ -520,7 +464,7 @@ static enum vdbq_status whole_run(struct error *error)
     enum vdbq_status status;
 
     error_clear(error);
-    status = rig_open(&rig, tested_device(), BUILD_INTERPRETED, ROWS, error);
+    status = rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, error);
     if (status == VDBQ_OK)
         status = rig_run(&rig, error);
     rig_close(&rig);
@@ -535,7 +479,7 @@ static enum vdbq_status limits_run(struct error *error)
     enum vdbq_status status;
 
     error_clear(error);
-    status = device_open(&(struct device_params){ .choice = tested_device() },
+    status = device_open(&(struct device_params){ .choice = rig_tested() },
                          &device, error);
     if (status != VDBQ_OK)
         return status;
@@ -569,7 +513,7 @@ static void each_call_fails(enum vdbq_status (*run)(struct error *))
 static void test_every_call_fails_once(void **state)
 {
     (void)state;
-    need_device();
+    rig_need_device();
     each_call_fails(whole_run);
     each_call_fails(limits_run);
 }
@@ -588,7 +532,7 @@ static void test_every_allocation_fails_once(void **state)
     unsigned n = 0;
 
     (void)state;
-    need_device();
+    rig_need_device();
     real_resize = memory_calls.resize;
     memory_calls.resize = failing_resize;
     do {

@@ -108,6 +108,8 @@ static const struct {
                              "rows of a full tablet, 0 for the most there "
                              "can be", is_rows },
     [OPTION_MAP] = { "map", "VDBQ_MAP", "on, off", is_switch },
+    [OPTION_PROFILING] = { "profiling", "VDBQ_PROFILING", "on, off",
+                           is_switch },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -136,6 +138,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_TABLET_ROWS], "0");
     strcpy(db->options[OPTION_MEMORY], "0");
     strcpy(db->options[OPTION_MAP], "off");
+    strcpy(db->options[OPTION_PROFILING], "off");
 }
 
 enum vdbq_status options_init(vdbq *db)

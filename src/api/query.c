@@ -91,6 +91,7 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
     made->next = db->queries;
     made->line_texts = VECTOR(struct vdbq_text);
     made->cells = VECTOR(struct text);
+    made->timed = VECTOR(struct device *);
     db->queries = made;
     *query = made;
     made->text = arena_copy(&made->arena, text, length);
@@ -200,14 +201,47 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 
 /* ----------------------------------------------------------------- run -- */
 
+/* Lets go the devices that keep times for the query. */
+static void release_times(vdbq_query *query)
+{
+    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
+    for (size_t i = 0; i < query->timed.count; i++)
+        device_times_release(timed[i]);
+    vector_finish(&query->timed);
+}
+
 void query_end(vdbq_query *query)
 {
     stream_close(query->stream);
     query->stream = NULL;
+    release_times(query);
     snapshot_close(&query->snapshot);
     query->snapshot = (struct snapshot){ 0 };
     query_files_close(query);
     query->state = QUERY_ENDED;
+}
+
+static bool wants_times(const vdbq_query *query)
+{
+    return query->plan.explain == AST_EXPLAIN_ANALYZE ||
+           name_equal(query->db->options[OPTION_PROFILING], "on");
+}
+
+/* Has a device that the query runs on keep times, where they are wanted. */
+static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
+                                   struct error *error)
+{
+    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
+    if (!wants_times(query))
+        return VDBQ_OK;
+    for (size_t i = 0; i < query->timed.count; i++)
+        if (timed[i] == device)
+            return VDBQ_OK;
+    if (!vector_append(&query->timed, &device, 1))
+        return error_no_memory(error);
+    enum vdbq_status status = device_times_hold(device, error);
+    query->timed.count -= status != VDBQ_OK;
+    return status;
 }
 
 /* Chooses where and how a scan runs; for stream_params. */
@@ -221,6 +255,8 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
     enum vdbq_status status = place_choose(home, table, rows, place);
     if (status != VDBQ_OK && error != &home->error)
         *error = home->error;
+    if (status == VDBQ_OK)
+        status = hold_times(query, place->device, error);
     if (status != VDBQ_OK)
         return status;
     if (table != NULL || query->device == NULL)

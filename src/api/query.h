@@ -56,6 +56,8 @@ struct vdbq_query {
     struct vector counts;    /* of struct step_count: of EXPLAIN ANALYZE */
     struct device *device;   /* that a table is read on, or any; NULL:
                                 nothing ran                            */
+    struct vector timed;     /* struct device *: which keep times for the
+                                run, once each                         */
     char device_text[96];    /* where `stats` points: what ran, listed */
     char mode_text[64];
 

@@ -27,6 +27,7 @@ enum option {
     OPTION_STEPS,
     OPTION_TABLET_ROWS,
     OPTION_MAP,
+    OPTION_PROFILING,
     OPTIONS
 };
 

@@ -193,6 +193,8 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   steps   auto | device | host: where rows are grouped, sorted    VDBQ_STEPS
  *   skip    on | off: tablets in which no row can match        VDBQ_SKIP
  *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
+ *   profiling  on | off: devices tell the times of kernels and
+ *           transfers, which makes each command dearer         VDBQ_PROFILING
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
@@ -377,9 +379,12 @@ struct vdbq_stats {
     uint64_t bytes_in;      /* moved to the device                        */
     uint64_t bytes_out;     /* moved from the device                      */
     uint64_t kernel_ns;     /* in kernels, by the device's own clock; what
-                               runs beside another counts once            */
+                               runs beside another counts once. With the
+                               option profiling off 0, or a part of it, on
+                               OpenCL devices; EXPLAIN ANALYZE shows it
+                               in any case                                */
     uint64_t transfer_ns;   /* in transfers, both ways; they may overlap
-                               one another, and kernels                   */
+                               one another, and kernels. Likewise         */
     uint64_t compile_ns;    /* building programs for the device           */
     unsigned builds;        /* of them; 0: all were there                 */
     unsigned builds_cached; /* of which some process made before, so that

@@ -67,6 +67,11 @@ struct device_backend {
                                  uint64_t size, uint64_t *time_ns,
                                  struct error *error);
 
+    /* From now on the device keeps the times of what it does, or does not;
+     * waits for what was started. Never fails to stop. */
+    enum vdbq_status (*times_keep)(struct device *device, bool keep,
+                                   struct error *error);
+
     /* Jobs. A start or a collect that fails leaves nothing in flight; a
      * destroy waits for what is. */
     enum vdbq_status (*job_create)(struct device *device,
@@ -100,6 +105,7 @@ struct device {
     struct known known;        /* by measuring                           */
     struct builder *builder;   /* of the machine that is built behind; or
                                   NULL                                   */
+    unsigned times_holds;      /* that are not released; device.c's       */
     struct vector kept;        /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
     uint64_t kept_bytes;       /* of them                               */

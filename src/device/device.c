@@ -93,6 +93,27 @@ const struct device_facts *device_facts(const struct device *device)
     return &device->facts;
 }
 
+/* -------------------------------------------------------------- times -- */
+
+enum vdbq_status device_times_hold(struct device *device, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (device->times_holds == 0)
+        status = device->backend->times_keep(device, true, error);
+    device->times_holds += status == VDBQ_OK;
+    return status;
+}
+
+void device_times_release(struct device *device)
+{
+    struct error ignored;
+
+    assert(device->times_holds > 0);
+    if (--device->times_holds == 0)
+        device->backend->times_keep(device, false, &ignored);
+}
+
 /* ------------------------------------------------------------- memory -- */
 
 /* What is kept at most: a share of the device's memory, and no more than a

@@ -94,6 +94,15 @@ struct device_times {
                                were made before                           */
 };
 
+/* From the first hold to the last release the device keeps the times of what
+ * it does. Before and after, OpenCL devices add 0 to kernel_ns and transfer_ns
+ * (unless their driver tells times unasked), since keeping them makes every
+ * command dearer. Both may wait for what was started; that counts as before. A
+ * hold that fails holds nothing. */
+enum vdbq_status device_times_hold(struct device *device,
+                                   struct error *error);
+void device_times_release(struct device *device);
+
 /* Hands pinned memory to the device (unmap) or back to the host (map). Free
  * where memory is shared; elsewhere the driver may move the whole buffer.
  * Calling it for the side that holds the memory already does nothing. */

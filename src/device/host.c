@@ -299,6 +299,18 @@ static enum vdbq_status host_exchange(struct device_memory *memory,
     return VDBQ_OK;
 }
 
+/* -------------------------------------------------------------- times -- */
+
+/* The host's clock is there for everybody. */
+static enum vdbq_status host_times_keep(struct device *device, bool keep,
+                                        struct error *error)
+{
+    (void)device;
+    (void)keep;
+    (void)error;
+    return VDBQ_OK;
+}
+
 static const struct device_backend host_backend = {
     .close = host_close,
     .memory_create = host_memory_create,
@@ -313,6 +325,7 @@ static const struct device_backend host_backend = {
     .machine_keep = host_machine_keep,
     .sweep = host_sweep,
     .exchange = host_exchange,
+    .times_keep = host_times_keep,
     .job_create = host_job_create,
     .job_destroy = host_job_destroy,
     .job_start = host_job_start,

@@ -117,14 +117,28 @@ static enum vdbq_status measure_copies(const struct blocks *blocks,
     return status;
 }
 
+static enum vdbq_status measure_device(const struct blocks *blocks,
+                                       struct vdbq_limits *limits,
+                                       struct error *error)
+{
+    struct device *device = blocks->device->device;
+    enum vdbq_status status = device_times_hold(device, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = measure_memory(blocks, limits, error);
+    if (status == VDBQ_OK)
+        status = measure_copies(blocks, limits, error);
+    device_times_release(device);
+    return status;
+}
+
 static enum vdbq_status measure(const struct blocks *blocks,
                                 struct vdbq_limits *limits,
                                 struct error *error)
 {
-    enum vdbq_status status = measure_memory(blocks, limits, error);
+    enum vdbq_status status = measure_device(blocks, limits, error);
 
-    if (status == VDBQ_OK)
-        status = measure_copies(blocks, limits, error);
     for (int i = 0; i < HOST_RUNS && status == VDBQ_OK; i++) {
         double rate = host_read(blocks->pinned->host,
                                 blocks->pinned->size_bytes);

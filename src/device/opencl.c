@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens and closes an OpenCL device: its part where only some compute units
- * are wanted, its context and its queues.
+ * are wanted, and its context. Reads the times of its events.
  */
 #include "device/opencl.h"
 
@@ -9,8 +9,8 @@
 
 static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
                                   struct error *error);
-static enum vdbq_status queues_open(struct opencl *opencl,
-                                    struct error *error);
+static enum vdbq_status context_open(struct opencl *opencl,
+                                     struct error *error);
 static void facts_fill(struct opencl *opencl, unsigned cores);
 static void opencl_close(struct device *device);
 
@@ -28,6 +28,7 @@ static const struct device_backend backend = {
     .machine_keep = opencl_machine_keep,
     .sweep = opencl_sweep,
     .exchange = opencl_exchange,
+    .times_keep = opencl_times_keep,
     .job_create = opencl_job_create,
     .job_destroy = opencl_job_destroy,
     .job_start = opencl_job_start,
@@ -56,7 +57,9 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
     opencl->head.kept = VECTOR(struct device_memory *);
     status = part_open(opencl, cores, error);
     if (status == VDBQ_OK)
-        status = queues_open(opencl, error);
+        status = context_open(opencl, error);
+    if (status == VDBQ_OK)
+        status = opencl_queues_open(opencl, false, &opencl->queues, error);
     if (status != VDBQ_OK) {
         opencl_close(&opencl->head);
         return status;
@@ -97,38 +100,17 @@ static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
     return status;
 }
 
-static enum vdbq_status queue_open(struct opencl *opencl,
-                                   cl_command_queue *queue,
-                                   struct error *error)
-{
-    cl_int code;
-
-    *queue = opencl_calls.CreateCommandQueue(
-        opencl->context, opencl->id, CL_QUEUE_PROFILING_ENABLE, &code);
-    return opencl_check(code, "clCreateCommandQueue", error);
-}
-
-static enum vdbq_status queues_open(struct opencl *opencl,
-                                    struct error *error)
+static enum vdbq_status context_open(struct opencl *opencl,
+                                     struct error *error)
 {
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)opencl->found.platform, 0
     };
     cl_int code;
-    enum vdbq_status status;
 
     opencl->context = opencl_calls.CreateContext(properties, 1, &opencl->id,
                                                  NULL, NULL, &code);
-    status = opencl_check(code, "clCreateContext", error);
-    if (status == VDBQ_OK)
-        status = queue_open(opencl, &opencl->queue, error);
-    if (status == VDBQ_OK && opencl->found.is_gpu)
-        status = queue_open(opencl, &opencl->queue_beside, error);
-    if (status == VDBQ_OK)
-        status = queue_open(opencl, &opencl->queue_in, error);
-    if (status == VDBQ_OK)
-        status = queue_open(opencl, &opencl->queue_out, error);
-    return status;
+    return opencl_check(code, "clCreateContext", error);
 }
 
 static void facts_fill(struct opencl *opencl, unsigned cores)
@@ -145,14 +127,6 @@ static void facts_fill(struct opencl *opencl, unsigned cores)
     };
 }
 
-static void queue_close(cl_command_queue queue)
-{
-    if (queue == NULL)
-        return;
-    opencl_calls.Finish(queue);
-    opencl_calls.ReleaseCommandQueue(queue);
-}
-
 /* Also closes a device that was opened in part. */
 static void opencl_close(struct device *device)
 {
@@ -161,10 +135,8 @@ static void opencl_close(struct device *device)
     device_kept_finish(device);
     opencl_kernels_finish(opencl);
     opencl_machines_finish(opencl);
-    queue_close(opencl->queue_in);
-    queue_close(opencl->queue);
-    queue_close(opencl->queue_beside);
-    queue_close(opencl->queue_out);
+    opencl_queues_close(&opencl->queues);
+    opencl_queues_close(&opencl->others);
     if (opencl->context != NULL)
         opencl_calls.ReleaseContext(opencl->context);
     if (opencl->is_part)
@@ -178,7 +150,8 @@ struct times {
     cl_ulong end;
 };
 
-/* When the device started one event's command, and ended another's. */
+/* When the device started one event's command, and ended another's; both 0
+ * where their queue keeps no times. */
 static enum vdbq_status times_of(cl_event first, cl_event last,
                                  struct times *times, struct error *error)
 {
@@ -190,6 +163,10 @@ static enum vdbq_status times_of(cl_event first, cl_event last,
         code = opencl_calls.GetEventProfilingInfo(
             last, CL_PROFILING_COMMAND_END, sizeof times->end, &times->end,
             NULL);
+    if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {
+        *times = (struct times){ 0 };
+        return VDBQ_OK;
+    }
     return opencl_check(code, "clGetEventProfilingInfo", error);
 }
 

@@ -15,20 +15,27 @@
 enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, TEXT_SORT, TEXT_JOIN, TEXT_INDEX,
                    OPENCL_TEXTS };
 
+/* Queues that keep times, or that do not. Zeroed: not open. */
+struct opencl_queues {
+    cl_command_queue run;    /* kernels, and all that is waited for      */
+    cl_command_queue beside; /* a GPU's: every other kernel of jobs that
+                                may run beside one another               */
+    cl_command_queue in;     /* what jobs copy to the device ...         */
+    cl_command_queue out;    /* ... and what they copy from it           */
+};
+
 struct opencl {
     struct device head;
     struct found_device found; /* as it was chosen                       */
     cl_device_id id;           /* the device, or the part of it in use   */
     bool is_part;              /* `id` is ours to release                */
     cl_context context;
-    cl_command_queue queue;    /* kernels, and all that is waited for    */
-    cl_command_queue queue_beside; /* a GPU's: every other kernel of jobs
-                                  that may run beside one another        */
-    bool turn;                 /* the next of these goes there           */
+    struct opencl_queues queues; /* in use                               */
+    struct opencl_queues others; /* idle, opened when first needed       */
+    bool turn;                 /* the next kernel of jobs that may run
+                                  beside one another goes beside         */
     uint64_t busy_until;       /* the device's clock when the last of them
                                   that was waited for had ended          */
-    cl_command_queue queue_in; /* what jobs copy to the device ...       */
-    cl_command_queue queue_out; /* ... and what they copy from it        */
     struct vector machines;    /* struct opencl_machine *, see there     */
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
@@ -46,13 +53,28 @@ enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
                              uint64_t *time_ns, struct error *error);
 
 /* Adds what the device took from the start of one event to the end of a
- * later one of its queue, or of the same. Both have ended. */
+ * later one of its queue, or of the same. Both have ended. Nothing is added
+ * where their queue keeps no times. */
 enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
                              struct error *error);
 /* Adds that time of an event in which none of those before it ran that were
  * counted like this. */
 enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
                                uint64_t *time_ns, struct error *error);
+
+/* ------------------------------------------------------------- queues -- */
+
+/* Opens a set of queues; after a failure none is open. */
+enum vdbq_status opencl_queues_open(struct opencl *opencl, bool keeps_times,
+                                    struct opencl_queues *queues,
+                                    struct error *error);
+/* Waits for them and closes them; accepts queues that are not open. */
+void opencl_queues_close(struct opencl_queues *queues);
+/* Waits for all that was put into them. */
+void opencl_queues_wait(const struct opencl_queues *queues);
+/* Waits for all that was started, and goes on with the other queues. */
+enum vdbq_status opencl_times_keep(struct device *device, bool keep,
+                                   struct error *error);
 
 /* ------------------------------------------------------------- memory -- */
 

@@ -107,7 +107,7 @@ static enum vdbq_status copies_in(struct opencl_job *job,
                                   const struct device_job_params *params,
                                   struct error *error)
 {
-    cl_command_queue queue = opencl_of(job)->queue_in;
+    cl_command_queue queue = opencl_of(job)->queues.in;
 
     for (size_t i = 0; i < params->in_count; i++) {
         const struct device_copy *copy = &params->in[i];
@@ -131,11 +131,11 @@ static cl_command_queue kernel_queue(struct opencl_job *job, bool beside)
 {
     struct opencl *opencl = opencl_of(job);
 
-    job->beside = beside && opencl->queue_beside != NULL;
+    job->beside = beside && opencl->queues.beside != NULL;
     if (!job->beside)
-        return opencl->queue;
+        return opencl->queues.run;
     opencl->turn = !opencl->turn;
-    return opencl->turn ? opencl->queue_beside : opencl->queue;
+    return opencl->turn ? opencl->queues.beside : opencl->queues.run;
 }
 
 /* Puts the kernel, and the read of how far it came, behind the copies. */
@@ -227,7 +227,7 @@ static enum vdbq_status read_lines(struct opencl_job *job,
 {
     cl_event after = ran_event(job);
     const cl_event *list = after != NULL ? &after : NULL;
-    cl_command_queue queue = opencl_of(job)->queue_out;
+    cl_command_queue queue = opencl_of(job)->queues.out;
     cl_mem buffer = buffer_of(copies->memory);
     size_t from[3] = { copies->offset, 0, 0 }, to[3] = { 0, 0, 0 };
     size_t region[3] = { copies->size, lines, 1 };
@@ -262,7 +262,7 @@ enum vdbq_status opencl_job_collect(struct device_job *job,
     }
     if (status == VDBQ_OK && count > 0)
         status = opencl_check(
-            opencl_calls.Flush(opencl_of(opened)->queue_out), "clFlush",
+            opencl_calls.Flush(opencl_of(opened)->queues.out), "clFlush",
             error);
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
@@ -319,11 +319,7 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error)
 static enum vdbq_status give_up(struct opencl_job *job,
                                 enum vdbq_status status)
 {
-    opencl_calls.Finish(opencl_of(job)->queue_in);
-    opencl_calls.Finish(opencl_of(job)->queue);
-    if (opencl_of(job)->queue_beside != NULL)
-        opencl_calls.Finish(opencl_of(job)->queue_beside);
-    opencl_calls.Finish(opencl_of(job)->queue_out);
+    opencl_queues_wait(&opencl_of(job)->queues);
     forget(job);
     return status;
 }

@@ -103,7 +103,7 @@ static enum vdbq_status note(struct opencl *opencl, cl_int code,
 
     if (status != VDBQ_OK || vector_append(&opencl->calls, &event, 1))
         return status;
-    opencl_calls.Finish(opencl->queue);
+    opencl_calls.Finish(opencl->queues.run);
     opencl_calls.ReleaseEvent(event);
     return error_no_memory(error);
 }
@@ -127,8 +127,9 @@ enum vdbq_status opencl_call(struct device *device,
         status = set_arguments(kernel, call, error);
     if (status != VDBQ_OK)
         return status;
-    code = opencl_calls.EnqueueNDRangeKernel(opencl->queue, kernel, 1, NULL,
-                                             &global, &local, 0, NULL, &event);
+    code = opencl_calls.EnqueueNDRangeKernel(opencl->queues.run, kernel, 1,
+                                             NULL, &global, &local, 0, NULL,
+                                             &event);
     times->launches++;
     return note(opencl, code, "clEnqueueNDRangeKernel", event, error);
 }
@@ -140,7 +141,8 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
     cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueFillBuffer(
-        opencl->queue, buffer, &byte, sizeof byte, 0, size, 0, NULL, &event);
+        opencl->queues.run, buffer, &byte, sizeof byte, 0, size, 0, NULL,
+        &event);
 
     return note(opencl, code, "clEnqueueFillBuffer", event, error);
 }
@@ -159,7 +161,7 @@ enum vdbq_status opencl_calls_wait(struct device *device,
             opencl_calls.WaitForEvents(1, &events[count - 1]),
             "clWaitForEvents", error);
     if (status != VDBQ_OK)
-        opencl_calls.Finish(opencl->queue);
+        opencl_calls.Finish(opencl->queues.run);
     for (size_t i = 0; i < count; i++) {
         if (status == VDBQ_OK)
             status = opencl_span(events[i], events[i], &times->kernel_ns,

@@ -69,7 +69,7 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
     enum vdbq_status status;
 
     if (!machine->run_warm && after != NULL)
-        opencl_calls.Finish(opencl->queue_in);
+        opencl_calls.Finish(opencl->queues.in);
     start = os_time_ns();
     status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
                               queue, machine->run, 1, NULL, &global, &local,

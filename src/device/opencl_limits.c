@@ -121,7 +121,7 @@ static enum vdbq_status sweep_run(const struct opencl_memory *memory,
 
     if (status != VDBQ_OK)
         return status;
-    code = opencl_calls.EnqueueNDRangeKernel(opencl->queue, sweep->kernel, 1,
+    code = opencl_calls.EnqueueNDRangeKernel(opencl->queues.run, sweep->kernel, 1,
                                              NULL, &items, &way->group, 0,
                                              NULL, &event);
     return opencl_wait(code, "clEnqueueNDRangeKernel", event, time_ns, error);
@@ -135,20 +135,20 @@ enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
     cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
     uint64_t start = os_time_ns();
     enum vdbq_status status = opencl_check(
-        opencl_calls.EnqueueWriteBuffer(opencl->queue_in, buffer, CL_FALSE, 0,
+        opencl_calls.EnqueueWriteBuffer(opencl->queues.in, buffer, CL_FALSE, 0,
                                         size, bytes, 0, NULL, NULL),
         "clEnqueueWriteBuffer", error);
 
     if (status == VDBQ_OK)
         status = opencl_check(
-            opencl_calls.EnqueueReadBuffer(opencl->queue_out, buffer, CL_FALSE,
+            opencl_calls.EnqueueReadBuffer(opencl->queues.out, buffer, CL_FALSE,
                                            size, size, (char *)bytes + size, 0,
                                            NULL, NULL),
             "clEnqueueReadBuffer", error);
-    opencl_calls.Flush(opencl->queue_in);
-    opencl_calls.Flush(opencl->queue_out);
-    opencl_calls.Finish(opencl->queue_in);
-    opencl_calls.Finish(opencl->queue_out);
+    opencl_calls.Flush(opencl->queues.in);
+    opencl_calls.Flush(opencl->queues.out);
+    opencl_calls.Finish(opencl->queues.in);
+    opencl_calls.Finish(opencl->queues.out);
     *time_ns += os_time_ns() - start;
     return status;
 }

@@ -104,9 +104,9 @@ static enum vdbq_status clear(struct opencl_memory *memory,
         memset(memory->head.host, 0, size);
         return VDBQ_OK;
     }
-    code = opencl_calls.EnqueueFillBuffer(opencl_of(&memory->head)->queue,
-                                          memory->buffer, &zero, sizeof zero,
-                                          0, size, 0, NULL, &event);
+    code = opencl_calls.EnqueueFillBuffer(
+        opencl_of(&memory->head)->queues.run, memory->buffer, &zero,
+        sizeof zero, 0, size, 0, NULL, &event);
     return opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
 }
 
@@ -117,7 +117,7 @@ static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
     cl_event event = NULL;
     cl_int code;
     void *host = opencl_calls.EnqueueMapBuffer(
-        opencl_of(&memory->head)->queue_out, memory->buffer, CL_TRUE,
+        opencl_of(&memory->head)->queues.out, memory->buffer, CL_TRUE,
         CL_MAP_READ | CL_MAP_WRITE, 0, memory->head.size_bytes, 0, NULL,
         &event, &code);
     enum vdbq_status status =
@@ -133,7 +133,7 @@ static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueUnmapMemObject(
-        opencl_of(&memory->head)->queue_out, memory->buffer,
+        opencl_of(&memory->head)->queues.out, memory->buffer,
         memory->head.host, 0, NULL, &event);
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
@@ -166,7 +166,7 @@ enum vdbq_status opencl_memory_give(struct device_memory *memory,
 {
     if (!memory->device->facts.shares_memory)
         times->bytes_in += memory->size_bytes;
-    opencl_calls.Finish(opencl_of(memory)->queue_in);
+    opencl_calls.Finish(opencl_of(memory)->queues.in);
     return unmap((struct opencl_memory *)memory, &times->transfer_ns, error);
 }
 
@@ -185,8 +185,9 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueWriteBuffer(
-        opencl_of(memory)->queue, ((struct opencl_memory *)memory)->buffer,
-        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+        opencl_of(memory)->queues.run,
+        ((struct opencl_memory *)memory)->buffer, CL_TRUE, offset, size, bytes,
+        0, NULL, &event);
 
     times->bytes_in += size;
     return opencl_wait(code, "clEnqueueWriteBuffer", event,
@@ -199,8 +200,9 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueReadBuffer(
-        opencl_of(memory)->queue, ((struct opencl_memory *)memory)->buffer,
-        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+        opencl_of(memory)->queues.run,
+        ((struct opencl_memory *)memory)->buffer, CL_TRUE, offset, size, bytes,
+        0, NULL, &event);
 
     times->bytes_out += size;
     return opencl_wait(code, "clEnqueueReadBuffer", event,

@@ -66,6 +66,8 @@ void adapt_finish(struct adapt *adapt)
         device_gain_note(adapt->device,
                          (double)slow->kernel_ns / (double)slow->rows *
                              (double)fast->rows / (double)fast->kernel_ns);
+    if (adapt->timed)
+        device_times_release(adapt->device);
     text_finish(&adapt->body);
     *adapt = (struct adapt){ 0 };
 }
@@ -110,6 +112,24 @@ static void take_specialised(struct adapt *adapt,
     adapt->watching = false;
 }
 
+/* The interpreted machine; where the other may follow, rates are measured. */
+static enum vdbq_status take_interpreted(struct adapt *adapt,
+                                         struct device_times *times,
+                                         struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (adapt->watching && !adapt->timed) {
+        status = device_times_hold(adapt->device, error);
+        adapt->timed = status == VDBQ_OK;
+    }
+    if (status == VDBQ_OK)
+        status = device_machine(adapt->device, &adapt->interpreted,
+                                &adapt->slow, times, error);
+    adapt->build = BUILD_INTERPRETED;
+    adapt->machine = adapt->slow;
+    return status;
+}
+
 /* The machine to go on with: the specialised one where it is there, or where
  * a cache holds it and this query alone is worth fetching it. */
 static enum vdbq_status choose_adaptive(struct adapt *adapt,
@@ -129,11 +149,7 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
         take_specialised(adapt, machine);
         return VDBQ_OK;
     }
-    adapt->build = BUILD_INTERPRETED;
-    status = device_machine(adapt->device, &adapt->interpreted, &adapt->slow,
-                            times, error);
-    adapt->machine = adapt->slow;
-    return status;
+    return take_interpreted(adapt, times, error);
 }
 
 /* Finds the machine for a launch and those behind it. */
@@ -189,8 +205,10 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
     bool slow = machine == adapt->slow;
     struct adapt_rate *rate =
         &adapt->rates[slow ? BUILD_INTERPRETED : BUILD_SPECIALISED];
-    rate->rows += rows;
-    rate->kernel_ns += kernel_ns;
+    if (kernel_ns > 0) { /* else nobody kept its time */
+        rate->rows += rows;
+        rate->kernel_ns += kernel_ns;
+    }
     adapt->rows_left -= rows < adapt->rows_left ? rows : adapt->rows_left;
     if (!adapt->watching || !slow)
         return;

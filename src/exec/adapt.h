@@ -10,7 +10,9 @@
  * than the price: so neither a great table nor a query that comes again and
  * again stays slow, and a query over few rows that comes once costs nothing.
  * All times are measured: rates by this query's launches, price and gain by
- * the tuning run and by earlier queries on the device.
+ * the tuning run and by earlier queries on the device. A query that starts on
+ * the interpreted machine and may leave it has the device keep times, from its
+ * first launch to its end; others do without.
  *
  * The specialised form knows the encodings of columns, so its text is made
  * with the first launch, for the feeds of its pieces. A later launch that it
@@ -38,7 +40,7 @@ struct adapt_params {
 
 struct runner_input;
 
-/* Launches of one build. */
+/* Launches of one build whose times are known. */
 struct adapt_rate {
     uint64_t rows;
     uint64_t kernel_ns;
@@ -51,6 +53,7 @@ struct adapt {
     struct device_machine_params interpreted, specialised;
     bool adaptive;        /* both builds may run                           */
     bool watching;        /* the specialised machine may come yet          */
+    bool timed;           /* the device keeps times for `rates`            */
     unsigned cost;        /* of a row, as the planner prices it            */
     uint64_t rows_left;
     unsigned launches;    /* that were started                             */
