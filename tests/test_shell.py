@@ -391,6 +391,21 @@ def case_timer(folder):
     expect(run(folder, '-c', '.timer maybe'), 1, '', 'usage')
 
 
+def case_profiling(folder):
+    expect(run(folder, '-c', '.profiling', '-c', '.profiling on', '-c', '.profiling'), 0,
+           'off\non\n')
+    expect(run(folder, '-profiling', 'on', '-c', '.profiling'), 0, 'on\n')
+    expect(run(folder, '-c', '.profiling maybe'), 1, '', '^error: .*profiling')
+    result = run(folder, '-c', '.timer on', '-c', '.profiling', '-c', '.timer off',
+                 '-c', '.profiling')
+    expect(result, 0, 'on\noff\n')
+    for flags, told in (('-timer',), True), (('-timer', '-profiling', 'off'), False):
+        result = run(folder, *flags, '-device', 'host', '-c', TABLE, '-c', 'select id from t')
+        expect(result, 0, 'id\n1\n2\n3\n', 'ms, compile .*peak')
+        assert (', kernel 0.' in result.err) == told, result.err
+        assert (', transfer 0.' in result.err) == told, result.err
+
+
 def case_options_of_the_database(folder):
     result = run(folder, '-device', 'host', '-c', '.device', '-c', '.execution serial',
                  '-c', '.execution', '-c', '.build interpreted', '-c', '.build')

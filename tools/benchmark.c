@@ -4,7 +4,9 @@
  * device, in one mode and build. A line of JSON gives the limits of the
  * device, if they are asked for; then one for each query gives the run of
  * median time and what its rows sum up to, so that two runs can be compared
- * for equal answers. The clock runs from vdbq_query_run() to the batch that
+ * for equal answers. N runs more are with the option profiling, which makes
+ * them longer: the one of median kernel time gives the times of kernels and
+ * transfers, and nothing else. The clock runs from vdbq_query_run() to the batch that
  * says that no rows are left; a run that is measured does not look at its
  * rows, as a device would work on meanwhile. Those before and after them do.
  * Relies on vdbq.h alone.
@@ -240,6 +242,46 @@ static int compare_time(const void *left, const void *right)
     return (a->total_ns > b->total_ns) - (a->total_ns < b->total_ns);
 }
 
+static int compare_kernel(const void *left, const void *right)
+{
+    uint64_t a = ((const struct run *)left)->stats.kernel_ns;
+    uint64_t b = ((const struct run *)right)->stats.kernel_ns;
+    return (a > b) - (a < b);
+}
+
+/* The median of `count` runs, by kernel time where that is asked for. */
+static enum vdbq_status run_median(vdbq *db, vdbq_query *query, bool profiling,
+                                   unsigned count, struct run *median)
+{
+    struct run run[RUNS_MAX];
+    enum vdbq_status status =
+        vdbq_set(db, "profiling", profiling ? "on" : "off");
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        status = run_once(query, false, &run[i]);
+    if (status != VDBQ_OK)
+        return status;
+    qsort(run, count, sizeof run[0],
+          profiling ? compare_kernel : compare_time);
+    *median = run[count / 2];
+    return VDBQ_OK;
+}
+
+/* The median run without profiling, with the device's times of that with. */
+static enum vdbq_status run_both(const struct options *options, vdbq *db,
+                                 vdbq_query *query, struct run *median)
+{
+    struct run timed;
+    enum vdbq_status status =
+        run_median(db, query, false, options->runs, median);
+    if (status == VDBQ_OK)
+        status = run_median(db, query, true, options->runs, &timed);
+    if (status != VDBQ_OK)
+        return status;
+    median->stats.kernel_ns = timed.stats.kernel_ns;
+    median->stats.transfer_ns = timed.stats.transfer_ns;
+    return VDBQ_OK;
+}
+
 static bool equal_answers(const struct run *a, const struct run *b)
 {
     return a->rows == b->rows && a->ordered == b->ordered &&
@@ -303,20 +345,16 @@ static void print_run(unsigned number, const struct run *last,
 static int measure(const struct options *options, unsigned number, vdbq *db,
                    vdbq_query *query)
 {
-    struct run first, last, run[RUNS_MAX];
-    if (run_once(query, true, &first) != VDBQ_OK)
+    struct run first, last, median;
+    if (run_once(query, true, &first) != VDBQ_OK ||
+        run_both(options, db, query, &median) != VDBQ_OK ||
+        run_once(query, true, &last) != VDBQ_OK)
         return complain(db);
-    for (unsigned i = 0; i < options->runs; i++)
-        if (run_once(query, false, &run[i]) != VDBQ_OK)
-            return complain(db);
-    if (run_once(query, true, &last) != VDBQ_OK)
-        return complain(db);
-    if (!equal_answers(&first, &last) || run[0].rows != first.rows) {
+    if (!equal_answers(&first, &last) || median.rows != first.rows) {
         fprintf(stderr, "error: query %u: two runs differ\n", number);
         return BAD_SQL;
     }
-    qsort(run, options->runs, sizeof run[0], compare_time);
-    print_run(number, &last, &first, &run[options->runs / 2]);
+    print_run(number, &last, &first, &median);
     return GOOD;
 }
 

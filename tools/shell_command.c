@@ -92,6 +92,8 @@ static const struct command commands[] = {
       "values for the parameters of SQL: ?1, :name", run_parameter,
       0, 3, NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
+    { ".profiling", "[on|off]", "has devices tell the times of kernels and "
+      "transfers", run_option, 0, 1, "profiling" },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
     { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
       1, 1, NULL },
@@ -100,8 +102,8 @@ static const struct command commands[] = {
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
-    { ".timer", "[on|off]", "what each statement cost, on stderr", run_timer,
-      0, 1, NULL },
+    { ".timer", "[on|off]", "what each statement cost, on stderr; sets "
+      ".profiling, too", run_timer, 0, 1, NULL },
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -280,7 +282,10 @@ static bool run_timer(struct shell *shell, const struct call *call)
 {
     if (!call->count)
         return write_line(shell, shell->timer ? "on" : "off");
-    return take_switch(shell, call, &shell->timer);
+    if (!take_switch(shell, call, &shell->timer))
+        return false;
+    return vdbq_set(shell->db, "profiling", shell->timer ? "on" : "off")
+               == VDBQ_OK || shell_fail_db(shell, call->place);
 }
 
 /* One command: its name and arguments, and beside them what it does. */

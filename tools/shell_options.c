@@ -31,6 +31,8 @@ static bool take_parameter(struct options *options,
                            const struct option_row *row, const char *value);
 static bool take_set(struct options *options, const struct option_row *row,
                      const char *value);
+static bool take_timer(struct options *options, const struct option_row *row,
+                       const char *value);
 
 static const struct option_row rows[] = {
     { "command", 'c', "SQL", "runs SQL or a dot command; may be repeated",
@@ -47,8 +49,8 @@ static const struct option_row rows[] = {
     { "header", 0, NULL, "names above the rows", take_flag, NULL },
     { "no-header", 0, NULL, "no names above the rows", take_flag, NULL },
     { "noheader", 0, NULL, NULL, take_flag, NULL },
-    { "timer", 0, NULL, "tells what each statement cost, on stderr",
-      take_flag, NULL },
+    { "timer", 0, NULL, "tells what each statement cost, on stderr; with "
+      "--profiling on", take_timer, NULL },
     { "device", 'd', "DEVICE", "cpu, gpu, auto, host, P:D or part of a name",
       take_set, "device" },
     { "exec-mode", 0, "MODE", "auto, serial, streamed, mapped or cached",
@@ -61,6 +63,8 @@ static const struct option_row rows[] = {
       take_set, "device_memory" },
     { "map", 0, "on|off", "reads numbers where they lie in the file", take_set,
       "map" },
+    { "profiling", 0, "on|off", "has devices tell the times of kernels and "
+      "transfers", take_set, "profiling" },
     { "cores", 0, "N", "compute units of the device to use; 0: all",
       take_set, "cores" },
     { "encoding", 0, "ENCODING", "auto, plain or packed: how columns are "
@@ -100,8 +104,6 @@ static bool take_flag(struct options *options, const struct option_row *row,
         options->header = 0;
     else if (strcmp(name, "batch") == 0)
         options->batch = true;
-    else if (strcmp(name, "timer") == 0)
-        options->timer = true;
     else if (strcmp(name, "readonly") == 0)
         options->open_flags |= VDBQ_OPEN_READ_ONLY;
     else if (strcmp(name, "no-sync") == 0)
@@ -181,6 +183,17 @@ static bool take_set(struct options *options, const struct option_row *row,
         return true;
     options->set[options->sets++] = (struct option_set){ row->set, value };
     return true;
+}
+
+/* Times are told whole: those of devices, too. */
+static bool take_timer(struct options *options, const struct option_row *row,
+                       const char *value)
+{
+    const struct option_row profiling = { .set = "profiling" };
+    (void)row;
+    (void)value;
+    options->timer = true;
+    return take_set(options, &profiling, "on");
 }
 
 /* ----------------------------------------------------------- the table -- */

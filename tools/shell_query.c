@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 
 /* Prints every row; the first batch is asked for before anything is written,
@@ -36,13 +37,22 @@ static double milliseconds(uint64_t nanoseconds)
     return (double)nanoseconds * 1e-6;
 }
 
+/* Devices that were not asked for times have none to tell. */
+static void tell_device_times(struct shell *shell,
+                              const struct vdbq_stats *stats)
+{
+    if (strcasecmp(vdbq_get(shell->db, "profiling"), "on") == 0)
+        out_print(&shell->err, ", kernel %.3f ms, transfer %.3f ms",
+                  milliseconds(stats->kernel_ns),
+                  milliseconds(stats->transfer_ns));
+}
+
 static void tell_stats(struct shell *shell, const struct vdbq_stats *stats)
 {
     struct out *err = &shell->err;
     bool mode = stats->mode && *stats->mode;
-    out_print(err, ", kernel %.3f ms, transfer %.3f ms, compile %.3f ms, "
-                   "load %.3f ms", milliseconds(stats->kernel_ns),
-              milliseconds(stats->transfer_ns),
+    tell_device_times(shell, stats);
+    out_print(err, ", compile %.3f ms, load %.3f ms",
               milliseconds(stats->compile_ns), milliseconds(stats->load_ns));
     out_print(err, "; %llu rows read, %llu returned",
               (unsigned long long)stats->rows_read,
