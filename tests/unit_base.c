@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/crew.h"
@@ -23,6 +24,7 @@
 #include "base/lru.h"
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/team.h"
 #include "base/text.h"
 #include "base/vector.h"
 
@@ -550,6 +552,49 @@ static void crew_does_each_job_once(void **state)
     }
 }
 
+/* --------------------------------------------------------------- team -- */
+
+enum { CALLS_MAX = 1000 };
+
+static void count_call(void *context, unsigned i)
+{
+    ((unsigned *)context)[i]++;
+}
+
+static void check_loop(struct team *team, unsigned count)
+{
+    unsigned calls[CALLS_MAX + 1] = { 0 };
+
+    team_run(team, count, count_call, calls);
+    for (unsigned i = 0; i <= CALLS_MAX; i++)
+        assert_int_equal(calls[i], i < count);
+}
+
+/* Each call is made once, whether the threads are asleep, awake, or on their
+ * way to either. */
+static void team_makes_each_call_once(void **state)
+{
+    const struct timespec long_enough = { .tv_nsec = 3000000 };
+
+    (void)state;
+    for (unsigned threads = 0; threads <= 3; threads++) {
+        struct team *team = team_create(threads);
+        assert_true((team != NULL) == (threads > 0));
+        check_loop(team, CALLS_MAX);
+        for (unsigned round = 0; round < 20; round++) {
+            team_wake(team);
+            for (unsigned loop = 0; loop < 50; loop++)
+                check_loop(team, loop * CALLS_MAX / 50);
+            team_wake(team);
+            if (round % 5 == 0)
+                nanosleep(&long_enough, NULL);
+        }
+        team_destroy(team);
+    }
+    team_wake(NULL);
+    team_destroy(NULL);
+}
+
 /* ---------------------------------------------------------------- lru -- */
 
 static void lru_keeps_the_order_of_use(void **state)
@@ -586,6 +631,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(crew_does_each_job_once),
+        cmocka_unit_test(team_makes_each_call_once),
         cmocka_unit_test(lru_keeps_the_order_of_use),
         cmocka_unit_test(errors_are_written_once),
         cmocka_unit_test(long_errors_are_cut_between_characters),

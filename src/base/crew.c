@@ -7,10 +7,10 @@
 #include "base/crew.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "base/parallel.h"
 
 struct crew {
     pthread_mutex_t lock;
@@ -62,20 +62,6 @@ static void *work(void *context)
     return NULL;
 }
 
-/* Starts the threads with all signals blocked: they are the program's. */
-static void start_threads(struct crew *crew, unsigned threads)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (crew->count < threads
-           && pthread_create(&crew->threads[crew->count], NULL, work, crew)
-                  == 0)
-        crew->count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 struct crew *crew_create(unsigned threads)
 {
     struct crew *crew =
@@ -87,7 +73,9 @@ struct crew *crew_create(unsigned threads)
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->given, NULL);
     pthread_cond_init(&crew->done, NULL);
-    start_threads(crew, threads);
+    while (crew->count < threads &&
+           parallel_start(&crew->threads[crew->count], work, crew))
+        crew->count++;
     if (crew->count > 0)
         return crew;
     crew_destroy(crew);

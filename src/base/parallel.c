@@ -6,8 +6,7 @@
  */
 #include "base/parallel.h"
 
-#include <pthread.h>
-#include <stdbool.h>
+#include <signal.h>
 
 enum { ROWS_MIN = 1 << 15 };
 
@@ -43,6 +42,19 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
             pthread_join(shares[i].thread, NULL);
         else
             work(context, i);
+}
+
+bool parallel_start(pthread_t *thread, void *(*live)(void *context),
+                    void *context)
+{
+    sigset_t all, before;
+    bool started;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(thread, NULL, live, context) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
 }
 
 unsigned parallel_threads(unsigned threads, uint64_t rows)

@@ -6,6 +6,8 @@
 #ifndef VDBQ_BASE_PARALLEL_H
 #define VDBQ_BASE_PARALLEL_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { PARALLEL_THREADS_MAX = 64 };
@@ -15,6 +17,11 @@ enum { PARALLEL_THREADS_MAX = 64 };
  * had, the caller does its work, too. */
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context);
+
+/* Starts a thread that takes no signals: they are the program's. To be
+ * joined. */
+bool parallel_start(pthread_t *thread, void *(*live)(void *context),
+                    void *context);
 
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);

@@ -7,12 +7,12 @@
 #include "device/builder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/os.h"
+#include "base/parallel.h"
 #include "device/backend.h"
 
 struct builder {
@@ -40,19 +40,6 @@ static void *build(void *context)
     return NULL;
 }
 
-/* Starts the thread with all signals blocked: they are the program's. */
-static bool thread_start(struct builder *builder)
-{
-    sigset_t all, before;
-    bool started;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&builder->thread, NULL, build, builder) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void builder_free(struct builder *builder)
 {
     memory_release(builder->body);
@@ -72,7 +59,8 @@ struct builder *builder_start(struct device *device,
     builder->params.body = builder->body = memory_resize(NULL, size);
     if (builder->body != NULL)
         memcpy(builder->body, params->body, size);
-    if (builder->body == NULL || !thread_start(builder)) {
+    if (builder->body == NULL ||
+        !parallel_start(&builder->thread, build, builder)) {
         builder_free(builder);
         return NULL;
     }
