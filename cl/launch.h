@@ -108,14 +108,18 @@ struct lookup {
     u32 reserved; /* 0 */
 };
 
-/* A result column: where its values go; offsets into the result buffer. */
+/* A result column: where its values go; offsets into the result buffer. Groups
+ * of several items can write integers narrow: each as what it is more than
+ * `base`, without a sign, which must fit. */
 struct output {
     u64 values;
     u64 nulls;         /* bytes, 1 where NULL; unused with null_register -1 */
+    i64 base;          /* unused where it is not narrow                     */
     i32 register_;     /* that holds the value                              */
     i32 null_register; /* that holds 1 where the value is NULL, or -1       */
-    u32 width;         /* 4 or 8                                            */
-    u32 reserved;      /* 0                                                 */
+    u32 width;         /* 4 or 8: of a value                                */
+    u32 narrow;        /* 1, 2 or 4, less than width: bytes that are written
+                          instead; 0: it is not narrow                      */
 };
 
 /* Pieces of a launch at most. */
@@ -181,7 +185,7 @@ VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
 VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
-VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 32);
+VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
 VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 232);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);

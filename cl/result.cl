@@ -138,21 +138,46 @@ static void result_begin(struct machine *m, i32 k)
 /* Writes VALUE(t) of each kept row t to `to`, one behind the other. On a GPU the
  * tile is in registers, whose numbers must be known, so the rows that are not
  * kept are passed over; the group packs its rows in local memory first, so
- * that neighbouring items write to neighbouring places. */
+ * that neighbouring items write to neighbouring places. Some write less than
+ * the values: what OF() makes of them. */
 #if VDBQ_GROUP > 1
+#define PACK_KEPT(T, VALUE)                                                  \
+    LOCAL T *packed = (LOCAL T *)m->shared->packed;                          \
+    for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)           \
+        if (LIVE)                                                            \
+            packed[i++] = VALUE(t);                                          \
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define WRITE_PACKED(to, OF)                                                 \
+    for (u32 i = m->item, count = m->shared->count; i < count;               \
+         i += VDBQ_GROUP)                                                    \
+        (to)[i] = OF(packed[i]);
+#define AS_IT_IS(value) value
 #define WRITE_KEPT(T, to, VALUE)                                             \
     {                                                                        \
-        LOCAL T *packed = (LOCAL T *)m->shared->packed;                      \
-        u32 count = m->shared->count;                                        \
-        for (i32 t = 0, i = (i32)m->place_in_step; t < VDBQ_TILE; t++)       \
-            if (LIVE)                                                        \
-                packed[i++] = VALUE(t);                                      \
+        PACK_KEPT(T, VALUE)                                                  \
+        WRITE_PACKED(to, AS_IT_IS)                                           \
         barrier(CLK_LOCAL_MEM_FENCE);                                        \
-        for (u32 i = m->item; i < count; i += VDBQ_GROUP)                    \
-            to[i] = packed[i];                                               \
+    }
+#define U8_MORE(value) (u8)(value - base)
+#define U16_MORE(value) (u16)(value - base)
+#define U32_MORE(value) (u32)(value - base)
+#define WRITE_VALUES(T, to, VALUE)                                           \
+    {                                                                        \
+        const u64 base = (u64)output->base;                                  \
+        const u32 narrow = output->narrow;                                   \
+        PACK_KEPT(T, VALUE)                                                  \
+        if (narrow == 0)                                                     \
+            WRITE_PACKED(to, AS_IT_IS)                                       \
+        else if (narrow == 1)                                                \
+            WRITE_PACKED((GLOBAL u8 *)values + m->place, U8_MORE)            \
+        else if (narrow == 2)                                                \
+            WRITE_PACKED((GLOBAL u16 *)values + m->place, U16_MORE)          \
+        else                                                                 \
+            WRITE_PACKED((GLOBAL u32 *)values + m->place, U32_MORE)          \
         barrier(CLK_LOCAL_MEM_FENCE);                                        \
     }
 #else
+#define WRITE_VALUES WRITE_KEPT
 #define WRITE_KEPT(T, to, VALUE)                                             \
     if (m->kept_count == m->rows) {                                          \
         VECTORS for (i32 i = 0, kept_ = m->rows; i < kept_; i++)             \
@@ -163,8 +188,8 @@ static void result_begin(struct machine *m, i32 k)
             to[i] = VALUE(m->kept[i]);                                       \
     }
 #endif
-#define NARROW_OF(t) m->r[r].I32[t]
-#define WIDE_OF(t) m->r[r].I64[t]
+#define I32_OF(t) m->r[r].I32[t]
+#define I64_OF(t) m->r[r].I64[t]
 #define FLAG_OF(t) (u8)(m->r[r].I32[t] != 0)
 
 /* Writes register r as a result column of `width` bytes a value, which a
@@ -176,10 +201,10 @@ static void result_values(struct machine *m, i32 k, i32 r, u32 width,
     NO_K;
     if (width == 4) {
         GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
-        WRITE_KEPT(i32, to, NARROW_OF)
+        WRITE_VALUES(i32, to, I32_OF)
     } else {
         GLOBAL i64 *restrict to = (GLOBAL i64 *)values + m->place;
-        WRITE_KEPT(i64, to, WIDE_OF)
+        WRITE_VALUES(i64, to, I64_OF)
     }
 }
 

@@ -9,6 +9,7 @@
 #ifdef __OPENCL_C_VERSION__
 typedef char i8;
 typedef uchar u8;
+typedef ushort u16;
 typedef int i32;
 typedef uint u32;
 typedef long i64;
@@ -19,6 +20,7 @@ typedef ulong u64;
 #include <stdint.h>
 typedef int8_t i8;
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef int32_t i32;
 typedef uint32_t u32;
 typedef int64_t i64;

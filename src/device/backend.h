@@ -109,6 +109,9 @@ struct device {
     struct vector kept;        /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
     uint64_t kept_bytes;       /* of them                               */
+    struct team *team;         /* NULL: nobody asked for it, or there are
+                                  no threads                             */
+    bool team_asked;
 };
 
 /* The head of every memory. */

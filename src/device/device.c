@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/team.h"
 #include "device/backend.h"
 #include "device/find.h"
 #include "device/opencl.h"
@@ -66,6 +67,7 @@ void device_close(struct device *device)
     if (device == NULL)
         return;
     builder_collect(device, true, &ignored);
+    team_destroy(device->team);
     known_finish(&device->known);
     device->backend->close(device);
 }
@@ -112,6 +114,24 @@ void device_times_release(struct device *device)
     assert(device->times_holds > 0);
     if (--device->times_holds == 0)
         device->backend->times_keep(device, false, &ignored);
+}
+
+/* --------------------------------------------------------------- team -- */
+
+/* Threads that keep up with a link. */
+enum { TEAM_MAX = 8 };
+
+struct team *device_team(struct device *device)
+{
+    unsigned others;
+
+    if (device->team_asked)
+        return device->team;
+    others = os_cores() - 1; /* which reads files of the system */
+    device->team_asked = true;
+    if (others > 0)
+        device->team = team_create(others < TEAM_MAX ? others : TEAM_MAX);
+    return device->team;
 }
 
 /* ------------------------------------------------------------- memory -- */

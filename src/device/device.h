@@ -16,6 +16,7 @@
 #include "cl/launch.h"
 
 struct device;
+struct team;
 
 /* ------------------------------------------------------------ choose -- */
 
@@ -45,6 +46,10 @@ struct device_facts {
     uint64_t buffer_max_bytes; /* of one buffer                           */
 };
 const struct device_facts *device_facts(const struct device *device);
+
+/* Threads of the host for what comes from the device; NULL: there are none.
+ * They are the device's, made when they are first asked for. */
+struct team *device_team(struct device *device);
 
 /* ------------------------------------------------------------ memory -- */
 

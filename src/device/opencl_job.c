@@ -188,15 +188,31 @@ enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
-/* Whether copy n follows the one before it as the second follows the first. */
-static bool continues(const struct device_copy *copies, size_t n)
-{
-    uint64_t pitch = copies[1].offset - copies[0].offset;
+/* The bytes from a copy to the next: on the device, and on the host. */
+struct pitch {
+    uint64_t from;
+    uint64_t to;
+};
 
-    return copies[n].memory == copies[0].memory &&
-           copies[n].size == copies[0].size && pitch >= copies[0].size &&
-           copies[n].offset - copies[n - 1].offset == pitch &&
-           (uint8_t *)copies[n].bytes == (uint8_t *)copies[n - 1].bytes + pitch;
+static struct pitch pitch_of(const struct device_copy *copy)
+{
+    return (struct pitch){
+        .from = copy[1].offset - copy[0].offset,
+        .to = (uint64_t)((uint8_t *)copy[1].bytes - (uint8_t *)copy[0].bytes)
+    };
+}
+
+/* Whether a copy goes to the next as the first one does to the second. What
+ * lies closer on the host than on the device lies in one memory there. */
+static bool continues(const struct device_copy *first,
+                      const struct device_copy *copy)
+{
+    struct pitch pitch = pitch_of(first), here = pitch_of(copy);
+
+    return copy[1].memory == first->memory && copy[1].size == first->size &&
+           pitch.from >= first->size && pitch.to >= first->size &&
+           pitch.to <= pitch.from && pitch.from == here.from &&
+           pitch.to == here.to;
 }
 
 /* How many of the first copies are the lines of a rectangle, on both sides. */
@@ -204,7 +220,7 @@ static size_t lines_of(const struct device_copy *copies, size_t count)
 {
     size_t lines = 1;
 
-    while (lines < count && continues(copies, lines))
+    while (lines < count && continues(copies, &copies[lines - 1]))
         lines++;
     return lines;
 }
@@ -231,7 +247,7 @@ static enum vdbq_status read_lines(struct opencl_job *job,
     cl_mem buffer = buffer_of(copies->memory);
     size_t from[3] = { copies->offset, 0, 0 }, to[3] = { 0, 0, 0 };
     size_t region[3] = { copies->size, lines, 1 };
-    size_t pitch = lines > 1 ? copies[1].offset - copies[0].offset : 0;
+    struct pitch pitch;
 
     if (lines == 1)
         return opencl_check(opencl_calls.EnqueueReadBuffer(
@@ -239,9 +255,11 @@ static enum vdbq_status read_lines(struct opencl_job *job,
                                 copies->size, copies->bytes, list != NULL,
                                 list, event),
                             "clEnqueueReadBuffer", error);
+    pitch = pitch_of(copies);
     return opencl_check(opencl_calls.EnqueueReadBufferRect(
-                            queue, buffer, CL_FALSE, from, to, region, pitch,
-                            0, pitch, 0, copies->bytes, list != NULL, list,
+                            queue, buffer, CL_FALSE, from, to, region,
+                            pitch.from, 0, pitch.to, 0, copies->bytes,
+                            list != NULL, list,
                             event),
                         "clEnqueueReadBufferRect", error);
 }

@@ -8,9 +8,14 @@
 
 #include <string.h>
 
+#include "base/team.h"
 #include "cl/tablet.h"
 #include "exec/feed.h"
+#include "exec/narrow.h"
 
+/* Rows of a launch from which on the host's threads help to widen what comes
+ * of it. */
+enum { TEAM_ROWS_MIN = 1 << 18 };
 /* Bytes of a control block that are sent sooner than told apart: a command to
  * copy takes as long. */
 enum { SENT_WHOLE_MAX = 64 << 10 };
@@ -403,6 +408,7 @@ enum vdbq_status flight_start(struct flight *flight,
                               struct error *error)
 {
     struct machine_shape shape = device_machine_shape(machine);
+    bool narrow;
     flight->copies.count = 0;
     flight->machine = machine;
     make_head(flight, &shape, input);
@@ -413,6 +419,9 @@ enum vdbq_status flight_start(struct flight *flight,
         status = control_room(flight, steps_of(flight), error);
     if (status != VDBQ_OK)
         return status;
+    narrow = flight_foresees(flight) &&
+             narrow_outputs(flight->params->pack, input,
+                            flight->result.outputs);
     memcpy(control_outputs(flight->head), flight->result.outputs,
            control_launch(flight->head)->output_count * sizeof(struct output));
     status = input->pieces[0].host != NULL
@@ -424,6 +433,8 @@ enum vdbq_status flight_start(struct flight *flight,
         status = job_start(flight, machine, input, error);
     if (status == VDBQ_OK)
         flight->state = FLIGHT_STARTED;
+    if (narrow && flight->rows >= TEAM_ROWS_MIN)
+        team_wake(device_team(flight->params->device));
     return status;
 }
 
@@ -446,7 +457,7 @@ static enum vdbq_status collect(struct flight *flight, struct error *error)
 
 bool flight_foresees(const struct flight *flight)
 {
-    return flight->result.dense && !result_stays(&flight->result);
+    return flight->result.dense && result_leaves(&flight->result);
 }
 
 double flight_share(const struct flight *flight)

@@ -9,7 +9,9 @@
 
 #include <string.h>
 
+#include "base/team.h"
 #include "cl/tablet.h"
+#include "exec/narrow.h"
 
 uint64_t result_row_bytes(const struct program *program)
 {
@@ -40,7 +42,8 @@ static void result_release(struct result *result)
 {
     device_memory_release(result->written);
     device_memory_release(result->copied);
-    result->written = result->copied = NULL;
+    device_memory_release(result->narrow);
+    result->written = result->copied = result->narrow = NULL;
     result->rows_room = 0;
 }
 
@@ -50,6 +53,11 @@ void result_finish(struct result *result)
     vector_finish(&result->segments);
     vector_finish(&result->copies);
     arena_finish(&result->arena);
+}
+
+bool result_leaves(const struct result *result)
+{
+    return !result->params.mapped && result->params.sink == NULL;
 }
 
 /* --------------------------------------------------------------- room -- */
@@ -85,7 +93,7 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     enum vdbq_status status = device_memory_create(
         device, mapped ? MEMORY_PINNED : MEMORY_DEVICE, size,
         &result->written, error);
-    if (status == VDBQ_OK && !mapped && result->params.sink == NULL)
+    if (status == VDBQ_OK && result_leaves(result))
         status = device_memory_create(device, MEMORY_PINNED, size,
                                       &result->copied, error);
     if (status == VDBQ_OK)
@@ -118,11 +126,6 @@ enum vdbq_status result_begin(struct result *result,
 
 /* ------------------------------------------------------------ arrange -- */
 
-bool result_stays(const struct result *result)
-{
-    return result->params.mapped || result->params.sink != NULL;
-}
-
 /* Adds rows behind the last segment, or joins them to it. */
 static enum vdbq_status add_segment(struct result *result, u32 start,
                                     u32 count, struct error *error)
@@ -144,15 +147,47 @@ static enum vdbq_status add_segment(struct result *result, u32 start,
     return VDBQ_OK;
 }
 
-static enum vdbq_status add_copy(struct result *result, u64 at, u64 size,
-                                 struct error *error)
+/* Bytes of a column's value as it leaves the device. */
+static u32 leaving_width(const struct output *output)
 {
-    u8 *host = device_memory_host(result->copied);
+    return output->narrow > 0 ? output->narrow : output->width;
+}
+
+/* Where values of a column from row `start` on arrive. A narrow one has half
+ * its place, in memory of half the size. */
+static u8 *arrival(const struct result *result, const struct output *output,
+                   u64 start)
+{
+    bool narrow = output->narrow > 0;
+    u8 *host = device_memory_host(narrow ? result->narrow : result->copied);
+    return host + output->values / (narrow ? 2 : 1) +
+           start * leaving_width(output);
+}
+
+static bool any_narrow(const struct result *result)
+{
+    bool any = false;
+    for (unsigned i = 0; i < program_results(result->params.program); i++)
+        any |= result->outputs[i].narrow > 0;
+    return any;
+}
+
+/* Makes sure that there is memory for narrow columns to arrive in. */
+static enum vdbq_status narrow_room(struct result *result,
+                                    struct error *error)
+{
+    if (!any_narrow(result) || result->narrow != NULL)
+        return VDBQ_OK;
+    return device_memory_create(result->params.device, MEMORY_PINNED,
+                                device_memory_size(result->copied) / 2 + 1,
+                                &result->narrow, error);
+}
+
+static enum vdbq_status add_copy(struct result *result, u64 at, void *bytes,
+                                 u64 size, struct error *error)
+{
     struct device_copy copy = {
-        .memory = result->written,
-        .offset = at,
-        .bytes = host + at,
-        .size = size,
+        .memory = result->written, .offset = at, .bytes = bytes, .size = size
     };
     return vector_append(&result->copies, &copy, 1) ? VDBQ_OK
                                                     : error_no_memory(error);
@@ -163,18 +198,21 @@ static enum vdbq_status copy_segment(struct result *result,
                                      const struct segment *segment,
                                      struct error *error)
 {
-    enum vdbq_status status = VDBQ_OK;
     unsigned columns = program_results(result->params.program);
+    u8 *host = device_memory_host(result->copied);
     if (segment->count == 0)
         return VDBQ_OK;
+    enum vdbq_status status = narrow_room(result, error);
     for (unsigned i = 0; i < columns && status == VDBQ_OK; i++) {
         const struct output *output = &result->outputs[i];
-        status = add_copy(result,
-                          output->values + (u64)segment->start * output->width,
-                          (u64)segment->count * output->width, error);
+        u64 width = leaving_width(output);
+        u64 nulls = output->nulls + segment->start;
+        status = add_copy(result, output->values + segment->start * width,
+                          arrival(result, output, segment->start),
+                          segment->count * width, error);
         if (status == VDBQ_OK && output->null_register >= 0)
-            status = add_copy(result, output->nulls + segment->start,
-                              segment->count, error);
+            status = add_copy(result, nulls, host + nulls, segment->count,
+                              error);
     }
     return status;
 }
@@ -196,7 +234,7 @@ static enum vdbq_status arrange_dense(struct result *result, u32 rows,
     if (rows > rest.start)
         rest.count = rows - rest.start;
     enum vdbq_status status = add_segment(result, 0, rows, error);
-    return status == VDBQ_OK && !result_stays(result)
+    return status == VDBQ_OK && result_leaves(result)
                ? copy_segment(result, &rest, error)
                : status;
 }
@@ -213,7 +251,7 @@ enum vdbq_status result_arrange(struct result *result,
     for (unsigned i = 0; i < steps && status == VDBQ_OK; i++)
         status = add_segment(result, descriptors[i].start,
                              descriptors[i].count, error);
-    for (size_t i = 0; !result_stays(result) && i < result->segments.count &&
+    for (size_t i = 0; result_leaves(result) && i < result->segments.count &&
                        status == VDBQ_OK;
          i++)
         status = copy_segment(result, vector_at(&result->segments, i), error);
@@ -240,6 +278,41 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
     return status;
 }
 
+/* Rows that are widened at a time. */
+enum { PART_ROWS = 1 << 15 };
+
+/* Rows of a segment that arrived. */
+struct arrived {
+    const struct result *result;
+    const struct segment *segment;
+};
+
+/* Widens the narrow columns of part i of the rows; for team_run(). */
+static void widen_part(void *context, unsigned i)
+{
+    const struct arrived *arrived = context;
+    const struct result *result = arrived->result;
+    u64 first = (u64)i * PART_ROWS, rows = arrived->segment->count - first;
+    u64 start = arrived->segment->start + first;
+    for (unsigned k = 0; k < program_results(result->params.program); k++) {
+        const struct output *output = &result->outputs[k];
+        if (output->narrow > 0)
+            narrow_widen(output, arrival(result, output, start),
+                         (u8 *)device_memory_host(result->copied) +
+                             output->values + start * output->width,
+                         rows < PART_ROWS ? rows : PART_ROWS);
+    }
+}
+
+static void widen(const struct result *result, const struct segment *segment)
+{
+    struct arrived arrived = { .result = result, .segment = segment };
+    bool many = segment->count > PART_ROWS;
+    team_run(many ? device_team(result->params.device) : NULL,
+             (segment->count + PART_ROWS - 1) / PART_ROWS, widen_part,
+             &arrived);
+}
+
 enum vdbq_status result_land(struct result *result,
                              struct device_times *times, struct error *error)
 {
@@ -252,6 +325,8 @@ enum vdbq_status result_land(struct result *result,
         status = device_memory_take(memory, times, error);
     }
     result->host = device_memory_host(memory);
+    for (size_t i = 0; any_narrow(result) && i < result->segments.count; i++)
+        widen(result, vector_at(&result->segments, i));
     return status;
 }
 

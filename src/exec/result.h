@@ -31,6 +31,8 @@ struct result {
     uint64_t rows_room;            /* rows there is room for                */
     struct device_memory *written; /* what the machine writes               */
     struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
+    struct device_memory *narrow;  /* where narrow columns arrive, pinned;
+                                      NULL: there were none                 */
     struct vector segments;        /* of struct segment, in table order     */
     struct vector copies;          /* of struct device_copy: the segments'  */
     uint64_t foreseen;             /* rows that were sent before they were
@@ -70,8 +72,8 @@ enum vdbq_status result_arrange(struct result *result,
 enum vdbq_status result_land(struct result *result,
                              struct device_times *times, struct error *error);
 
-/* Whether the rows are not copied to the host. */
-bool result_stays(const struct result *result);
+/* Whether the rows are copied to the host. */
+bool result_leaves(const struct result *result);
 
 /* Hands the segments' rows to the sink: there are none left. */
 enum vdbq_status result_sink(struct result *result, struct error *error);

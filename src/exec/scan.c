@@ -12,7 +12,7 @@
 #include "exec/walk.h"
 
 /* What a launch may wait for: with less, the link is faster than the host. */
-enum { AWAITED_BYTES_MAX = 4 << 20 };
+enum { AWAITED_BYTES_MAX = 3 << 20 };
 
 /* A launch in flight. */
 struct part {

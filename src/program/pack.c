@@ -123,6 +123,28 @@ static void pack_instruction(const struct program *program, int pc,
     }
 }
 
+/* Whether an instruction loads integers of the only axis' rows. */
+static bool loads_integers(const struct program *program, enum opcode op)
+{
+    return program_axes(program) == 1 &&
+           (op == OP_COLUMN_I32 || op == OP_COLUMN_I64 || op == OP_ROWID_I32 ||
+            op == OP_ROWID_I64);
+}
+
+/* The feed whose integers a result column has; -1: it has others. */
+static int result_feed(const struct program *program,
+                       const struct program_pack *pack, unsigned result)
+{
+    int register_ = program_result(program, result).register_;
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct code *code = &pack->code[pc];
+        if (loads_integers(program, (enum opcode)code->op) &&
+            code->a == register_)
+            return code->b;
+    }
+    return -1;
+}
+
 enum vdbq_status program_pack(const struct program *program,
                               struct arena *arena, struct program_pack *pack,
                               struct error *error)
@@ -135,9 +157,13 @@ enum vdbq_status program_pack(const struct program *program,
         .inner_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
         .indexes = arena_alloc(arena, count * sizeof *pack->feeds),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
+        .result_feeds = arena_alloc(arena, program_results(program) *
+                                               sizeof *pack->result_feeds),
+        .result_count = program_results(program),
     };
     if (!pack->code || !pack->constants || !pack->feeds ||
-        !pack->inner_feeds || !pack->indexes || !pack->slots)
+        !pack->inner_feeds || !pack->indexes || !pack->slots ||
+        !pack->result_feeds)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);
@@ -148,6 +174,8 @@ enum vdbq_status program_pack(const struct program *program,
     }
     for (size_t pc = 0; pc < count; pc++)
         pack_instruction(program, (int)pc, pack);
+    for (unsigned i = 0; i < pack->result_count; i++)
+        pack->result_feeds[i] = result_feed(program, pack, i);
     return VDBQ_OK;
 }
 

@@ -229,6 +229,9 @@ struct program_pack {
     unsigned index_count;
     struct program_slot *slots;  /* in the order of instructions */
     unsigned slot_count;
+    int *result_feeds;           /* of each result column the feed whose
+                                    integers it has, or -1              */
+    unsigned result_count;
     unsigned lookup_count;
 };
 
