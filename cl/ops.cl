@@ -397,7 +397,7 @@ OP(RESULT)
     result_begin(m, k);
     for (u32 i = 0; i < m->output_count; i++) {
         GLOBAL const struct output *output = m->outputs + i;
-        result_values(m, k, output->register_, output->width, output);
+        result_values(m, k, output->register_, output->width, 1, output);
         if (output->null_register >= 0)
             result_nulls(m, k, output->null_register, output);
     }

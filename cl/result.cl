@@ -164,7 +164,7 @@ static void result_begin(struct machine *m, i32 k)
 #define WRITE_VALUES(T, to, VALUE)                                           \
     {                                                                        \
         const u64 base = (u64)output->base;                                  \
-        const u32 narrow = output->narrow;                                   \
+        const u32 narrow = may_narrow ? output->narrow : 0;                  \
         PACK_KEPT(T, VALUE)                                                  \
         if (narrow == 0)                                                     \
             WRITE_PACKED(to, AS_IT_IS)                                       \
@@ -192,13 +192,14 @@ static void result_begin(struct machine *m, i32 k)
 #define I64_OF(t) m->r[r].I64[t]
 #define FLAG_OF(t) (u8)(m->r[r].I32[t] != 0)
 
-/* Writes register r as a result column of `width` bytes a value, which a
- * specialised program knows. */
+/* Writes register r as a result column of `width` bytes a value. A specialised
+ * program knows the width, and whether the column may be narrow. */
 static void result_values(struct machine *m, i32 k, i32 r, u32 width,
-                          GLOBAL const struct output *output)
+                          i32 may_narrow, GLOBAL const struct output *output)
 {
     GLOBAL u8 *values = m->result + output->values;
     NO_K;
+    UNUSED(may_narrow);
     if (width == 4) {
         GLOBAL i32 *restrict to = (GLOBAL i32 *)values + m->place;
         WRITE_VALUES(i32, to, I32_OF)

@@ -42,7 +42,7 @@ static const char rig_body[] =
     "    op_GT_I32(m, 2, 0, 1, 4, 1);\n"
     "    op_INVALID(m, 3, 0, 0, 0, 0);\n"
     "    result_begin(m, 4);\n"
-    "    result_values(m, 4, 0, 4, m->outputs);\n"
+    "    result_values(m, 4, 0, 4, 0, m->outputs);\n"
     "    result_end(m);\n"
     "}\n";
 

@@ -412,9 +412,10 @@ static void specialised_text_is_calls(void **state)
     assert_null(strstr(step, "op_FLOAT"));
     assert_null(strstr(step, "op_INTEGER"));
     assert_ptr_equal(strstr(text.bytes, "op_COLUMN"), strstr(step, "op_COLUMN"));
-    assert_non_null(strstr(step, "result_values(m, 12, 0, 4, m->outputs + 0);\n"
+    assert_non_null(strstr(step, "result_values(m, 12, 0, 4, 0, "
+                                 "m->outputs + 0);\n"
                                  "    result_nulls(m, 12, 5, m->outputs + 0);\n"
-                                 "    result_values(m, 12, 1, 8, "
+                                 "    result_values(m, 12, 1, 8, 0, "
                                  "m->outputs + 1);\n"));
     text_finish(&text);
 }
@@ -451,6 +452,40 @@ static void specialised_text_knows_loads(void **state)
         assert_non_null(strstr(text.bytes, first[eager]));
         assert_non_null(strstr(text.bytes, second[eager]));
         assert_non_null(strstr(text.bytes, "op_LE_I32(m, 5, 0, 1, 7, 0);"));
+        text_finish(&text);
+    }
+}
+
+/* A result column may be narrow where it has a column's integers, unless these
+ * are known to be plain. */
+static void specialised_text_knows_what_may_be_narrow(void **state)
+{
+    static const char source[] = "Table 0 0 0 \"t\"\n"
+                                 "ResultColumn 2 \"x\"\n"
+                                 "ResultColumn 1 \"y\"\n"
+                                 "Parallel 0 0 9\n"
+                                 "Column.I64 0 1\n"
+                                 "Column.I32 2 0\n"
+                                 "Add.I32 1 2 2\n"
+                                 "Result 0 2\n"
+                                 "Converge\n"
+                                 "Finish\n";
+    const struct { unsigned char encoding; const char *call; } cases[] = {
+        { 0, "result_values(m, 7, 0, 8, 1, m->outputs + 0);" },
+        { 1 + ENCODING_PACKED, "result_values(m, 7, 0, 8, 1, m->outputs + 0);" },
+        { 1 + ENCODING_PLAIN, "result_values(m, 7, 0, 8, 0, m->outputs + 0);" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const unsigned char encodings[] = { 0, cases[i].encoding };
+        struct text text = { 0 };
+        specialise_loads(source,
+                         &(struct program_loads){ .encodings = encodings },
+                         &text);
+        assert_non_null(strstr(text.bytes, cases[i].call));
+        assert_non_null(strstr(text.bytes, "result_values(m, 7, 1, 4, 0, "
+                                           "m->outputs + 1);"));
         text_finish(&text);
     }
 }
@@ -576,6 +611,7 @@ int main(void)
         cmocka_unit_test(constants_get_places),
         cmocka_unit_test(specialised_text_is_calls),
         cmocka_unit_test(specialised_text_knows_loads),
+        cmocka_unit_test(specialised_text_knows_what_may_be_narrow),
         cmocka_unit_test(specialised_text_holds_no_constants),
         cmocka_unit_test(every_call_for_memory_may_fail),
         cmocka_unit_test(damaged_text_is_refused_or_right),

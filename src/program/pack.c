@@ -4,9 +4,11 @@
  * their own, columns become feeds, and for the specialised machine the code
  * becomes calls.
  */
+#include "program/program.h"
+
 #include <string.h>
 
-#include "program/program.h"
+#include "cl/tablet.h"
 
 /* The bits by which a device knows a constant. */
 static int64_t constant_bits(const struct instruction *in)
@@ -181,16 +183,29 @@ enum vdbq_status program_pack(const struct program *program,
 
 /* ---------------------------------------------------- specialised text -- */
 
+/* Whether a result column may be written narrow: it has the integers of a feed
+ * that is not known to be plain. */
+static bool may_narrow(const struct program_pack *pack,
+                       const struct program_loads *loads, unsigned result)
+{
+    int feed = pack->result_feeds[result];
+    return feed >= 0 && (loads->encodings == NULL ||
+                         loads->encodings[feed] != 1 + ENCODING_PLAIN);
+}
+
 /* Result, column by column, so that every register's number is known. */
-static void specialise_result(const struct program *program, int pc,
+static void specialise_result(const struct program *program,
+                              const struct program_pack *pack,
+                              const struct program_loads *loads, int pc,
                               struct text *text)
 {
     text_print(text, "    result_begin(m, %d);\n", pc);
     for (unsigned i = 0; i < program_results(program); i++) {
         struct program_result column = program_result(program, i);
         text_print(text,
-                   "    result_values(m, %d, %d, %u, m->outputs + %u);\n",
-                   pc, column.register_, type_width(column.type), i);
+                   "    result_values(m, %d, %d, %u, %d, m->outputs + %u);\n",
+                   pc, column.register_, type_width(column.type),
+                   may_narrow(pack, loads, i), i);
         if (column.null_register >= 0)
             text_print(text, "    result_nulls(m, %d, %d, m->outputs + %u);\n",
                        pc, column.null_register, i);
@@ -237,7 +252,7 @@ static void specialise_step(const struct program *program,
         enum opcode op = program_at(program, pc)->op;
         enum op_effect effect = op_facts(op)->effect;
         if (op == OP_RESULT)
-            specialise_result(program, pc, text);
+            specialise_result(program, pack, loads, pc, text);
         else if (effect != EFFECT_CONSTANT)
             specialise_call(code, pc,
                             loads_column(program, op)
