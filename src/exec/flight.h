@@ -20,6 +20,10 @@ struct flight_params {
     struct device_memory *inner; /* NULL: none */
     struct device_times *times; /* added to */
     bool mapped; /* the machine writes result rows into the host's memory */
+    uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
+                                 host widens them while others run; 0: none */
+    double share; /* of the last launch whose rows are known: what part of
+                     its rows became rows; -1: of none                     */
 };
 
 enum flight_state {
@@ -36,7 +40,7 @@ struct flight {
     struct device_memory *control; /* the block, then progress, with room for
                                       what `steps_room` steps say          */
     struct device_memory *data;    /* feeds that were copied in; or NULL     */
-    struct device_memory *staging; /* pinned: see progress_at()              */
+    struct device_memory *staging; /* pinned: see flight_in.c                */
     unsigned steps_room;
     bool control_sent;             /* the device has staging's control block */
     const struct run_ranks *ranks[LAUNCH_PIECES]; /* ... with these in it,
@@ -66,10 +70,9 @@ enum vdbq_status flight_start(struct flight *flight,
 enum vdbq_status flight_hurry(struct flight *flight, bool wait,
                               struct error *error);
 /* Has about as many rows set out as soon as the machine has run as there will
- * be if this share of the launch's rows becomes rows, before the host knows;
- * where it knows, or was told so before, it does nothing. */
-enum vdbq_status flight_foresee(struct flight *flight, double share,
-                                struct error *error);
+ * be if the share of them is as before; where the host knows how many there
+ * are, or foresaw it before, it does nothing. */
+enum vdbq_status flight_foresee(struct flight *flight, struct error *error);
 /* Whether flight_foresee() can be of use: rows lie next to one another, and
  * leave. */
 bool flight_foresees(const struct flight *flight);

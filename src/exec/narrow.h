@@ -10,8 +10,8 @@
 
 #include "exec/runner.h"
 
-/* Says of each output how narrow it leaves a launch of these pieces; whether
- * any does. */
+/* Says of each output how narrow it may leave a launch of these pieces; whether
+ * any may. */
 bool narrow_outputs(const struct program_pack *pack,
                     const struct runner_input *input, struct output *outputs);
 

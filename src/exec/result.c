@@ -101,6 +101,13 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     return status;
 }
 
+/* Until somebody says otherwise. */
+static void leave_wide(struct result *result)
+{
+    for (unsigned i = 0; i < program_results(result->params.program); i++)
+        result->outputs[i].narrow = 0;
+}
+
 enum vdbq_status result_begin(struct result *result,
                               struct machine_shape shape, uint64_t steps,
                               struct device_times *times,
@@ -111,6 +118,7 @@ enum vdbq_status result_begin(struct result *result,
     result->segments.count = result->copies.count = result->next = 0;
     result->foreseen = 0;
     result->dense = shape.dense;
+    leave_wide(result);
     if (rows > result->rows_room) {
         if (result->params.sink != NULL)
             status = result->params.sink->wait(result->params.sink, error);

@@ -37,8 +37,6 @@ struct runner {
     unsigned ring;      /* of which this many are used                 */
     unsigned first;     /* the oldest in flight                        */
     unsigned in_flight; /* how many                                    */
-    double share;       /* of the last launch whose rows are known: what
-                           part of its rows became rows; -1: of none   */
     struct sink *sink;  /* takes the rows; NULL: none                  */
     struct device_times times;
 };
@@ -119,7 +117,7 @@ static unsigned ring_of(enum run_mode mode)
 
 static enum vdbq_status make_ring(struct runner *runner,
                                   const struct run_inner *inner,
-                                  struct error *error)
+                                  uint64_t rows, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     runner->shared = (struct flight_params){
@@ -130,6 +128,8 @@ static enum vdbq_status make_ring(struct runner *runner,
         .inner = inner != NULL ? inner->memory : NULL,
         .times = &runner->times,
         .mapped = runner->mode == MODE_MAPPED,
+        .narrow_rows_max = ring_of(runner->mode) > 1 ? rows / 2 : 0,
+        .share = -1,
     };
     runner->ring = ring_of(runner->mode);
     for (unsigned i = 0; i < runner->ring && status == VDBQ_OK; i++)
@@ -153,7 +153,9 @@ static enum vdbq_status runner_prepare(struct runner *runner,
     status = control_init(&runner->control, runner->program, &runner->pack,
                           params->values ? params->values : &nothing,
                           params->inner, &runner->arena, error);
-    return status == VDBQ_OK ? make_ring(runner, params->inner, error) : status;
+    return status == VDBQ_OK
+               ? make_ring(runner, params->inner, params->rows, error)
+               : status;
 }
 
 enum vdbq_status runner_open(const struct runner_params *params,
@@ -165,7 +167,6 @@ enum vdbq_status runner_open(const struct runner_params *params,
     made->device = params->device;
     made->program = params->program;
     made->mode = params->mode;
-    made->share = -1;
     enum vdbq_status status = runner_prepare(made, params, error);
     if (status != VDBQ_OK) {
         runner_close(made);
@@ -256,7 +257,7 @@ static struct flight *flight_at(struct runner *runner, unsigned n)
 /* Whether it is known about how many rows a launch gives. */
 static bool foresees(const struct runner *runner)
 {
-    return runner->share >= 0;
+    return runner->shared.share >= 0;
 }
 
 /* Sends the rows of a launch on their way if it has run, or the host waits for
@@ -269,9 +270,8 @@ static enum vdbq_status send_flight(struct runner *runner,
     if (status != VDBQ_OK || !flight_foresees(flight))
         return status;
     if (flight->state == FLIGHT_LEAVING)
-        runner->share = flight_share(flight);
-    return foresees(runner) ? flight_foresee(flight, runner->share, error)
-                            : VDBQ_OK;
+        runner->shared.share = flight_share(flight);
+    return foresees(runner) ? flight_foresee(flight, error) : VDBQ_OK;
 }
 
 /* Sends the rows of launches on their way. `waited` of them are waited for
