@@ -110,7 +110,7 @@ struct device {
                                   oldest first; device.c's              */
     uint64_t kept_bytes;       /* of them                               */
     struct team *team;         /* NULL: nobody asked for it, or there are
-                                  no threads                             */
+                                  too few threads                        */
     bool team_asked;
 };
 

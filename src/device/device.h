@@ -47,8 +47,8 @@ struct device_facts {
 };
 const struct device_facts *device_facts(const struct device *device);
 
-/* Threads of the host for what comes from the device; NULL: there are none.
- * They are the device's, made when they are first asked for. */
+/* Threads of the host for what comes from the device; NULL: there are too few
+ * to keep up with it. They are the device's, made when first asked for. */
 struct team *device_team(struct device *device);
 
 /* ------------------------------------------------------------ memory -- */

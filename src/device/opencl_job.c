@@ -243,6 +243,7 @@ static enum vdbq_status read_lines(struct opencl_job *job,
 {
     cl_event after = ran_event(job);
     const cl_event *list = after != NULL ? &after : NULL;
+    cl_uint waits = list != NULL;
     cl_command_queue queue = opencl_of(job)->queues.out;
     cl_mem buffer = buffer_of(copies->memory);
     size_t from[3] = { copies->offset, 0, 0 }, to[3] = { 0, 0, 0 };
@@ -252,15 +253,14 @@ static enum vdbq_status read_lines(struct opencl_job *job,
     if (lines == 1)
         return opencl_check(opencl_calls.EnqueueReadBuffer(
                                 queue, buffer, CL_FALSE, copies->offset,
-                                copies->size, copies->bytes, list != NULL,
-                                list, event),
+                                copies->size, copies->bytes, waits, list,
+                                event),
                             "clEnqueueReadBuffer", error);
     pitch = pitch_of(copies);
     return opencl_check(opencl_calls.EnqueueReadBufferRect(
                             queue, buffer, CL_FALSE, from, to, region,
-                            pitch.from, 0, pitch.to, 0, copies->bytes,
-                            list != NULL, list,
-                            event),
+                            pitch.from, 0, pitch.to, 0, copies->bytes, waits,
+                            list, event),
                         "clEnqueueReadBufferRect", error);
 }
 

@@ -125,20 +125,23 @@ static bool most_leaves(const struct flight *flight)
     return flight->params->share < 0 || leaving > (double)coming;
 }
 
-/* Says how the rows leave, and has the host's threads woken if they are to
- * widen many. */
+/* Says how the rows leave. The host's threads are woken if they are to widen
+ * many; where there are none for it, rows leave wide. */
 static void place_rows(struct flight *flight, const struct runner_input *input)
 {
     const struct flight_params *params = flight->params;
     struct output *outputs = flight->result.outputs;
+    bool many = flight->rows >= TEAM_ROWS_MIN;
     bool narrow = flight_foresees(flight) &&
                   flight->rows <= params->narrow_rows_max &&
                   most_leaves(flight) &&
                   narrow_outputs(params->pack, input, outputs);
+    struct team *team = narrow && many ? device_team(params->device) : NULL;
+    team_wake(team);
+    if (many && team == NULL)
+        result_leave_wide(&flight->result);
     memcpy(control_outputs(flight->head), outputs,
            control_launch(flight->head)->output_count * sizeof *outputs);
-    if (narrow && flight->rows >= TEAM_ROWS_MIN)
-        team_wake(device_team(params->device));
 }
 
 enum vdbq_status flight_start(struct flight *flight,

@@ -3,7 +3,8 @@
  * Step two of the two-step result (Bakkum & Chakradhar, section 4): only rows
  * that exist leave the device, in table order. A dense machine's are one
  * segment; elsewhere (a CPU) the steps of a group pack their rows next to one
- * another, and their descriptors join into segments. Nothing is moved.
+ * another, and their descriptors join into segments. Nothing is moved but what
+ * left narrow: it is widened.
  */
 #include "exec/result.h"
 
@@ -101,8 +102,7 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     return status;
 }
 
-/* Until somebody says otherwise. */
-static void leave_wide(struct result *result)
+void result_leave_wide(struct result *result)
 {
     for (unsigned i = 0; i < program_results(result->params.program); i++)
         result->outputs[i].narrow = 0;
@@ -118,7 +118,7 @@ enum vdbq_status result_begin(struct result *result,
     result->segments.count = result->copies.count = result->next = 0;
     result->foreseen = 0;
     result->dense = shape.dense;
-    leave_wide(result);
+    result_leave_wide(result);
     if (rows > result->rows_room) {
         if (result->params.sink != NULL)
             status = result->params.sink->wait(result->params.sink, error);

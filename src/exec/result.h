@@ -58,6 +58,9 @@ enum vdbq_status result_begin(struct result *result,
                               struct device_times *times,
                               struct error *error);
 
+/* Has no column leave narrow, as it is after result_begin(). */
+void result_leave_wide(struct result *result);
+
 /* Of a dense machine, before it has run: makes the `copies` that bring its
  * first `rows` rows to the host, as many as are likely to be there. */
 enum vdbq_status result_foresee(struct result *result, uint64_t rows,
