@@ -73,9 +73,7 @@ struct crew *crew_create(unsigned threads)
     pthread_mutex_init(&crew->lock, NULL);
     pthread_cond_init(&crew->given, NULL);
     pthread_cond_init(&crew->done, NULL);
-    while (crew->count < threads &&
-           parallel_start(&crew->threads[crew->count], work, crew))
-        crew->count++;
+    crew->count = parallel_start(crew->threads, threads, work, crew);
     if (crew->count > 0)
         return crew;
     crew_destroy(crew);

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 
 #include <signal.h>
+#include <stdbool.h>
 
 enum { ROWS_MIN = 1 << 15 };
 
@@ -44,15 +45,17 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
             work(context, i);
 }
 
-bool parallel_start(pthread_t *thread, void *(*live)(void *context),
-                    void *context)
+unsigned parallel_start(pthread_t *threads, unsigned count,
+                        void *(*live)(void *context), void *context)
 {
     sigset_t all, before;
-    bool started;
+    unsigned started = 0;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(thread, NULL, live, context) == 0;
+    while (started < count
+           && pthread_create(&threads[started], NULL, live, context) == 0)
+        started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return started;
 }

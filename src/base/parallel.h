@@ -7,7 +7,6 @@
 #define VDBQ_BASE_PARALLEL_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { PARALLEL_THREADS_MAX = 64 };
@@ -18,10 +17,10 @@ enum { PARALLEL_THREADS_MAX = 64 };
 void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
                   void *context);
 
-/* Starts a thread that takes no signals: they are the program's. To be
- * joined. */
-bool parallel_start(pthread_t *thread, void *(*live)(void *context),
-                    void *context);
+/* Starts up to `count` threads that take no signals: they are the program's.
+ * How many there are, to be joined. */
+unsigned parallel_start(pthread_t *threads, unsigned count,
+                        void *(*live)(void *context), void *context);
 
 /* How many threads, `threads` at most, work on so many rows pays. */
 unsigned parallel_threads(unsigned threads, uint64_t rows);

@@ -107,9 +107,7 @@ struct team *team_create(unsigned threads)
         return NULL;
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->woken, NULL);
-    while (team->thread_count < threads
-           && parallel_start(&team->threads[team->thread_count], live, team))
-        team->thread_count++;
+    team->thread_count = parallel_start(team->threads, threads, live, team);
     if (team->thread_count > 0)
         return team;
     team_destroy(team);

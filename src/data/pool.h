@@ -49,6 +49,18 @@ struct pool_want {
     unsigned column_count;
 };
 
+/* Memory for tablets, the host's or a device's, that has no room for one. */
+struct pool_shortage {
+    uint64_t size_bytes; /* that are wanted                               */
+    uint64_t used_bytes, budget_bytes;
+    const char *whose;    /* what memory it is, or ""                     */
+    const char *instead;  /* what else may be done, or ""                 */
+    const char *variable; /* that sets the budget                         */
+};
+/* Says so: LIMIT, with a budget that is enough in the hint. */
+enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
+                              struct error *error);
+
 /* Brings columns of a tablet in and keeps them there until pool_release().
  * They are checked as tablet_load() says. Fails with LIMIT (the budget cannot
  * hold it beside what is in use: the hint names VDBQ_MEMORY), CORRUPT, IO,

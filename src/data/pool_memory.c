@@ -103,19 +103,31 @@ static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
     return VDBQ_OK;
 }
 
-/* Says that the budget is too small. */
+enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
+                              struct error *error)
+{
+    uint64_t enough = shortage->used_bytes + 2 * shortage->size_bytes;
+    error_set(error, VDBQ_LIMIT,
+              "a tablet of %llu bytes does not fit: %llu of %llu bytes%s for "
+              "tablets are in use", (unsigned long long)shortage->size_bytes,
+              (unsigned long long)shortage->used_bytes,
+              (unsigned long long)shortage->budget_bytes, shortage->whose);
+    return error_hint(error, "%sgive more memory: set %s, for instance to "
+                      "%lluM", shortage->instead, shortage->variable,
+                      (unsigned long long)(enough >> 20) + 1);
+}
+
 static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
                                 struct error *error)
 {
-    error_set(error, VDBQ_LIMIT,
-              "a tablet of %llu bytes does not fit: %llu of %llu bytes for "
-              "tablets are in use", (unsigned long long)size,
-              (unsigned long long)pool->used_bytes,
-              (unsigned long long)pool->budget_bytes);
-    return error_hint(error, "give more memory: set VDBQ_MEMORY, for "
-                      "instance to %lluM",
-                      (unsigned long long)((pool->used_bytes + 2 * size)
-                                           >> 20) + 1);
+    return pool_no_room(
+        &(struct pool_shortage){ .size_bytes = size,
+                                 .used_bytes = pool->used_bytes,
+                                 .budget_bytes = pool->budget_bytes,
+                                 .whose = "",
+                                 .instead = "",
+                                 .variable = "VDBQ_MEMORY" },
+        error);
 }
 
 /* ------------------------------------------------------------- memory -- */

@@ -60,7 +60,7 @@ struct builder *builder_start(struct device *device,
     if (builder->body != NULL)
         memcpy(builder->body, params->body, size);
     if (builder->body == NULL ||
-        !parallel_start(&builder->thread, build, builder)) {
+        parallel_start(&builder->thread, 1, build, builder) == 0) {
         builder_free(builder);
         return NULL;
     }

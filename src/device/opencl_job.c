@@ -234,14 +234,14 @@ static cl_event ran_event(struct opencl_job *job)
     return job->run != NULL ? job->run : job->ran;
 }
 
-/* Reads `lines` copies from the device in one command: the fewer there are, the
- * sooner the host is done with them (H200: 2 to 8 us each). */
+/* Reads `lines` copies from the device in one command, behind the event `after`
+ * (may be NULL): the fewer there are, the sooner the host is done with them
+ * (H200: 2 to 8 us each). */
 static enum vdbq_status read_lines(struct opencl_job *job,
                                    const struct device_copy *copies,
-                                   size_t lines, cl_event *event,
-                                   struct error *error)
+                                   size_t lines, cl_event after,
+                                   cl_event *event, struct error *error)
 {
-    cl_event after = ran_event(job);
     const cl_event *list = after != NULL ? &after : NULL;
     cl_uint waits = list != NULL;
     cl_command_queue queue = opencl_of(job)->queues.out;
@@ -269,11 +269,12 @@ enum vdbq_status opencl_job_collect(struct device_job *job,
                                     size_t count, struct error *error)
 {
     struct opencl_job *opened = (struct opencl_job *)job;
+    cl_event after = ran_event(opened);
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0, lines; i < count && status == VDBQ_OK; i += lines) {
         lines = lines_of(copies + i, count - i);
-        status = read_lines(opened, copies + i, lines,
+        status = read_lines(opened, copies + i, lines, after,
                             span_event(&opened->out, i + lines == count),
                             error);
         job->times.bytes_out += lines * copies[i].size;

@@ -172,16 +172,25 @@ enum vdbq_status flight_start(struct flight *flight,
 
 /* ---------------------------------------------------------------- land -- */
 
-/* The machine has run without a fault: sends the rows on their way. */
+/* Sends the rows on their way that the result's copies name. */
+static enum vdbq_status send_copies(struct flight *flight,
+                                    struct error *error)
+{
+    const struct vector *copies = &flight->result.copies;
+    return device_job_collect(flight->job,
+                              VECTOR_ITEMS(copies, struct device_copy),
+                              copies->count, error);
+}
+
+/* The machine has run without a fault: sends the rows, those that were not
+ * foreseen. */
 static enum vdbq_status collect(struct flight *flight, struct error *error)
 {
-    struct result *result = &flight->result;
     enum vdbq_status status =
-        result_arrange(result, flight_progress(flight), flight_steps(flight), error);
+        result_arrange(&flight->result, flight_progress(flight),
+                       flight_steps(flight), error);
     if (status == VDBQ_OK)
-        status = device_job_collect(
-            flight->job, VECTOR_ITEMS(&result->copies, struct device_copy),
-            result->copies.count, error);
+        status = send_copies(flight, error);
     if (status == VDBQ_OK)
         flight->state = FLIGHT_LEAVING;
     return status;
@@ -209,12 +218,7 @@ enum vdbq_status flight_foresee(struct flight *flight, struct error *error)
         return VDBQ_OK;
     enum vdbq_status status = result_foresee(
         result, rows < flight->rows ? rows : flight->rows, error);
-    return status == VDBQ_OK
-               ? device_job_collect(
-                     flight->job,
-                     VECTOR_ITEMS(&result->copies, struct device_copy),
-                     result->copies.count, error)
-               : status;
+    return status == VDBQ_OK ? send_copies(flight, error) : status;
 }
 
 enum vdbq_status flight_hurry(struct flight *flight, bool wait,

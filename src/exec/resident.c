@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/lru.h"
+#include "data/pool.h"
 
 enum { BUCKETS = 1024 };
 
@@ -205,20 +206,17 @@ void resident_forget(struct resident_tablet *pinned)
 
 /* ---------------------------------------------------------------- room -- */
 
-/* Says that the budget is too small. */
 static enum vdbq_status no_room(const struct resident *resident,
                                 uint64_t size, struct error *error)
 {
-    error_set(error, VDBQ_LIMIT,
-              "a tablet of %llu bytes does not fit: %llu of %llu bytes of "
-              "device memory for tablets are in use",
-              (unsigned long long)size,
-              (unsigned long long)resident->used_bytes,
-              (unsigned long long)resident->budget_bytes);
-    return error_hint(error, "choose mode streamed, or give more memory: set "
-                      "VDBQ_DEVICE_MEMORY, for instance to %lluM",
-                      (unsigned long long)((resident->used_bytes + 2 * size)
-                                           >> 20) + 1);
+    return pool_no_room(
+        &(struct pool_shortage){ .size_bytes = size,
+                                 .used_bytes = resident->used_bytes,
+                                 .budget_bytes = resident->budget_bytes,
+                                 .whose = " of device memory",
+                                 .instead = "choose mode streamed, or ",
+                                 .variable = "VDBQ_DEVICE_MEMORY" },
+        error);
 }
 
 /* Allocates; where the device has less than the budget, idle ones leave. */
