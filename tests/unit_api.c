@@ -129,7 +129,7 @@ static void test_run_failure(void **state)
     assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_RANGE);
     assert_int_equal(batch.rows, 0);
     assert_int_equal(vdbq_error(db)->line, 1);
-    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_MISUSE);
     assert_int_equal(batch.rows, 0);
     vdbq_query_close(query);
     query = prepare(db, "select a + 1 from t where a < 5");

@@ -29,7 +29,11 @@ static enum vdbq_status begin(vdbq *db, const char *table,
 enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
                                   vdbq_append **append)
 {
+    if (append == NULL)
+        return session_misuse(db, "the place for the append");
     *append = NULL;
+    if (table == NULL)
+        return session_misuse(db, "the table's name");
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK && db->append != NULL)
         status = error_set(&db->error, VDBQ_MISUSE,
@@ -49,20 +53,34 @@ enum vdbq_status vdbq_append_open(vdbq *db, const char *table,
     return session_report(db, status, NULL, 0);
 }
 
-/* Checks that the vectors are of the table's types. */
-static enum vdbq_status check_types(struct vdbq_append *append,
-                                    const struct vdbq_vector *vectors)
+/* Checks that the vector is of its column's type, and there. */
+static enum vdbq_status check_vector(const struct column *column,
+                                     const struct vdbq_vector *vector,
+                                     uint64_t rows, struct error *error)
+{
+    if (vector->type != column->type)
+        return error_set(error, VDBQ_TYPE, "column %s is %s, its vector %s",
+                         column->name, vdbq_type_name(column->type),
+                         vdbq_type_name(vector->type));
+    if (rows > 0 && vector->values == NULL)
+        return error_set(error, VDBQ_MISUSE,
+                         "the values of column %s are NULL", column->name);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_vectors(struct vdbq_append *append,
+                                      uint64_t rows,
+                                      const struct vdbq_vector *vectors)
 {
     const struct table *table = catalogue_table_id(
         transaction_catalogue(append->transaction), append->table_id);
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (vectors[i].type != table->columns[i].type)
-            return error_set(&append->db->error, VDBQ_TYPE,
-                             "column %s is %s, its vector %s",
-                             table->columns[i].name,
-                             vdbq_type_name(table->columns[i].type),
-                             vdbq_type_name(vectors[i].type));
-    return VDBQ_OK;
+    struct error *error = &append->db->error;
+    enum vdbq_status status = VDBQ_OK;
+    if (vectors == NULL)
+        return error_set(error, VDBQ_MISUSE, "the vectors are NULL");
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = check_vector(&table->columns[i], &vectors[i], rows, error);
+    return status;
 }
 
 static enum vdbq_status begin_call(struct vdbq_append *append)
@@ -85,10 +103,12 @@ static void drop(struct vdbq_append *append)
 enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
                                   const struct vdbq_vector *vectors)
 {
+    if (append == NULL)
+        return VDBQ_MISUSE;
     enum vdbq_status status = begin_call(append);
     if (status != VDBQ_OK)
         return session_report(append->db, status, NULL, 0);
-    status = check_types(append, vectors);
+    status = check_vectors(append, rows, vectors);
     if (status == VDBQ_OK)
         status = transaction_append(append->transaction, append->table_id,
                                     rows, vectors, &append->db->error);
@@ -99,6 +119,8 @@ enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
 
 enum vdbq_status vdbq_append_commit(vdbq_append *append)
 {
+    if (append == NULL)
+        return VDBQ_MISUSE;
     enum vdbq_status status = begin_call(append);
     if (status == VDBQ_OK) {
         status = session_leave(append->db, append->transaction, VDBQ_OK);

@@ -11,6 +11,8 @@
 
 void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context)
 {
+    if (db == NULL)
+        return;
     db->file_reader = reader;
     db->file_context = context;
 }
@@ -18,7 +20,9 @@ void vdbq_on_file(vdbq *db, vdbq_file_reader reader, void *context)
 enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
                            const char *message, const char *hint)
 {
-    error_set(&db->error, status, "%s", message);
+    if (db == NULL)
+        return status;
+    error_set(&db->error, status, "%s", message ? message : "");
     if (hint != NULL && *hint != '\0')
         error_hint(&db->error, "%s", hint);
     return session_report(db, status, NULL, 0);

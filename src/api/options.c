@@ -177,6 +177,10 @@ static int option_number(const char *name)
 
 enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
 {
+    if (option == NULL || value == NULL)
+        return session_misuse(db, option ? "the value" : "the option's name");
+    if (db == NULL)
+        return VDBQ_MISUSE;
     error_clear(&db->error);
     int number = option_number(option);
     enum vdbq_status status;
@@ -191,7 +195,7 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
 
 const char *vdbq_get(vdbq *db, const char *option)
 {
-    int number = option_number(option);
+    int number = db && option ? option_number(option) : -1;
     return number < 0 ? NULL : db->options[number];
 }
 

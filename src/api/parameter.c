@@ -13,7 +13,7 @@
 
 unsigned vdbq_query_parameters(const vdbq_query *query)
 {
-    return query->statement ? query->statement->parameter_count : 0;
+    return query && query->statement ? query->statement->parameter_count : 0;
 }
 
 const char *vdbq_query_parameter_name(const vdbq_query *query,
@@ -29,6 +29,8 @@ const char *vdbq_query_parameter_name(const vdbq_query *query,
 unsigned vdbq_query_parameter_index(const vdbq_query *query, const char *name)
 {
     unsigned count = vdbq_query_parameters(query);
+    if (name == NULL)
+        return 0;
     if (*name == ':')
         name++;
     for (unsigned i = 1; i <= count && *name != '\0'; i++)
@@ -76,6 +78,8 @@ static enum vdbq_status check_number(vdbq_query *query, unsigned parameter)
 static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
                              struct parameter value)
 {
+    if (query == NULL)
+        return VDBQ_MISUSE;
     enum vdbq_status status = session_begin(query->db);
     if (status == VDBQ_OK)
         status = check_number(query, parameter);
@@ -87,6 +91,7 @@ static enum vdbq_status bind(vdbq_query *query, unsigned parameter,
     query_end(query);
     query->batch = (struct vdbq_batch){ 0 };
     query->state = QUERY_READY;
+    query->failed = false;
     query->replan |= value.type != to->type || query->plan.of_values;
     memory_release((char *)to->text.bytes);
     *to = value;
@@ -117,6 +122,8 @@ enum vdbq_status vdbq_bind_double(vdbq_query *query, unsigned parameter,
 enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
                                 const char *bytes, ptrdiff_t length)
 {
+    if (query == NULL || bytes == NULL)
+        return vdbq_bind_null(query, parameter);
     size_t size = length < 0 ? strlen(bytes) : (size_t)length;
     enum vdbq_status status = session_begin(query->db);
     char *copy = NULL;

@@ -75,6 +75,8 @@ static enum vdbq_status open_snapshot(vdbq_query *query)
 
 /* ------------------------------------------------------------- prepare -- */
 
+static void clear_stats(vdbq_query *query);
+
 /* Makes a query of `length` bytes of text, in the connection's list. It takes
  * over `arena`, where the statement lives (NULL: the text is a program). */
 static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
@@ -92,6 +94,7 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
     made->line_texts = VECTOR(struct vdbq_text);
     made->cells = VECTOR(struct text);
     made->timed = VECTOR(struct device *);
+    clear_stats(made);
     db->queries = made;
     *query = made;
     made->text = arena_copy(&made->arena, text, length);
@@ -137,10 +140,16 @@ static enum vdbq_status prepared(vdbq *db, enum vdbq_status status,
 enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
                               vdbq_query **query, const char **tail)
 {
+    if (tail != NULL)
+        *tail = sql;
+    if (query == NULL)
+        return session_misuse(db, "the place for the query");
+    *query = NULL;
+    if (db == NULL || sql == NULL)
+        return session_misuse(db, "the SQL text");
     size_t size = length < 0 ? strlen(sql) : (size_t)length, consumed = size;
     struct arena arena = { 0 };
     struct ast_statement *statement = NULL;
-    *query = NULL;
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
         status = sql_parse(sql, size, &arena, &statement, &consumed,
@@ -160,7 +169,11 @@ enum vdbq_status vdbq_prepare_program(vdbq *db, const char *text,
                                       vdbq_query **query)
 {
     struct arena arena = { 0 };
+    if (query == NULL)
+        return session_misuse(db, "the place for the query");
     *query = NULL;
+    if (db == NULL || text == NULL)
+        return session_misuse(db, "the program's text");
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
         status = query_create(db, text, strlen(text), NULL, &arena, query);
@@ -181,7 +194,9 @@ static enum vdbq_status refuse_copy(vdbq_query *query)
 
 enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 {
-    enum vdbq_status status = VDBQ_OK;
+    if (db == NULL || sql == NULL)
+        return session_misuse(db, "the SQL text");
+    enum vdbq_status status = session_report(db, session_begin(db), NULL, 0);
     const char *rest = sql;
     while (status == VDBQ_OK && *rest != '\0') {
         vdbq_query *query;
@@ -350,6 +365,8 @@ static enum vdbq_status start(vdbq_query *query)
 
 enum vdbq_status vdbq_query_run(vdbq_query *query)
 {
+    if (query == NULL)
+        return VDBQ_MISUSE;
     vdbq *db = query->db;
     uint64_t started = os_time_ns();
     enum vdbq_status status = session_begin(db);
@@ -358,11 +375,13 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->batch = (struct vdbq_batch){ 0 };
     query->reading = READING_NOT;
     query->row = 0;
+    query->failed = false;
     atomic_store(&db->cancelled, false);
     if (status == VDBQ_OK)
         status = start(query);
     query->stats.sum.total_ns += os_time_ns() - started;
     query->state = QUERY_RUNNING;
+    query->failed = status != VDBQ_OK;
     if (status != VDBQ_OK || (query->plan.kind != PLAN_SELECT &&
                               !query_explains(query)))
         query_end(query);
@@ -374,6 +393,9 @@ static enum vdbq_status next_batch(vdbq_query *query)
 {
     struct vdbq_batch *batch = &query->batch;
     *batch = (struct vdbq_batch){ .columns = vdbq_query_columns(query) };
+    if (query->failed)
+        return error_set(&query->db->error, VDBQ_MISUSE,
+                         "the query has failed: only a new run gives rows");
     if (query->state == QUERY_ENDED)
         return VDBQ_OK;
     if (query_explains(query)) {
@@ -423,12 +445,16 @@ static enum vdbq_status fetch(vdbq_query *query, enum query_reading reading)
     if (status != VDBQ_OK)
         return status;
     error_clear(&query->db->error);
-    return session_report(query->db, next_batch(query), query->text,
-                          query->length);
+    status = next_batch(query);
+    query->failed = status != VDBQ_OK;
+    return session_report(query->db, status, query->text, query->length);
 }
 
 enum vdbq_status vdbq_query_batch(vdbq_query *query, struct vdbq_batch *batch)
 {
+    if (query == NULL || batch == NULL)
+        return session_misuse(query ? query->db : NULL,
+                              "the place for the batch");
     enum vdbq_status status = fetch(query, READING_BATCHES);
     *batch = query->batch;
     if (status != VDBQ_OK)
@@ -438,6 +464,8 @@ enum vdbq_status vdbq_query_batch(vdbq_query *query, struct vdbq_batch *batch)
 
 enum vdbq_status vdbq_query_row(vdbq_query *query)
 {
+    if (query == NULL)
+        return VDBQ_MISUSE;
     if (query->reading == READING_ROWS && query->row + 1 < query->batch.rows) {
         query->row++;
         return VDBQ_ROW;

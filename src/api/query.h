@@ -43,6 +43,7 @@ struct vdbq_query {
 
     enum query_state state;
     enum query_reading reading;
+    bool failed;             /* the run; it has to be started again    */
     struct snapshot snapshot;
     struct snapshot files;   /* of the database of files; zeroed: none */
     struct catalogue *joined; /* of both, while rows come; held        */

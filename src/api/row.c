@@ -10,6 +10,8 @@
 
 unsigned vdbq_query_columns(const vdbq_query *query)
 {
+    if (query == NULL)
+        return 0;
     if (query_explains(query))
         return 1;
     if (!query->planned || query->plan.kind != PLAN_SELECT)
@@ -45,7 +47,8 @@ unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 
 const char *vdbq_query_copy_file(const vdbq_query *query)
 {
-    bool copies = query->statement && query->statement->kind == AST_COPY
+    bool copies = query && query->statement
+               && query->statement->kind == AST_COPY
                && query->statement->explain == AST_RUN;
     return copies ? query->statement->copy.file : NULL;
 }
@@ -56,7 +59,7 @@ const char *vdbq_query_copy_file(const vdbq_query *query)
 static const struct vdbq_vector *vector_of(const vdbq_query *query,
                                            unsigned column)
 {
-    if (query->row >= query->batch.rows || column >= query->batch.columns)
+    if (query == NULL || query->row >= query->batch.rows || column >= query->batch.columns)
         return NULL;
     const struct vdbq_vector *vector = &query->batch.column[column];
     return vector->nulls && vector->nulls[query->row] ? NULL : vector;
@@ -166,6 +169,12 @@ const char *vdbq_query_text(vdbq_query *query, unsigned column)
 
 void vdbq_query_stats(const vdbq_query *query, struct vdbq_stats *stats)
 {
+    if (stats == NULL)
+        return;
+    *stats = (struct vdbq_stats){ .device = "", .mode = "", .build = "",
+                                  .steps = "" };
+    if (query == NULL)
+        return;
     *stats = query->stats.sum;
     stream_add_stats(query->stream, stats);
 }

@@ -8,6 +8,8 @@
 unsigned vdbq_tables(vdbq *db)
 {
     enum vdbq_status status = session_begin(db);
+    if (db == NULL)
+        return 0;
     snapshot_close(&db->schema);
     db->schema = (struct snapshot){ 0 };
     if (status == VDBQ_OK)
@@ -16,10 +18,16 @@ unsigned vdbq_tables(vdbq *db)
     return status == VDBQ_OK ? (unsigned)db->schema.catalogue->table_count : 0;
 }
 
-/* Table number `table` of the last vdbq_tables(); NULL: there is none. */
+/* Of the last vdbq_tables(); NULL: there is none. */
+static const struct catalogue *schema_of(const vdbq *db)
+{
+    return db ? db->schema.catalogue : NULL;
+}
+
+/* Table number `table` of it; NULL: there is none. */
 static const struct table *table_at(const vdbq *db, unsigned table)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
+    const struct catalogue *catalogue = schema_of(db);
     return catalogue && table < catalogue->table_count
                ? &catalogue->tables[table]
                : NULL;
@@ -40,9 +48,10 @@ uint64_t vdbq_table_rows(vdbq *db, unsigned table)
 const char *vdbq_table_sql(vdbq *db, unsigned table)
 {
     const struct table *found = table_at(db, table);
+    if (!found)
+        return "";
     text_finish(&db->schema_text);
-    if (found)
-        table_sql(found, &db->schema_text);
+    table_sql(found, &db->schema_text);
     return db->schema_text.bytes && !db->schema_text.failed
                ? db->schema_text.bytes
                : "";
@@ -93,7 +102,7 @@ unsigned vdbq_table_column_scale(vdbq *db, unsigned table, unsigned column)
 
 unsigned vdbq_views(vdbq *db)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
+    const struct catalogue *catalogue = schema_of(db);
     return catalogue ? (unsigned)catalogue->view_count : 0;
 }
 
@@ -109,13 +118,13 @@ const char *vdbq_view_sql(vdbq *db, unsigned view)
 
 unsigned vdbq_indexes(vdbq *db)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
+    const struct catalogue *catalogue = schema_of(db);
     return catalogue ? (unsigned)catalogue->index_count : 0;
 }
 
 static const struct index *index_at(const vdbq *db, unsigned index)
 {
-    const struct catalogue *catalogue = db->schema.catalogue;
+    const struct catalogue *catalogue = schema_of(db);
     return catalogue && index < catalogue->index_count
                ? &catalogue->indexes[index] : NULL;
 }
@@ -137,9 +146,10 @@ const char *vdbq_index_table(vdbq *db, unsigned index)
 const char *vdbq_index_sql(vdbq *db, unsigned index)
 {
     const struct index *found = index_at(db, index);
+    if (!found)
+        return "";
     text_finish(&db->schema_text);
-    if (found)
-        index_sql(db->schema.catalogue, found, &db->schema_text);
+    index_sql(db->schema.catalogue, found, &db->schema_text);
     return db->schema_text.bytes && !db->schema_text.failed
                ? db->schema_text.bytes
                : "";

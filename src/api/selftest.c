@@ -7,6 +7,8 @@
 
 enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report, void *context)
 {
+    if (db == NULL || report == NULL)
+        return session_misuse(db, "the function that is told the lines");
     struct device *host = NULL;
     struct station *station;
     enum vdbq_status status = session_begin(db);

@@ -70,14 +70,18 @@ struct vdbq {
 };
 
 /* Fills `report` from `error`; the source line is looked up in `sql` (may be
- * NULL). Returns `status`. */
+ * NULL). Nothing happens where `db` is NULL. Returns `status`. */
 enum vdbq_status session_report(vdbq *db, enum vdbq_status status,
                                 const char *sql, size_t length);
 /* Moves the position of the last failure, if it has one: it counted from
  * `start` and is to count from `text`, which lies before it. */
 void session_move(vdbq *db, const char *text, const char *start);
-/* Clears the last failure; MISUSE where the database is not open. */
+/* Clears the last failure; MISUSE where the database is not open, or where
+ * there is no connection. */
 enum vdbq_status session_begin(vdbq *db);
+/* The failure of a call that was not given what it needs: `what`, "the SQL
+ * text", is NULL. `db` may be NULL, too: then nothing is told. */
+enum vdbq_status session_misuse(vdbq *db, const char *what);
 
 /* Opens what a query of the connection reads: what its transaction has made
  * so far, or the newest commit. */

@@ -7,6 +7,8 @@
 
 enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
 {
+    if (db == NULL || report == NULL)
+        return session_misuse(db, "the function that is told the lines");
     struct tune_params params = { .report = report,
                                   .context = context,
                                   .cancelled = &db->cancelled };
@@ -37,6 +39,8 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
 
 enum vdbq_status vdbq_measure_limits(vdbq *db, struct vdbq_limits *limits)
 {
+    if (limits == NULL)
+        return session_misuse(db, "the place for the limits");
     struct station *station = NULL;
     enum vdbq_status status = session_begin(db);
     *limits = (struct vdbq_limits){ 0 };

@@ -39,15 +39,30 @@ const char *vdbq_type_name(enum vdbq_type type)
 
 _Static_assert((int)VDBQ_VALUE_BYTES == (int)TYPE_TEXT_MAX, "room for values");
 
+static bool is_type(enum vdbq_type type, unsigned precision, unsigned scale)
+{
+    return type > VDBQ_TYPE_NONE && (unsigned)type < TYPES
+        && precision <= DECIMAL_DIGITS_MAX && scale <= DECIMAL_DIGITS_MAX;
+}
+
 size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
                         const void *value, char *room)
 {
+    if (room == NULL)
+        return 0;
+    room[0] = '\0';
+    if (value == NULL || type == VDBQ_TEXT || !is_type(type, 0, scale))
+        return 0;
     return type_print(type, scale, value, room);
 }
 
 bool vdbq_value_parse(enum vdbq_type type, unsigned precision, unsigned scale,
                       const char *bytes, size_t length, void *value)
 {
+    if (value == NULL || (bytes == NULL && length > 0)
+        || !is_type(type, precision, scale))
+        return false;
+    bytes = bytes ? bytes : "";
     if (type != VDBQ_TEXT)
         return type_parse(type, precision, scale, bytes, length, value);
     *(struct vdbq_text *)value = (struct vdbq_text){ bytes, length };
@@ -71,6 +86,8 @@ static enum vdbq_status open_database(vdbq *db, const char *path,
 
 enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
 {
+    if (db == NULL)
+        return VDBQ_MISUSE;
     vdbq *made = *db = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return VDBQ_NO_MEMORY;
@@ -101,11 +118,14 @@ void vdbq_close(vdbq *db)
 
 void vdbq_cancel(vdbq *db)
 {
-    atomic_store(&db->cancelled, true);
+    if (db != NULL)
+        atomic_store(&db->cancelled, true);
 }
 
 void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context)
 {
+    if (db == NULL)
+        return;
     db->progress = progress;
     db->progress_context = context;
 }
@@ -126,6 +146,8 @@ static void copy_line(const char *sql, size_t length, unsigned number,
 enum vdbq_status session_report(vdbq *db, enum vdbq_status status,
                                 const char *sql, size_t length)
 {
+    if (db == NULL)
+        return status;
     struct error *error = &db->error;
     text_finish(&db->source);
     if (status == VDBQ_OK)
@@ -159,11 +181,22 @@ void session_move(vdbq *db, const char *text, const char *start)
 
 enum vdbq_status session_begin(vdbq *db)
 {
+    if (db == NULL)
+        return VDBQ_MISUSE;
     error_clear(&db->error);
     if (db->database == NULL)
         return error_set(&db->error, VDBQ_MISUSE,
                          "the database could not be opened");
     return VDBQ_OK;
+}
+
+enum vdbq_status session_misuse(vdbq *db, const char *what)
+{
+    if (db == NULL)
+        return VDBQ_MISUSE;
+    error_clear(&db->error);
+    error_set(&db->error, VDBQ_MISUSE, "%s is NULL", what);
+    return session_report(db, VDBQ_MISUSE, NULL, 0);
 }
 
 const struct vdbq_error *vdbq_error(const vdbq *db)

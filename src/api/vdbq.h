@@ -36,7 +36,15 @@
  *   - a `vdbq` and what was made from it belong to one thread at a time;
  *     different `vdbq` objects may be used from different threads, also on
  *     one file; vdbq_cancel() alone may be called from anywhere;
- *   - each close accepts NULL.
+ *   - each close accepts NULL;
+ *   - a call that is not given what it needs (NULL, a number that no column,
+ *     table or parameter has), or that comes at the wrong time, does nothing:
+ *     where it returns a status this is MISUSE, unless its comment says RANGE,
+ *     else 0, false, "" or NULL. What was closed must not be used any more;
+ *   - a query whose run has failed gives MISUSE instead of rows until it is
+ *     run again or a parameter is given;
+ *   - functions that a call calls (progress, readers, reports) may use no
+ *     other call on the connection that called them but vdbq_cancel().
  *
  * Caveats, with remedies:
  *   - a query that is open keeps the state of the database it started with:
@@ -131,7 +139,8 @@ VDBQ_API const char *vdbq_type_name(enum vdbq_type type);
 
 /* A value as a vector has it, of any type but TEXT, as text: 2024-02-29,
  * 2024-02-29 13:05:00.5, -12.50, true. `scale` is of DECIMAL. Writes at most
- * VDBQ_VALUE_BYTES with the NUL; returns the length. */
+ * VDBQ_VALUE_BYTES with the NUL; returns the length, 0 where there is no such
+ * type or scale. */
 enum { VDBQ_VALUE_BYTES = 40 };
 VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
                                  const void *value, char *room);
@@ -266,8 +275,8 @@ VDBQ_API const char *vdbq_query_parameter_name(const vdbq_query *query,
 VDBQ_API unsigned vdbq_query_parameter_index(const vdbq_query *query,
                                              const char *name);
 /* Fail with RANGE: no such number, or text that is not UTF-8. The number NaN
- * is NULL. `length` is in bytes (-1: up to the NUL). Dates and times are given
- * as text. */
+ * is NULL, and so is a text at NULL. `length` is in bytes (-1: up to the NUL).
+ * Dates and times are given as text. */
 VDBQ_API enum vdbq_status vdbq_bind_null(vdbq_query *query,
                                          unsigned parameter);
 VDBQ_API enum vdbq_status vdbq_bind_int64(vdbq_query *query,
