@@ -263,7 +263,7 @@ static inline int disk_lock(struct os_file *file, unsigned byte,
 static const struct os_file_calls disk_calls = {
     .open = disk_open, .close = disk_close, .read = disk_read,
     .write = disk_write, .sync = disk_sync, .size = disk_size,
-    .truncate = disk_truncate, .lock = disk_lock
+    .truncate = disk_truncate, .lock = disk_lock, .random = os_random
 };
 
 /* ---------------------------------------------------------- databases -- */

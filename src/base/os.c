@@ -54,6 +54,7 @@ static void file_unmap(const void *bytes, uint64_t size);
         .map = file_map,             \
         .unmap = file_unmap,         \
         .reads_anywhere = true,      \
+        .random = os_random,         \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
 const struct os_file_calls os_temporary_files = FILE_CALLS(temporary_open);

@@ -38,6 +38,8 @@ struct os_file_calls {
                const void **bytes);
     void (*unmap)(const void *bytes, uint64_t size);
     bool reads_anywhere; /* read() may be called on other threads, too */
+    /* Draws 64 bits that no other process, and no later call, draws. */
+    int (*random)(uint64_t *drawn);
 };
 
 /* Real files. Opening one for the first time also syncs its folder. */
@@ -49,6 +51,8 @@ extern const struct os_file_calls os_memory_files;
  * paths are ignored. */
 extern const struct os_file_calls os_temporary_files;
 
+/* Draws from the system's source of random numbers. */
+int os_random(uint64_t *drawn);
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t os_time_ns(void);
 /* The machine's memory, or the limit put on this process's group. */

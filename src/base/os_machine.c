@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock, and how much of the machine this process may use. Containers
+ * The clock, random numbers, and how much of the machine this process may use. Containers
  * are limited by control groups: version 2 keeps them in one tree, version 1
  * in a tree for each controller; a limit holds for all groups below it.
  */
 #include "base/os.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +37,18 @@ uint64_t os_time_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int os_random(uint64_t *drawn)
+{
+    ssize_t got;
+
+    do
+        got = getrandom(drawn, sizeof *drawn, 0);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return errno;
+    return got == (ssize_t)sizeof *drawn ? 0 : EIO;
 }
 
 void os_memory_large(void *memory, uint64_t size)

@@ -107,6 +107,7 @@ const struct os_file_calls os_memory_files = {
     .size = memory_size,
     .truncate = memory_truncate,
     .lock = memory_lock,
+    .random = os_random,
 };
 
 /* Makes room for `size` bytes; what lies past the file's end is zero. */

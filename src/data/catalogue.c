@@ -17,7 +17,6 @@ static bool copy_table(struct arena *arena, const struct table *from,
 static bool copy_tablet(struct arena *arena, unsigned columns,
                         const struct tablet_ref *from, struct tablet_ref *to);
 static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
-static void number_rows(struct table *table);
 static void join_facts(struct column_facts *all,
                        const struct column_facts *more);
 static int compare_names(const void *a, const void *b);
@@ -103,6 +102,7 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     if (copy == NULL)
         return NULL;
     copy->generation = from->generation;
+    copy->origin = from->origin;
     copy->next_table_id = from->next_table_id;
     copy->tables = arena_alloc(&copy->arena,
                                (count + room) * sizeof *copy->tables);
@@ -155,6 +155,7 @@ bool catalogue_add(struct catalogue *catalogue, const struct table *table)
     if (!copy_table(&catalogue->arena, table, place))
         return false;
     place->id = catalogue->next_table_id++;
+    table_count_rows(place);
     catalogue->table_count++;
     return true;
 }
@@ -191,7 +192,7 @@ bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
             return false;
     table->tablets = tablets;
     table->tablet_count = kept + count;
-    number_rows(table);
+    table_count_rows(table);
     return true;
 }
 
@@ -285,12 +286,21 @@ static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
     return NULL;
 }
 
-static void number_rows(struct table *table)
+void table_count_rows(struct table *table)
 {
     table->rows = 0;
+    table->state = (struct identity){ 0 };
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const uint32_t type = table->columns[i].type;
+        table->state = identity_add(table->state, &type, sizeof type);
+    }
     for (size_t i = 0; i < table->tablet_count; i++) {
-        table->tablets[i].row_first = table->rows;
-        table->rows += table->tablets[i].rows;
+        struct tablet_ref *tablet = &table->tablets[i];
+        const uint64_t what[] = { tablet->identity.origin, tablet->identity.number,
+                                  tablet->checksum, tablet->rows };
+        table->state = identity_add(table->state, what, sizeof what);
+        tablet->row_first = table->rows;
+        table->rows += tablet->rows;
     }
 }
 

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cl/tablet.h"
+#include "data/identity.h"
 
 enum {
     COLUMNS_MAX = 4096,   /* of one table       */
@@ -40,9 +41,9 @@ struct unique {
     unsigned *columns;
 };
 
-/* A tablet in the file. `generation`, `offset` and `checksum` together name it
- * for ever. */
+/* A tablet in the file. */
 struct tablet_ref {
+    struct identity identity; /* its own for ever: identity rule 1    */
     uint64_t offset;     /* in the file                              */
     uint64_t size_bytes;
     uint64_t checksum;   /* XXH3 of its bytes                        */
@@ -63,7 +64,7 @@ struct column {
 };
 
 struct table {
-    uint32_t id;         /* never used again in this database   */
+    uint32_t id;         /* never used again, but after a ROLLBACK */
     const char *name;
     unsigned column_count;
     struct column *columns;
@@ -73,6 +74,7 @@ struct table {
     uint64_t rows;
     size_t tablet_count;
     struct tablet_ref *tablets;
+    struct identity state; /* of its rows: identity rule 3 */
 };
 #define NO_KEY TABLET_NO_KEY
 
@@ -94,6 +96,8 @@ struct index {
 struct catalogue {
     unsigned holders;     /* catalogue_hold() and _release()             */
     uint64_t generation;  /* of the commit that made it; 0: a new file   */
+    uint64_t origin;      /* of the identities that the transaction gives
+                             which made it; 0: it was read from the file */
     uint32_t next_table_id;
     size_t table_count;
     struct table *tables;

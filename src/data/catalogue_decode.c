@@ -298,12 +298,14 @@ static void get_tablets(struct decoder *decoder, struct table *table)
         tablet->checksum = get_64(decoder);
         tablet->generation = get_64(decoder);
         tablet->rows = get_32(decoder);
-        tablet->row_first = table->rows;
-        table->rows += tablet->rows;
+        tablet->identity = identity_of_place(tablet->generation, tablet->offset,
+                                     tablet->checksum);
         if (!decoder->failed)
             check_place(decoder, table, tablet);
         get_facts(decoder, table, tablet);
     }
+    if (!decoder->failed)
+        table_count_rows(table);
 }
 
 /* ------------------------------------------------------ views, indexes -- */

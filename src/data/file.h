@@ -76,6 +76,10 @@ void file_unmap(const struct file *file, const void *bytes, uint64_t size);
 /* Reads the heads where they are not those that were read last. */
 enum vdbq_status file_read_heads(struct file *file, bool *changed,
                                  struct error *error);
+/* Draws a source of identities for one transaction. */
+enum vdbq_status file_draw_identities(const struct file *file,
+                                 struct identity_source *identities,
+                                 struct error *error);
 /* The generation that comes after all there are. */
 uint64_t file_next_generation(const struct file *file);
 /* Says why none of the heads will do: CORRUPT. */

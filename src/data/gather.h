@@ -15,7 +15,8 @@
 struct writer {
     struct database *database;
     struct space space;
-    uint64_t generation; /* that the commit will have */
+    uint64_t generation; /* that the commit will have        */
+    struct identity_source identities; /* of what it writes */
 };
 
 struct gather {

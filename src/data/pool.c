@@ -3,9 +3,9 @@
  * The pool of pinned slots: the calls of pool.h.
  *
  * Rules of all its files, which pool_inner.h lists, cited by their numbers:
- *  1. Every slot holds a portion of one tablet, by whose name it is found: its
- *     place, generation and checksum. Bytes that replace a commit which was
- *     lost are never taken for its own.
+ *  1. Every slot holds a portion of one tablet, by whose identity it is found.
+ *     No two tablets ever have the same (identity rule 1), whatever becomes of
+ *     their place in the file.
  *  2. A slot that nobody uses is in the list of idle slots, oldest first, from
  *     which room is taken. Pinning memory is slow, so memory whose size is
  *     right goes from slot to slot.

@@ -19,9 +19,7 @@
 
 struct slot {
     struct pool_slot shown; /* first: what callers hold              */
-    uint64_t offset;        /* these three name the tablet           */
-    uint64_t generation;
-    uint64_t checksum;
+    struct identity identity; /* of the tablet                      */
     uint64_t size_bytes;    /* that its memory takes                 */
     const void *mapped;     /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */

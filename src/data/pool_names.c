@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of slots (pool rule 1): each is in the chain of the hash of its
- * tablet's place and checksum, with about as many buckets as slots. A tablet
+ * tablet's identity, with about as many buckets as slots. A tablet
  * has several slots where these hold different columns.
  */
 #include "data/pool_inner.h"
 
 #include <assert.h>
-
-#include "data/block.h"
 
 enum { BUCKETS_FIRST = 64 };
 
@@ -29,23 +27,18 @@ void pool_names_finish(struct pool_names *names)
 /* ------------------------------------------------------------- looking -- */
 
 static struct slot **bucket_of(const struct pool_names *names,
-                               uint64_t offset, uint64_t checksum)
+                               struct identity identity)
 {
-    uint64_t hash = (offset / PAGE_BYTES ^ checksum)
-                  * UINT64_C(0x9e3779b97f4a7c15);
+    size_t bucket = identity_hash(identity) & (names->bucket_count - 1);
 
-    return &names->buckets[hash >> 32 & (names->bucket_count - 1)];
+    return &names->buckets[bucket];
 }
 
 /* The first slot in a chain that is of the tablet, with as many columns. */
 static struct slot *of_tablet(struct slot *slot, const struct pool_want *want)
 {
-    const struct tablet_ref *tablet = want->tablet;
-
     while (slot != NULL
-           && (slot->offset != tablet->offset
-               || slot->generation != tablet->generation
-               || slot->checksum != tablet->checksum
+           && (!identity_equal(slot->identity, want->tablet->identity)
                || slot->head->columns != want->table->column_count))
         slot = slot->chain;
     return slot;
@@ -54,8 +47,7 @@ static struct slot *of_tablet(struct slot *slot, const struct pool_want *want)
 static struct slot *first_of_tablet(const struct pool_names *names,
                                     const struct pool_want *want)
 {
-    return of_tablet(*bucket_of(names, want->tablet->offset,
-                                want->tablet->checksum), want);
+    return of_tablet(*bucket_of(names, want->tablet->identity), want);
 }
 
 /* Whether a slot of the tablet has every column that is wanted. */
@@ -96,7 +88,7 @@ struct slot *pool_names_find_idle(const struct pool_names *names,
 
 static void link_slot(struct pool_names *names, struct slot *slot)
 {
-    struct slot **bucket = bucket_of(names, slot->offset, slot->checksum);
+    struct slot **bucket = bucket_of(names, slot->identity);
 
     slot->chain = *bucket;
     *bucket = slot;
@@ -131,7 +123,7 @@ void pool_names_add(struct pool_names *names, struct slot *slot)
 
 void pool_names_remove(struct pool_names *names, struct slot *slot)
 {
-    struct slot **at = bucket_of(names, slot->offset, slot->checksum);
+    struct slot **at = bucket_of(names, slot->identity);
 
     while (*at != slot)
         at = &(*at)->chain;

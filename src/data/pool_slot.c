@@ -59,9 +59,7 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
     made->wanted = (bool *)((char *)made->here + head);
     made->shown.tablet = made->here;
     made->shown.whole = made->head;
-    made->offset = want->tablet->offset;
-    made->generation = want->tablet->generation;
-    made->checksum = want->tablet->checksum;
+    made->identity = want->tablet->identity;
     made->ahead = ahead;
     for (unsigned i = 0; i < want->column_count; i++)
         made->wanted[want->columns[i]] = true;

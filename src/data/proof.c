@@ -30,10 +30,7 @@ void proofs_finish(struct proofs *proofs)
 static struct tablet_proof **bucket_of(struct proofs *proofs,
                                        const struct tablet_ref *tablet)
 {
-    uint64_t hash = (tablet->offset ^ tablet->checksum)
-                  * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &proofs->buckets[(hash >> 32) % PROOF_BUCKETS];
+    return &proofs->buckets[identity_hash(tablet->identity) % PROOF_BUCKETS];
 }
 
 static struct tablet_proof *add(struct proofs *proofs,
@@ -48,9 +45,7 @@ static struct tablet_proof *add(struct proofs *proofs,
     made = memory_zeroed(1, size);
     if (made == NULL)
         return NULL;
-    made->offset = tablet->offset;
-    made->generation = tablet->generation;
-    made->checksum = tablet->checksum;
+    made->identity = tablet->identity;
     made->columns = columns;
     made->chain = *bucket;
     *bucket = made;
@@ -64,9 +59,7 @@ struct tablet_proof *proofs_find(struct proofs *proofs,
 {
     struct tablet_proof *proof = *bucket_of(proofs, tablet);
 
-    while (proof != NULL && (proof->offset != tablet->offset
-                             || proof->generation != tablet->generation
-                             || proof->checksum != tablet->checksum
+    while (proof != NULL && (!identity_equal(proof->identity, tablet->identity)
                              || proof->columns != columns))
         proof = proof->chain;
     return proof != NULL ? proof : add(proofs, tablet, columns);

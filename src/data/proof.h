@@ -18,9 +18,7 @@ struct column_proof {
 };
 
 struct tablet_proof {
-    uint64_t offset;       /* these four name the tablet              */
-    uint64_t generation;
-    uint64_t checksum;
+    struct identity identity; /* of the tablet                        */
     unsigned columns;
     bool whole;            /* the checksum was right; the sums are set */
     uint64_t head;         /* XXH3 of its head                         */

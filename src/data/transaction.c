@@ -73,6 +73,10 @@ static enum vdbq_status begin(struct transaction *transaction,
         return status;
     transaction->draft = catalogue_hold(database->current);
     transaction->writer.generation = file_next_generation(&database->file);
+    status = file_draw_identities(&database->file, &transaction->writer.identities,
+                             error);
+    if (status != VDBQ_OK)
+        return status;
     return find_space(transaction, error);
 }
 
@@ -149,7 +153,7 @@ static bool is_read(const struct transaction *transaction)
     struct catalogue **open = database->snapshots.items;
 
     for (size_t i = 0; i < database->snapshots.count; i++)
-        if (open[i]->generation == transaction->writer.generation)
+        if (open[i]->origin == transaction->writer.identities.origin)
             return true;
     return false;
 }
@@ -188,6 +192,8 @@ struct catalogue *transaction_next(const struct transaction *transaction,
 
     if (next != NULL)
         next->generation = transaction->writer.generation;
+    if (next != NULL)
+        next->origin = transaction->writer.identities.origin;
     return next;
 }
 
@@ -264,7 +270,8 @@ static bool add_own(const struct transaction *transaction,
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
         for (size_t k = 0; k < table->tablet_count; k++)
-            if (table->tablets[k].generation == transaction->writer.generation
+            if (identity_is_of(table->tablets[k].identity,
+                               &transaction->writer.identities)
                 && !extents_add(extents, table->tablets[k].offset,
                                 table->tablets[k].size_bytes))
                 return false;

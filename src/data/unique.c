@@ -189,20 +189,6 @@ bool unique_set_add(struct unique_set *set, struct unique_hash hash)
     return true;
 }
 
-/* What the table's rows are: equal for equal rows alone. */
-static uint64_t identity_of(const struct table *table)
-{
-    uint64_t identity = table->rows;
-
-    for (size_t i = 0; i < table->tablet_count; i++) {
-        const struct tablet_ref *tablet = &table->tablets[i];
-        const uint64_t name[4] = { tablet->offset, tablet->generation,
-                                   tablet->checksum, identity };
-        identity = XXH3_64bits(name, sizeof name);
-    }
-    return identity;
-}
-
 /* -------------------------------------------------------- of the database -- */
 
 static bool is_for(const struct unique_set *set, const struct table *table,
@@ -266,7 +252,7 @@ static struct unique_set *find_set(const struct database *database,
 
 static bool is_of(const struct unique_set *set, const struct table *table)
 {
-    return set->made && set->identity == identity_of(table);
+    return set->made && identity_equal(set->of, table->state);
 }
 
 bool unique_set_known(const struct database *database,
@@ -340,7 +326,7 @@ static enum vdbq_status fill_set(struct unique_set *set,
     }
     memory_release(vectors);
     set->made = status == VDBQ_OK;
-    set->identity = identity_of(table);
+    set->of = table->state;
     return status;
 }
 
@@ -357,7 +343,7 @@ void unique_sets_settle(struct database *database,
         sets[i].grown = false;
         sets[i].made &= table != NULL;
         if (table != NULL)
-            sets[i].identity = identity_of(table);
+            sets[i].of = table->state;
     }
 }
 

@@ -38,9 +38,9 @@ struct unique_set {
     uint32_t table_id;
     unsigned column_count;
     unsigned *columns;
-    bool made;         /* it holds the rows of the tablets of `identity` */
+    bool made;         /* it holds the rows of the table's state `of`    */
     bool grown;        /* and rows that are in no tablet yet             */
-    uint64_t identity;
+    struct identity of;
     uint64_t used;     /* when, counted in calls                         */
     struct unique_hash *slots; /* both 0: free                           */
     size_t capacity;   /* a power of 2, or 0                             */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The resident store. A tablet's name is its place in the file, generation
- * and checksum, as the pool's: bytes that replaced others are never taken for
- * them. One that nobody uses is in the list of idle ones, oldest first, from
- * which room is taken. Their sizes together never exceed the budget.
+ * The resident store. A tablet is known by its identity, which no other has
+ * (identity rule 1): bytes that replaced others are never taken for them. One
+ * that nobody uses is in the list of idle ones, oldest first, from which room
+ * is taken. Their sizes together never exceed the budget.
  */
 #include "exec/resident.h"
 
@@ -17,11 +17,9 @@ enum { BUCKETS = 1024 };
 
 struct entry {
     struct resident_tablet shown; /* first: what callers hold            */
-    uint64_t offset;              /* these three name the tablet         */
-    uint64_t generation;
-    uint64_t checksum;
-    uint32_t table_id;
-    uint64_t row_first;           /* finds it in the catalogue           */
+    struct identity identity;     /* of the tablet                       */
+    uint32_t table_id;            /* where to look for it in a catalogue */
+    uint64_t row_first;           /* likewise                            */
     uint64_t size_bytes;
     bool *present;                /* one a column; lies behind the head  */
     unsigned pins;
@@ -33,8 +31,9 @@ struct resident {
     struct device *device;
     uint64_t budget_bytes;
     uint64_t used_bytes;
-    uint64_t generation; /* of the catalogue that resident_drop_old() saw */
-    struct lru idle;     /* entries that nobody uses */
+    struct catalogue *seen; /* by resident_drop_old() last; held, so that no
+                               other has its address; or NULL             */
+    struct lru idle;        /* entries that nobody uses                   */
     struct entry *buckets[BUCKETS];
 };
 
@@ -43,8 +42,8 @@ static struct entry *find(struct resident *resident,
 static enum vdbq_status make_room(struct resident *resident, uint64_t size,
                                   struct device_memory **memory,
                                   struct error *error);
-static struct entry **bucket_of(struct resident *resident, uint64_t offset,
-                                uint64_t checksum);
+static struct entry **bucket_of(struct resident *resident,
+                                struct identity identity);
 static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry);
 
@@ -79,6 +78,7 @@ void resident_destroy(struct resident *resident)
     while (oldest(resident) != NULL)
         device_memory_destroy(drop(resident, oldest(resident)));
     assert(resident->used_bytes == 0);
+    catalogue_release(resident->seen);
     memory_release(resident);
 }
 
@@ -110,14 +110,12 @@ static enum vdbq_status entry_create(struct resident *resident,
         memory_release(made);
         return status;
     }
-    made->offset = tablet->offset;
-    made->generation = tablet->generation;
-    made->checksum = tablet->checksum;
+    made->identity = tablet->identity;
     made->table_id = table_id;
     made->row_first = tablet->row_first;
     made->size_bytes = tablet->size_bytes;
     resident->used_bytes += made->size_bytes;
-    bucket = bucket_of(resident, made->offset, made->checksum);
+    bucket = bucket_of(resident, made->identity);
     made->chain = *bucket;
     *bucket = made;
     *entry = made;
@@ -289,7 +287,7 @@ static struct device_memory *drop(struct resident *resident,
                                   struct entry *entry)
 {
     struct device_memory *memory = entry->shown.memory;
-    struct entry **at = bucket_of(resident, entry->offset, entry->checksum);
+    struct entry **at = bucket_of(resident, entry->identity);
 
     lru_remove(&resident->idle, &entry->idle);
     while (*at != entry)
@@ -312,9 +310,7 @@ static bool is_current(const struct entry *entry,
         size_t middle = first + (end - first) / 2;
         const struct tablet_ref *tablet = &table->tablets[middle];
         if (tablet->row_first == entry->row_first)
-            return tablet->offset == entry->offset
-                && tablet->generation == entry->generation
-                && tablet->checksum == entry->checksum;
+            return identity_equal(tablet->identity, entry->identity);
         if (tablet->row_first < entry->row_first)
             first = middle + 1;
         else
@@ -328,9 +324,10 @@ void resident_drop_old(struct resident *resident,
 {
     struct entry *entry = oldest(resident), *newer;
 
-    if (catalogue->generation == resident->generation)
+    if (catalogue == resident->seen)
         return;
-    resident->generation = catalogue->generation;
+    catalogue_release(resident->seen);
+    resident->seen = catalogue_hold((struct catalogue *)catalogue);
     for (; entry != NULL; entry = newer) {
         newer = idle_entry(entry->idle.newer);
         if (!is_current(entry, catalogue))
@@ -340,23 +337,19 @@ void resident_drop_old(struct resident *resident,
 
 /* --------------------------------------------------------------- lists -- */
 
-static struct entry **bucket_of(struct resident *resident, uint64_t offset,
-                                uint64_t checksum)
+static struct entry **bucket_of(struct resident *resident,
+                                struct identity identity)
 {
-    uint64_t hash = (offset ^ checksum) * UINT64_C(0x9e3779b97f4a7c15);
-
-    return &resident->buckets[(hash >> 32) % BUCKETS];
+    return &resident->buckets[identity_hash(identity) % BUCKETS];
 }
 
 static struct entry *find(struct resident *resident,
                           const struct tablet_ref *tablet)
 {
-    struct entry *entry =
-        *bucket_of(resident, tablet->offset, tablet->checksum);
+    struct entry *entry = *bucket_of(resident, tablet->identity);
 
-    while (entry != NULL && (entry->offset != tablet->offset
-                             || entry->generation != tablet->generation
-                             || entry->checksum != tablet->checksum))
+    while (entry != NULL
+           && !identity_equal(entry->identity, tablet->identity))
         entry = entry->chain;
     return entry;
 }

@@ -60,7 +60,7 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
 void resident_return(struct resident *resident, uint64_t bytes);
 
 /* Drops what is not in the catalogue, if that is another one than before,
- * and not in use. */
+ * and not in use. Keeps the catalogue until it sees the next. */
 void resident_drop_old(struct resident *resident,
                        const struct catalogue *catalogue);
 

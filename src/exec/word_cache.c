@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A few entries; the least recently used one leaves. An entry is known by the
- * tablets that it is of: one tablet is named for ever by its generation and
- * its offset, and a table's tablets never change their order.
+ * state of the table's rows, which says what its tablets and their words are
+ * (identity rule 3), and by the columns that are read.
  */
 #include "exec/word_cache.h"
 
@@ -14,13 +14,10 @@
 enum { ENTRIES = 32 };
 
 struct entry {
-    uint32_t table;
-    size_t tablet_count;
-    uint64_t generation, offset; /* of the last tablet */
-    uint64_t first;              /* offset of the first */
+    struct identity state;      /* of the table's rows */
     unsigned feed_count;
-    unsigned *columns;           /* of the feeds */
-    struct word_base *base;      /* NULL: a free entry */
+    unsigned *columns;      /* of the feeds        */
+    struct word_base *base; /* NULL: a free entry  */
     uint64_t used;
 };
 
@@ -50,45 +47,20 @@ void word_cache_destroy(struct word_cache *cache)
 
 /* ---------------------------------------------------------------- keys -- */
 
-/* The newest generation of a table's tablets. */
-static uint64_t generation_of(const struct table *table)
-{
-    uint64_t newest = 0;
-    for (size_t i = 0; i < table->tablet_count; i++)
-        if (table->tablets[i].generation > newest)
-            newest = table->tablets[i].generation;
-    return newest;
-}
-
-static struct entry key_of(const struct word_cache_params *params)
-{
-    const struct table *table = params->table;
-    struct entry key = { .table = table->id,
-                         .tablet_count = table->tablet_count,
-                         .generation = generation_of(table),
-                         .feed_count = params->pack->feed_count };
-    if (table->tablet_count > 0) {
-        key.first = table->tablets[0].offset;
-        key.offset = table->tablets[table->tablet_count - 1].offset;
-    }
-    return key;
-}
-
 static unsigned column_of(const struct word_cache_params *params,
                           unsigned feed)
 {
     return feed_table_column(params->table, params->pack->feeds[feed].column);
 }
 
-static bool is_same(const struct entry *entry, const struct entry *key,
-                    const struct word_cache_params *params)
+static bool is_of(const struct entry *entry,
+                  const struct word_cache_params *params)
 {
-    if (entry->base == NULL || entry->table != key->table ||
-        entry->tablet_count != key->tablet_count ||
-        entry->generation != key->generation || entry->first != key->first ||
-        entry->offset != key->offset || entry->feed_count != key->feed_count)
+    if (entry->base == NULL ||
+        !identity_equal(entry->state, params->table->state) ||
+        entry->feed_count != params->pack->feed_count)
         return false;
-    for (unsigned i = 0; i < key->feed_count; i++)
+    for (unsigned i = 0; i < entry->feed_count; i++)
         if (entry->columns[i] != column_of(params, i))
             return false;
     return true;
@@ -105,20 +77,22 @@ static struct entry *oldest(struct word_cache *cache)
 }
 
 /* Keeps the words, if there is memory for it. */
-static void keep(const struct word_cache_params *params, struct entry key,
+static void keep(const struct word_cache_params *params,
                  struct word_base *base)
 {
     struct entry *place = oldest(params->cache);
-    key.columns = memory_zeroed(key.feed_count + (size_t)1,
-                                sizeof *key.columns);
-    if (key.columns == NULL)
+    struct entry made = { .state = params->table->state,
+                          .feed_count = params->pack->feed_count,
+                          .used = ++params->cache->clock };
+    made.columns = memory_zeroed(made.feed_count + (size_t)1,
+                                 sizeof *made.columns);
+    if (made.columns == NULL)
         return;
-    for (unsigned i = 0; i < key.feed_count; i++)
-        key.columns[i] = column_of(params, i);
-    key.base = word_base_hold(base);
-    key.used = ++params->cache->clock;
+    for (unsigned i = 0; i < made.feed_count; i++)
+        made.columns[i] = column_of(params, i);
+    made.base = word_base_hold(base);
     entry_finish(place);
-    *place = key;
+    *place = made;
 }
 
 /* ------------------------------------------------------------- reading -- */
@@ -189,15 +163,14 @@ enum vdbq_status word_cache_base(const struct word_cache_params *params,
                                  struct word_base **base, struct error *error)
 {
     struct word_cache *cache = params->cache;
-    struct entry key = key_of(params);
     for (int i = 0; cache != NULL && i < ENTRIES; i++)
-        if (is_same(&cache->entries[i], &key, params)) {
+        if (is_of(&cache->entries[i], params)) {
             cache->entries[i].used = ++cache->clock;
             *base = word_base_hold(cache->entries[i].base);
             return VDBQ_OK;
         }
     enum vdbq_status status = read_base(params, base, error);
     if (status == VDBQ_OK && cache != NULL)
-        keep(params, key, *base);
+        keep(params, *base);
     return status;
 }

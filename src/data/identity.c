@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Identities: identity.h has their rules.
+ */
+#include "data/identity.h"
+
+#include <xxhash.h>
+
+#define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
+
+struct identity_source identity_source_init(uint64_t drawn)
+{
+    return (struct identity_source){ .origin = drawn | DRAWN };
+}
+
+struct identity identity_give(struct identity_source *source)
+{
+    return (struct identity){ source->origin, source->given++ };
+}
+
+bool identity_is_of(struct identity identity,
+                    const struct identity_source *source)
+{
+    return identity.origin == source->origin;
+}
+
+struct identity identity_of_place(uint64_t generation, uint64_t offset,
+                                  uint64_t checksum)
+{
+    const uint64_t place[] = { offset, checksum };
+
+    return (struct identity){ generation & ~DRAWN,
+                              XXH3_64bits(place, sizeof place) };
+}
+
+bool identity_equal(struct identity a, struct identity b)
+{
+    return a.origin == b.origin && a.number == b.number;
+}
+
+uint64_t identity_hash(struct identity identity)
+{
+    uint64_t hash = (identity.origin ^ identity.number)
+                  * UINT64_C(0x9e3779b97f4a7c15);
+
+    return hash ^ hash >> 32;
+}
+
+struct identity identity_add(struct identity state, const void *bytes,
+                             size_t size)
+{
+    XXH128_hash_t more = XXH3_128bits(bytes, size);
+    const uint64_t all[] = { state.origin, state.number, more.high64,
+                             more.low64 };
+
+    more = XXH3_128bits(all, sizeof all);
+    return (struct identity){ more.high64, more.low64 };
+}

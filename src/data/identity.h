@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a tablet, and the state of a table's rows, are known by for ever.
+ * Whoever remembers anything of a tablet or of a table's rows knows it by its
+ * identity and by nothing else: places in the file, generations and ids of
+ * tables are given again after a ROLLBACK, and inside a transaction.
+ *
+ * Identity rules, cited by their numbers:
+ *  1. The identity of a tablet is given by identity_give() alone: a number
+ *     drawn at random by the transaction that writes it, and how many that one
+ *     has given before. So none is given twice: not after a ROLLBACK, not
+ *     where space is used again, not by two processes that start from one
+ *     head.
+ *  2. The numbers drawn have their highest bit set. Tablets of files whose
+ *     catalogue holds no identities have those of identity_of_place(), without
+ *     that bit: none of these meets one that was given.
+ *  3. The state of a table's rows is the hash of the types of its columns and
+ *     of the identities of its tablets, in their order. Where two states are
+ *     the same, so are the rows.
+ */
+#ifndef VDBQ_DATA_IDENTITY_H
+#define VDBQ_DATA_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct identity {
+    uint64_t origin; /* what was drawn; or see identity_of_place() */
+    uint64_t number; /* how many were given before                 */
+};
+
+/* Gives the identities of one transaction's tablets. */
+struct identity_source {
+    uint64_t origin;
+    uint64_t given; /* how many */
+};
+
+/* One that gives identities after `drawn`, 64 random bits. */
+struct identity_source identity_source_init(uint64_t drawn);
+struct identity identity_give(struct identity_source *source);
+/* Whether the source has given it. */
+bool identity_is_of(struct identity identity,
+                    const struct identity_source *source);
+
+/* Of a tablet in a file that holds no identities: after the commit that wrote
+ * it, its place and its checksum. */
+struct identity identity_of_place(uint64_t generation, uint64_t offset,
+                                  uint64_t checksum);
+
+bool identity_equal(struct identity a, struct identity b);
+/* For hash tables. */
+uint64_t identity_hash(struct identity identity);
+/* A state, with what the bytes say added to it. */
+struct identity identity_add(struct identity state, const void *bytes,
+                             size_t size);
+
+#endif
