@@ -86,7 +86,7 @@ static struct disk {
 
 struct os_file {
     bool used;
-    enum os_lock_kind held[2];
+    enum os_lock_kind held[32];
 };
 static struct os_file disk_handles[DISK_FILES];
 
@@ -260,10 +260,22 @@ static inline int disk_lock(struct os_file *file, unsigned byte,
     return 0;
 }
 
+static inline bool disk_locked(struct os_file *file, unsigned first,
+                               unsigned count)
+{
+    for (size_t i = 0; i < DISK_FILES; i++)
+        for (unsigned k = first; k < first + count; k++)
+            if (&disk_handles[i] != file
+                && disk_handles[i].held[k] != OS_UNLOCKED)
+                return true;
+    return false;
+}
+
 static const struct os_file_calls disk_calls = {
     .open = disk_open, .close = disk_close, .read = disk_read,
     .write = disk_write, .sync = disk_sync, .size = disk_size,
-    .truncate = disk_truncate, .lock = disk_lock, .random = os_random
+    .truncate = disk_truncate, .lock = disk_lock, .locked = disk_locked,
+    .random = os_random
 };
 
 /* ---------------------------------------------------------- databases -- */

@@ -107,6 +107,28 @@ def case_positional_sql(folder):
     expect(run(folder, '-readonly', 'one.vdb', 'select id from t where id > 2'), 0, 'id\n3\n')
 
 
+def case_a_second_writer_waits(folder):
+    expect(run(folder, 'one.vdb', TABLE), 0, '')
+    with subprocess.Popen([VDBQ, 'one.vdb'], cwd=folder, env=environment(folder, {}),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        first.stdin.write(b"begin; delete from t; select 'began' as b;\n")
+        first.stdin.flush()
+        assert first.stdout.readline() + first.stdout.readline() == b'b\nbegan\n'
+        expect(run(folder, '--timeout', '100', 'one.vdb', 'delete from t'), 3, '',
+               rf'one.vdb: process {first.pid} \(vdbq\) has been writing to it since 20.*\n'
+               r'hint: waited 1\d\d ms .*timeout')
+        expect(run(folder, 'one.vdb', '.timeout', VDBQ_TIMEOUT='70'), 0, '70\n')
+        expect(run(folder, 'one.vdb', text='.timeout -1\n'), 1, '', 'no value of timeout')
+        with subprocess.Popen([VDBQ, '--timeout', '60000', 'one.vdb', 'delete from t'],
+                              cwd=folder, env=environment(folder, {})) as second:
+            time.sleep(0.2)
+            assert second.poll() is None
+            first.stdin.write(b'rollback;\n')
+            first.stdin.flush()
+            assert second.wait(60) == 0
+    expect(run(folder, 'one.vdb', 'select count(*) as n from t'), 0, 'n\n0\n')
+
+
 def case_commands_in_order(folder):
     write(folder, 'more.sql', 'insert into t values (5);\nselect id from t')
     result = run(folder, '--no-header', '-c', 'create table t (id integer)',

@@ -474,6 +474,8 @@ static void locks_hold_between_connections(void **state)
     assert_int_equal(os_files.lock(a, 1, OS_LOCK_EXCLUSIVE), 0);
     assert_int_equal(os_files.lock(b, 1, OS_LOCK_EXCLUSIVE), EAGAIN);
     assert_int_equal(os_files.lock(b, 1, OS_LOCK_SHARED), EAGAIN);
+    assert_true(os_files.locked(b, 0, 2));
+    assert_false(os_files.locked(b, 0, 1) || os_files.locked(b, 2, 8));
     assert_int_equal(os_files.lock(b, 2, OS_LOCK_EXCLUSIVE), 0);
     assert_int_equal(os_files.lock(a, 1, OS_LOCK_SHARED), 0);
     assert_int_equal(os_files.lock(b, 1, OS_LOCK_SHARED), 0);
@@ -482,7 +484,41 @@ static void locks_hold_between_connections(void **state)
     assert_int_equal(os_files.lock(a, 1, OS_LOCK_EXCLUSIVE), 0);
     os_files.close(a);
     assert_int_equal(os_files.lock(b, 1, OS_LOCK_EXCLUSIVE), 0);
+    assert_false(os_files.locked(b, 0, 8)); /* by anybody else */
     os_files.close(b);
+    unlink(path);
+    rmdir(folder);
+}
+
+/* A signature is no lock on any byte, and ends with its file. */
+static void holders_sign(void **state)
+{
+    char *folder = folder_make(), path[100], name[OS_NAME_MAX];
+    struct os_holder holder;
+    struct os_file *a, *b;
+
+    (void)state;
+    snprintf(path, sizeof path, "%s/db", folder);
+    assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &a), 0);
+    assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &b), 0);
+    assert_false(os_files.signature(b, &holder));
+    os_files.sign(a, true);
+    assert_true(os_files.signature(b, &holder));
+    assert_true(holder.near);
+    assert_int_equal(holder.process, os_process());
+    assert_in_range(holder.since_ms, (uint64_t)(time(NULL) - 60) * 1000,
+                    (uint64_t)(time(NULL) + 60) * 1000);
+    assert_false(os_files.locked(b, 0, 1000));
+    os_files.sign(a, false);
+    assert_false(os_files.signature(b, &holder));
+    os_files.sign(a, true);
+    os_files.close(a);
+    assert_false(os_files.signature(b, &holder));
+    os_files.close(b);
+    os_process_name(os_process(), name);
+    assert_string_equal(name, "unit_base");
+    os_process_name(-1, name);
+    assert_string_equal(name, "");
     unlink(path);
     rmdir(folder);
 }
@@ -650,6 +686,7 @@ int main(void)
         cmocka_unit_test(sizes_are_read),
         cmocka_unit_test(files_keep_bytes),
         cmocka_unit_test(locks_hold_between_connections),
+        cmocka_unit_test(holders_sign),
         cmocka_unit_test_teardown(memory_files_keep_bytes, stop_failing),
         cmocka_unit_test(the_machine_is_known),
     };

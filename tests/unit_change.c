@@ -99,6 +99,7 @@ static void others_see_what_is_committed(void **state)
     assert_int_equal(number(reader, "select min(a) from t"), 1);
     assert_int_equal(vdbq_tables(writer), 2);
     assert_int_equal(vdbq_tables(reader), 1);
+    assert_int_equal(vdbq_set(reader, "timeout", "0"), VDBQ_OK);
     assert_int_equal(vdbq_execute(reader, "delete from t"), VDBQ_BUSY);
     run(writer, "commit");
     assert_int_equal(number(reader, "select min(a) from t"), 2);

@@ -102,6 +102,8 @@ static const struct command commands[] = {
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
+    { ".timeout", "[MS]", "milliseconds to wait for other connections that "
+      "write", run_option, 0, 1, "timeout" },
     { ".timer", "[on|off]", "what each statement cost, on stderr; sets "
       ".profiling, too", run_timer, 0, 1, NULL },
 };

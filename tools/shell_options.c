@@ -71,6 +71,8 @@ static const struct option_row rows[] = {
       "stored", take_set, "encoding" },
     { "skip", 0, "on|off", "passes tablets over in which no row can match",
       take_set, "skip" },
+    { "timeout", 0, "MS", "milliseconds to wait for other connections that "
+      "write", take_set, "timeout" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
     { "no-sync", 0, NULL, "fast, but a power cut can lose the database",

@@ -78,6 +78,13 @@ static bool is_rows(const char *value)
            rows <= TABLET_ROWS_MAX;
 }
 
+static bool is_time(const char *value)
+{
+    int64_t time_ms;
+    return text_to_int64(value, strlen(value), &time_ms) && time_ms >= 0 &&
+           time_ms <= INT32_MAX;
+}
+
 static const struct {
     const char *name;
     const char *variable;
@@ -110,6 +117,9 @@ static const struct {
     [OPTION_MAP] = { "map", "VDBQ_MAP", "on, off", is_switch },
     [OPTION_PROFILING] = { "profiling", "VDBQ_PROFILING", "on, off",
                            is_switch },
+    [OPTION_TIMEOUT] = { "timeout", "VDBQ_TIMEOUT",
+                         "milliseconds to wait for other connections; 0 for "
+                         "none", is_time },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -139,6 +149,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_MEMORY], "0");
     strcpy(db->options[OPTION_MAP], "off");
     strcpy(db->options[OPTION_PROFILING], "off");
+    strcpy(db->options[OPTION_TIMEOUT], "5000");
 }
 
 enum vdbq_status options_init(vdbq *db)
@@ -165,6 +176,12 @@ void options_apply(vdbq *db)
     database_fill(db->database, (uint32_t)strtoul(
                                     db->options[OPTION_TABLET_ROWS], NULL,
                                     10));
+    database_patience(db->database, options_timeout(db));
+}
+
+uint64_t options_timeout(const vdbq *db)
+{
+    return strtoull(db->options[OPTION_TIMEOUT], NULL, 10);
 }
 
 static int option_number(const char *name)

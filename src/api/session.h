@@ -28,6 +28,7 @@ enum option {
     OPTION_TABLET_ROWS,
     OPTION_MAP,
     OPTION_PROFILING,
+    OPTION_TIMEOUT,
     OPTIONS
 };
 
@@ -101,6 +102,8 @@ vdbq *session_of(vdbq *db, const struct table *table);
 enum vdbq_status options_init(vdbq *db);
 /* Hands the database those that concern it. */
 void options_apply(vdbq *db);
+/* Milliseconds to wait for other connections. */
+uint64_t options_timeout(const vdbq *db);
 
 /* Where a query over `rows` rows is to run, opened if need be: the device
  * that was asked for, else the host below a number of rows and the first CPU

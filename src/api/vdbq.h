@@ -51,6 +51,8 @@
  *     close or finish it to let its space be used again;
  *   - vectors of a batch live until the next call on their query: copy what
  *     must live longer;
+ *   - a connection that waits for another one of its own thread waits in vain,
+ *     until the timeout: end the other's transaction first;
  *   - a file must not be written by anything else than vdbq while it is open.
  *
  * This header includes nothing of the project: every floor may include it.
@@ -204,6 +206,8 @@ VDBQ_API const struct vdbq_error *vdbq_error(const vdbq *db);
  *   map     on | off: numbers are read where they lie in the file   VDBQ_MAP
  *   profiling  on | off: devices tell the times of kernels and
  *           transfers, which makes each command dearer         VDBQ_PROFILING
+ *   timeout  milliseconds to wait for what other connections hold, 5000 by
+ *           default; 0: none                                   VDBQ_TIMEOUT
  *   tablet_rows  rows of a full tablet, for tests; 0: 2^20     VDBQ_TABLET_ROWS
  * The environment variable on the right gives the first value. Fails with
  * UNKNOWN (no such option) or RANGE (no such value); a device is looked for
@@ -235,9 +239,10 @@ VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress,
  * changes the database is committed and durable before the next one starts,
  * unless BEGIN opened a transaction: then COMMIT does this for all, ROLLBACK
  * undoes all, and closing the connection, too. Queries of the connection see
- * what its transaction did, others do not; it has the writer's place from
- * BEGIN on (BUSY). The first failure ends the run, with what came before it
- * kept. */
+ * what its transaction did, others do not. It has the writer's place from
+ * BEGIN on, for which writers wait in turn, up to the option `timeout`; then
+ * BUSY says who has it. vdbq_cancel() ends the wait. The first failure ends
+ * the run, with what came before it kept. */
 VDBQ_API enum vdbq_status vdbq_execute(vdbq *db, const char *sql);
 
 /*

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Real files. Reads and writes name their offset and are carried on until
- * they are whole. Locks belong to the open file, not to the process, so
- * that two connections of one process see each other's.
+ * they are whole. Their locks are in lock.c.
  */
 #include "base/os.h"
 
@@ -14,14 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/lock.h"
 #include "base/memory.h"
 
 struct os_file {
     int descriptor;
 };
-
-/* Bytes that are locked lie where no file reaches. */
-#define LOCK_OFFSET ((off_t)1 << 62)
 
 static int file_open(const char *path, unsigned flags, struct os_file **file);
 static int temporary_open(const char *path, unsigned flags,
@@ -36,6 +33,9 @@ static int file_size(struct os_file *file, uint64_t *size_bytes);
 static int file_truncate(struct os_file *file, uint64_t size_bytes);
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind);
+static bool file_locked(struct os_file *file, unsigned first, unsigned count);
+static void file_sign(struct os_file *file, bool on);
+static bool file_signature(struct os_file *file, struct os_holder *holder);
 static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
                     const void **bytes);
 static void file_unmap(const void *bytes, uint64_t size);
@@ -51,6 +51,9 @@ static void file_unmap(const void *bytes, uint64_t size);
         .size = file_size,           \
         .truncate = file_truncate,   \
         .lock = file_lock,           \
+        .locked = file_locked,       \
+        .sign = file_sign,           \
+        .signature = file_signature, \
         .map = file_map,             \
         .unmap = file_unmap,         \
         .reads_anywhere = true,      \
@@ -180,18 +183,22 @@ static int file_truncate(struct os_file *file, uint64_t size_bytes)
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind)
 {
-    struct flock lock = { .l_whence = SEEK_SET, .l_len = 1 };
-    int result;
+    return lock_set(file->descriptor, byte, kind);
+}
 
-    lock.l_start = LOCK_OFFSET + (off_t)byte;
-    lock.l_type = kind == OS_UNLOCKED ? F_UNLCK
-                : kind == OS_LOCK_SHARED ? F_RDLCK : F_WRLCK;
-    do
-        result = fcntl(file->descriptor, F_OFD_SETLK, &lock);
-    while (result != 0 && errno == EINTR);
-    if (result == 0)
-        return 0;
-    return errno == EACCES ? EAGAIN : errno;
+static bool file_locked(struct os_file *file, unsigned first, unsigned count)
+{
+    return lock_held(file->descriptor, first, count);
+}
+
+static void file_sign(struct os_file *file, bool on)
+{
+    lock_sign(file->descriptor, on);
+}
+
+static bool file_signature(struct os_file *file, struct os_holder *holder)
+{
+    return lock_signature(file->descriptor, holder);
 }
 
 /* What lies before a place in its page: the system's may be larger than those

@@ -17,6 +17,13 @@ enum os_open_flags { OS_OPEN_CREATE = 1, OS_OPEN_READ_ONLY = 2 };
 /* Byte ranges of a file that connections lock; see data/file.c. */
 enum os_lock_kind { OS_UNLOCKED, OS_LOCK_SHARED, OS_LOCK_EXCLUSIVE };
 
+/* Who holds a file's locks, as he told himself: for people to read. */
+struct os_holder {
+    bool near;         /* its process is of this machine, or container     */
+    int process;       /* its number there                                 */
+    uint64_t since_ms; /* when it told so, since 1970                      */
+};
+
 /* File operations. Tests replace them to cut, fail or reorder writes. */
 struct os_file_calls {
     int (*open)(const char *path, unsigned flags, struct os_file **file);
@@ -31,6 +38,13 @@ struct os_file_calls {
     int (*truncate)(struct os_file *file, uint64_t size_bytes);
     /* Never waits: EAGAIN where another connection holds it. */
     int (*lock)(struct os_file *file, unsigned byte, enum os_lock_kind kind);
+    /* Whether another connection has one of these bytes locked. */
+    bool (*locked)(struct os_file *file, unsigned first, unsigned count);
+    /* Tells others who this is, until it is taken back or the file is closed,
+     * be it by a kill; and the word of another. Nothing may hang on it: what
+     * is told may be lost. NULL, both: nobody else has the file open. */
+    void (*sign)(struct os_file *file, bool on);
+    bool (*signature)(struct os_file *file, struct os_holder *holder);
     /* Shows `size` bytes, 4096-byte aligned as `offset` is, where they lie in
      * the file until unmap(); EIO where it ends before. They change as the
      * file does, and are no more where it is cut. NULL: it has no such place. */
@@ -55,6 +69,12 @@ extern const struct os_file_calls os_temporary_files;
 int os_random(uint64_t *drawn);
 /* Nanoseconds of a clock that only goes forward. */
 uint64_t os_time_ns(void);
+/* This process's number. */
+int os_process(void);
+/* What a process of this machine is called, in printable ASCII; "" where
+ * there is no telling. */
+enum { OS_NAME_MAX = 64 };
+void os_process_name(int process, char name[OS_NAME_MAX]);
 /* The machine's memory, or the limit put on this process's group. */
 uint64_t os_memory_bytes(void);
 /* Asks for large pages for memory that was not written yet, where there are

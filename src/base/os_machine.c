@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock, random numbers, and how much of the machine this process may use. Containers
- * are limited by control groups: version 2 keeps them in one tree, version 1
- * in a tree for each controller; a limit holds for all groups below it.
+ * The clock, random numbers, processes, and how much of the machine this one
+ * may use. Containers are limited by control groups: version 2 keeps them in
+ * one tree, version 1 in a tree for each controller; a limit holds for all
+ * groups below it.
  */
 #include "base/os.h"
 
@@ -49,6 +50,30 @@ int os_random(uint64_t *drawn)
     if (got < 0)
         return errno;
     return got == (ssize_t)sizeof *drawn ? 0 : EIO;
+}
+
+int os_process(void)
+{
+    return (int)getpid();
+}
+
+void os_process_name(int process, char name[OS_NAME_MAX])
+{
+    char path[64];
+    FILE *file;
+    size_t length = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", process);
+    file = fopen(path, "re");
+    if (file != NULL)
+        length = fread(name, 1, OS_NAME_MAX - 1, file);
+    if (file != NULL)
+        fclose(file);
+    name[length] = '\0';
+    name[strcspn(name, "\n")] = '\0';
+    for (char *at = name; *at != '\0'; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
 }
 
 void os_memory_large(void *memory, uint64_t size)

@@ -98,6 +98,15 @@ static int memory_lock(struct os_file *file, unsigned byte,
     return 0;
 }
 
+static bool memory_locked(struct os_file *file, unsigned first,
+                          unsigned count)
+{
+    (void)file;
+    (void)first;
+    (void)count;
+    return false;
+}
+
 const struct os_file_calls os_memory_files = {
     .open = memory_open,
     .close = memory_close,
@@ -107,6 +116,7 @@ const struct os_file_calls os_memory_files = {
     .size = memory_size,
     .truncate = memory_truncate,
     .lock = memory_lock,
+    .locked = memory_locked,
     .random = os_random,
 };
 

@@ -13,8 +13,6 @@
 #include "data/tablet_inner.h"
 #include "data/unique.h"
 
-enum { CREATE_WAIT_MAX = 5000 }; /* pauses, while another one creates it */
-
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error);
 static enum vdbq_status create_file(struct database *database,
@@ -83,6 +81,11 @@ void database_fill(struct database *database, uint32_t tablet_rows)
     database->tablet_rows = most ? TABLET_ROWS_MAX : tablet_rows;
 }
 
+void database_patience(struct database *database, uint64_t timeout_ms)
+{
+    database->file.wait.timeout_ms = timeout_ms;
+}
+
 const char *database_path(const struct database *database)
 {
     return database->file.path;
@@ -117,18 +120,14 @@ static enum vdbq_status create_file(struct database *database,
                                     struct error *error)
 {
     struct file *file = &database->file;
-    enum vdbq_status status = VDBQ_BUSY;
+    enum vdbq_status status;
     bool unfinished;
 
     if (file_is_unfinished(file, &unfinished, error) != VDBQ_OK)
         return error->status;
     if (!unfinished)
         return refresh_locked(database, error);
-    for (unsigned i = 0; i < CREATE_WAIT_MAX && status == VDBQ_BUSY; i++) {
-        status = file_lock_writer(file, error);
-        if (status == VDBQ_BUSY)
-            file_pause();
-    }
+    status = file_lock_creator(file, error);
     if (status != VDBQ_OK)
         return status;
     status = database_refresh(database, error);

@@ -6,16 +6,25 @@
 #ifndef VDBQ_DATA_DATABASE_H
 #define VDBQ_DATA_DATABASE_H
 
+#include <stdatomic.h>
+
 #include "base/os.h"
 #include "data/tablet.h"
 
 struct database;
+
+/* How long to wait for what other connections hold, and what ends that. */
+struct database_wait {
+    uint64_t timeout_ms;
+    const atomic_bool *cancelled; /* NULL: nothing does */
+};
 
 struct database_params {
     const char *path;                  /* ignored for files in memory   */
     unsigned flags;                    /* of enum vdbq_open_flags       */
     const struct os_file_calls *files; /* os_files, os_memory_files ... */
     uint32_t tablet_rows; /* rows of a full tablet; 0: TABLET_ROWS_MAX  */
+    struct database_wait wait;
 };
 
 /* Opens the file; a new one is made durable before it returns. Fails with
@@ -38,6 +47,8 @@ void database_encode(struct database *database,
 /* How many rows a full tablet has that is written from now on; 0:
  * TABLET_ROWS_MAX. Never between two rows of one statement. */
 void database_fill(struct database *database, uint32_t tablet_rows);
+/* How long the database waits from now on. */
+void database_patience(struct database *database, uint64_t timeout_ms);
 
 /* A state of the database to read: the newest commit, kept readable (also
  * against writers in other processes) until it is closed. */
@@ -62,8 +73,8 @@ enum vdbq_status tablet_load(struct database *database,
 
 struct transaction;
 
-/* Takes the writer's place and starts from the newest commit. Fails with
- * BUSY, READ_ONLY, IO. */
+/* Takes the writer's place, for which it waits its turn, and starts from the
+ * newest commit. Fails with BUSY, CANCELLED, READ_ONLY, IO. */
 enum vdbq_status transaction_begin(struct database *database,
                                    struct transaction **transaction,
                                    struct error *error);

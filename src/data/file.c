@@ -40,7 +40,8 @@
  *     its columns that were taken then (proof.h).
  *  5. Whoever has byte 0 locked exclusively is the writer. Whoever has a
  *     snapshot open has byte 1 locked shared, and locks it before he reads
- *     the heads.
+ *     the heads. Who waits to be the writer stands in line, in bytes 2 to 31:
+ *     see file_lock.c. That is for fairness; byte 0 alone decides.
  *  6. Free space is what no extent of the current catalogue, of the current
  *     catalogue's own block and of the catalogues that snapshots of this
  *     connection hold covers. It is not kept on disk. What a transaction has
@@ -331,7 +332,8 @@ enum vdbq_status file_open(const struct database_params *params,
     *file = (struct file){
         .calls = params->files,
         .read_only = (params->flags & VDBQ_OPEN_READ_ONLY) != 0,
-        .no_sync = memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0
+        .no_sync = memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
+        .wait = params->wait
     };
     if (file->read_only)
         flags |= OS_OPEN_READ_ONLY;

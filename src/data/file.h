@@ -54,6 +54,7 @@ struct file {
     unsigned current;          /* the head whose state is being used; set
                                   by database.c                           */
     uint64_t size_bytes;       /* when the heads were read                */
+    struct database_wait wait; /* for what other connections hold         */
 };
 
 /* Opens the file; no head has been read yet. */
@@ -110,8 +111,11 @@ enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
 
 /* ------------------------------------------------- locks (file_lock.c) -- */
 
-/* The writer's place: BUSY where another connection has it. */
+/* The writer's place, in turn; BUSY, with who has it, where it is not free in
+ * time, CANCELLED. */
 enum vdbq_status file_lock_writer(struct file *file, struct error *error);
+/* Likewise, of a file that may be being created at this moment. */
+enum vdbq_status file_lock_creator(struct file *file, struct error *error);
 void file_unlock_writer(struct file *file);
 /* Keeps what is current now readable. */
 enum vdbq_status file_lock_reader(struct file *file, struct error *error);
@@ -120,7 +124,4 @@ void file_unlock_reader(struct file *file);
  * does, and goes on. */
 enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
                             struct error *error);
-/* About a millisecond. */
-void file_pause(void);
-
 #endif
