@@ -123,6 +123,7 @@ struct expression *expression_default(struct binder *binder,
     struct ast_statement *statement;
     struct text sql = { 0 };
     struct binder inner = *binder;
+    struct scope scope;
     size_t consumed;
 
     if (column->default_sql == NULL || e == NULL)
@@ -130,14 +131,17 @@ struct expression *expression_default(struct binder *binder,
     text_print(&sql, "SELECT %s", column->default_sql);
     inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
     inner.sql_length = sql.length;
+    inner.scope = NULL;
     text_finish(&sql);
     if (inner.sql == NULL)
         return error_no_memory(binder->error), NULL;
     e = NULL;
+    scope_enter(&inner, &scope); /* which has no names */
     if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
                   &consumed, binder->error) == VDBQ_OK)
         e = bind_expression(
             &inner, statement->query->select.results->expression);
+    scope_leave(&inner, &scope);
     binder->machine = inner.machine;
     return e ? expression_assigned(binder, e, column) : NULL;
 }

@@ -44,8 +44,10 @@ enum vdbq_status fold(struct binder *binder, struct expression *expression)
     struct codegen_source nowhere = { 0 };
     struct outcome outcome;
     struct program program;
-    enum vdbq_status status;
+    enum vdbq_status status = binder->error->status;
 
+    if (status != VDBQ_OK) /* checking a program would forget it */
+        return status;
     program_init(&program);
     status = codegen_select(binder, &nowhere, NULL, &result, 1, &program);
     if (status == VDBQ_OK)

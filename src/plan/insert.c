@@ -270,42 +270,65 @@ static enum vdbq_status fill_row(struct inserting *inserting,
 
 /* ---------------------------------------------------------- from queries -- */
 
-/* The query's columns in the places of the table's, each of its type. */
+/* The value of the query's column `i`: what is written there, if it is a
+ * constant. */
+static struct expression *queried_value(struct binder *binder,
+                                        const struct node *node, unsigned i,
+                                        struct position at)
+{
+    if (node->kind == NODE_SELECT
+        && node->results[i]->kind == EXPRESSION_CONSTANT)
+        return node->results[i];
+    return node_column(binder, node, i, at);
+}
+
+/* The query's columns in the places of the table's, each of its type, and
+ * defaults for all others; false: a failure. */
+static bool fill_results(struct inserting *inserting, const struct node *node,
+                         struct expression **results)
+{
+    struct binder *binder = inserting->binder;
+    const struct column *columns = inserting->table->columns;
+    struct position at = inserting->insert->table.at;
+
+    for (unsigned i = 0; i < inserting->value_count; i++) {
+        unsigned column = inserting->order[i];
+        struct expression *e = queried_value(binder, node, i, at);
+        if (e != NULL)
+            e = expression_assigned(binder, e, &columns[column]);
+        if (e == NULL)
+            return false;
+        results[column] = e;
+    }
+    for (unsigned i = 0; i < inserting->table->column_count; i++) {
+        if (inserting->fillings[i].named)
+            continue;
+        results[i] = expression_default(binder, &columns[i], at);
+        if (results[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
 static struct node *arrange(struct inserting *inserting, struct node *node)
 {
     struct binder *binder = inserting->binder;
     const struct table *table = inserting->table;
     struct expression **results = arena_alloc(
         binder->arena, (table->column_count + 1) * sizeof(*results));
-    struct position at = inserting->insert->table.at;
 
     if (results == NULL)
         return error_no_memory(binder->error), NULL;
     if (node->column_count != inserting->value_count) {
-        error_at(binder->error, VDBQ_SYNTAX, at,
+        error_at(binder->error, VDBQ_SYNTAX, inserting->insert->table.at,
                  "the query has %u columns for %u columns of %s",
                  node->column_count, inserting->value_count, table->name);
         return NULL;
     }
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (!inserting->fillings[i].named)
-            results[i] = expression_default(binder, &table->columns[i], at);
-    for (unsigned i = 0; i < inserting->value_count; i++) {
-        unsigned column = inserting->order[i];
-        struct expression *e = node_column(binder, node, i, at);
-        if (e != NULL && node->kind == NODE_SELECT
-            && node->results[i]->kind == EXPRESSION_CONSTANT)
-            e = node->results[i];
-        results[column] = e ? expression_assigned(binder, e,
-                                                  &table->columns[column])
-                            : NULL;
-    }
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (results[i] == NULL)
-            return NULL;
-    node = node_select(binder, node, NULL, results, NULL,
-                       table->column_count);
-    return node;
+    return fill_results(inserting, node, results)
+               ? node_select(binder, node, NULL, results, NULL,
+                             table->column_count)
+               : NULL;
 }
 
 static enum vdbq_status insert_query(struct inserting *inserting,
