@@ -109,6 +109,8 @@ static enum vdbq_status add_part(struct outer *outer, struct expression *e)
     struct expression *left, *right;
     bool turned;
 
+    if (sides == 0 && is_lifted(e)) /* of either: of that not preserved */
+        sides = outer->kind == JOIN_RIGHT ? SIDE_LEFT : SIDE_RIGHT;
     if (sides == SIDE_LEFT || sides == SIDE_RIGHT)
         return add_one_sided(outer, e, sides == SIDE_RIGHT);
     if (!is_key(outer, e, &turned))
