@@ -300,12 +300,9 @@ static struct expression *bind_subquery(struct binder *binder,
                                         const struct ast_expression *tree,
                                         enum apply_kind kind)
 {
-    bool aggregates = binder->aggregates, windows = binder->windows;
     size_t asked = binder->scope->asked.count;
     struct node *node = bind_query(binder, tree->query);
 
-    binder->aggregates = aggregates;
-    binder->windows = windows;
     if (node == NULL)
         return NULL;
     if (kind != APPLY_EXISTS && node->column_count != 1) {

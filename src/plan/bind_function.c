@@ -26,14 +26,9 @@ static struct expression *refuse_aggregate(struct binder *binder,
     return NULL;
 }
 
-/* Binds the arguments; aggregates do not stand in aggregates. */
-static bool bind_arguments(struct binder *binder, struct call *call,
-                           bool aggregate)
+static bool bind_arguments(struct binder *binder, struct call *call)
 {
-    bool aggregates = binder->aggregates, windows = binder->windows;
-
-    binder->aggregates &= !aggregate;
-    binder->windows &= !aggregate;
+    call->count = 0;
     for (const struct ast_value *value = call->tree->arguments; value != NULL;
          value = value->next) {
         struct expression *e;
@@ -47,9 +42,54 @@ static bool bind_arguments(struct binder *binder, struct call *call,
             return false;
         call->arguments[call->count++] = e;
     }
-    binder->aggregates = aggregates;
-    binder->windows = windows;
     return true;
+}
+
+/* ----------------------------------------------------------- aggregates -- */
+
+/* Binds an aggregate in the query that it belongs to. Aggregates do not stand
+ * in aggregates of the same query. */
+static struct expression *bind_own_aggregate(
+    struct binder *binder, struct call *call,
+    const struct aggregate_name *name)
+{
+    struct scope *scope = binder->scope;
+    bool aggregates = scope->aggregates, windows = scope->windows;
+    struct expression *e = NULL;
+
+    scope->aggregates = scope->windows = false;
+    if (bind_arguments(binder, call))
+        e = bind_aggregate(binder, call, name);
+    scope->aggregates = aggregates;
+    scope->windows = windows;
+    return e;
+}
+
+/* An aggregate belongs to the innermost query of which it uses a column: over
+ * columns of an outer query alone it is that one's, and its value a parameter
+ * of this one. It is bound here to learn that. */
+static struct expression *bind_aggregate_call(
+    struct binder *binder, struct call *call,
+    const struct aggregate_name *name)
+{
+    struct scope *scope = binder->scope, *owner;
+    uint64_t lookups = binder->lookups;
+    int parameters = binder->parameter_count;
+    struct expression *e = bind_own_aggregate(binder, call, name);
+
+    owner = scope_user(scope, lookups);
+    if (e == NULL)
+        return NULL;
+    if (!owner->aggregates)
+        return refuse_aggregate(binder, call);
+    owner->aggregated = true;
+    if (owner == scope)
+        return e;
+    scope_forget(scope, parameters);
+    binder->scope = owner;
+    e = bind_own_aggregate(binder, call, name);
+    binder->scope = scope;
+    return e ? scope_ask(binder, owner, e) : NULL;
 }
 
 struct expression *bind_function(struct binder *binder,
@@ -57,21 +97,16 @@ struct expression *bind_function(struct binder *binder,
 {
     struct call call = { .tree = tree, .name = tree->column.text };
     const struct aggregate_name *aggregate = aggregate_named(tree);
-    bool is_aggregate = aggregate != NULL && tree->over == NULL;
 
-    if (is_aggregate && !binder->aggregates)
-        return refuse_aggregate(binder, &call);
-    if (tree->over != NULL && !binder->windows) {
+    if (aggregate != NULL && tree->over == NULL)
+        return bind_aggregate_call(binder, &call, aggregate);
+    if (tree->over != NULL && !binder->scope->windows) {
         error_at(binder->error, VDBQ_SYNTAX, tree->at,
                  "window functions stand in the results and ORDER BY only");
         return NULL;
     }
-    if (!bind_arguments(binder, &call, is_aggregate))
+    if (!bind_arguments(binder, &call))
         return NULL;
-    binder->scope->aggregated |= is_aggregate;
-    if (is_aggregate)
-        return bind_aggregate(binder, &call, aggregate);
-    if (tree->over != NULL)
-        return bind_window(binder, &call);
-    return bind_scalar(binder, &call);
+    return tree->over != NULL ? bind_window(binder, &call)
+                              : bind_scalar(binder, &call);
 }

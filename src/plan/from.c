@@ -55,19 +55,18 @@ static enum vdbq_status add_leaf(struct binder *binder, const char *name,
 
 /* ----------------------------------------------- tables, views, queries -- */
 
-/* A query binds without the names of the FROM that it stands in. */
+/* A query binds without the names of the FROM that it stands in, but with
+ * those of an outer query. */
 static struct node *bind_apart(struct binder *binder,
-                               const struct ast_query *query)
+                               const struct ast_query *query,
+                               struct scope *outer)
 {
     struct scope *scope = binder->scope;
-    bool aggregates = binder->aggregates, windows = binder->windows;
     struct node *node;
 
-    binder->scope = scope->outer;
+    binder->scope = outer;
     node = bind_query(binder, query);
     binder->scope = scope;
-    binder->aggregates = aggregates;
-    binder->windows = windows;
     return node;
 }
 
@@ -130,7 +129,7 @@ static struct node *bind_with(struct binder *binder,
     struct node *node;
 
     binder->with = name->outer;
-    node = bind_apart(binder, name->with->query);
+    node = bind_apart(binder, name->with->query, name->scope);
     binder->with = names;
     return rename_columns(binder, node, name->with->columns,
                           name->with->column_count, at);
@@ -192,7 +191,7 @@ static enum vdbq_status collect_leaf(struct binder *binder,
             alias = tree->name.text;
         break;
     case AST_FROM_QUERY:
-        node = bind_apart(binder, tree->query);
+        node = bind_apart(binder, tree->query, binder->scope->outer);
         break;
     default:
         node = bind_file(binder, tree);

@@ -79,15 +79,21 @@ struct scope {
     struct vector columns;  /* of struct scope_column               */
     struct vector asked;    /* of struct outer_value: what inner
                                queries use of this one              */
+    bool aggregates;        /* they are allowed where it is bound   */
+    bool windows;           /* they are, too                        */
     bool aggregated;        /* it has an aggregate, used or not     */
+    uint64_t used;          /* the number of the look-up that found a
+                               column here last; 0: none did        */
     const struct vector *results; /* of struct result: names that may be
                                used where no column has them; or NULL */
+    bool results_first;     /* ... and before columns               */
 };
 
 /* A name of WITH. */
 struct with_name {
     const struct ast_with *with;
-    struct with_name *outer; /* those that were there before */
+    struct with_name *outer; /* those that were there before       */
+    struct scope *scope;     /* around the query that has the WITH */
 };
 
 /* What binding needs to know. */
@@ -108,8 +114,7 @@ struct binder {
     unsigned deep;              /* queries, in one another          */
     unsigned nodes;             /* that were made                   */
     const struct plan_limits *limits; /* NULL: none                 */
-    bool aggregates;            /* they are allowed here            */
-    bool windows;               /* they are, too                    */
+    uint64_t lookups;           /* of names, so far                 */
     struct machine *machine;    /* for folding, once needed         */
 };
 
@@ -151,6 +156,14 @@ struct expression *scope_value(struct binder *binder, struct scope *scope,
                                struct position at);
 struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree);
+/* A parameter for a value of an outer query. */
+struct expression *scope_ask(struct binder *binder, struct scope *scope,
+                             struct expression *value);
+/* The innermost scope, from this one outwards, of which a column was named
+ * after look-up number `since`; this one itself where there is none. */
+struct scope *scope_user(struct scope *scope, uint64_t since);
+/* Forgets what inner queries asked for by parameters from that number on. */
+void scope_forget(struct scope *scope, int parameter);
 /* The scope of no outer query's and of this one's: to be used by a query. */
 void scope_enter(struct binder *binder, struct scope *scope);
 void scope_leave(struct binder *binder, struct scope *scope);

@@ -396,7 +396,7 @@ struct node *bind_query(struct binder *binder, const struct ast_query *query)
         struct with_name *name = arena_alloc(binder->arena, sizeof *name);
         there = name != NULL;
         if (there) {
-            *name = (struct with_name){ with, binder->with };
+            *name = (struct with_name){ with, binder->with, binder->scope };
             binder->with = name;
         }
     }

@@ -139,9 +139,8 @@ static struct expression *column_in(struct binder *binder,
                        tree->at);
 }
 
-/* A parameter for a column of an outer query. */
-static struct expression *ask(struct binder *binder, struct scope *scope,
-                              struct expression *value)
+struct expression *scope_ask(struct binder *binder, struct scope *scope,
+                             struct expression *value)
 {
     struct outer_value asked = { .parameter = binder->parameter_count++,
                                  .value = value };
@@ -258,6 +257,19 @@ static struct expression *refuse(struct binder *binder,
     return NULL;
 }
 
+static struct expression *refuse_ambiguous(struct binder *binder,
+                                           const struct scope_column *column,
+                                           const struct ast_expression *tree)
+{
+    error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
+             "several tables have a column %s", tree->column.text);
+    error_hint(binder->error, "say which: %s.%s", column->table,
+               column->name);
+    return NULL;
+}
+
+/* --------------------------------------------------------------- results -- */
+
 /* A result of the query itself that has the name. */
 static struct expression *result_named(const struct scope *scope,
                                        const struct ast_expression *tree)
@@ -272,6 +284,24 @@ static struct expression *result_named(const struct scope *scope,
     return NULL;
 }
 
+/* A result stands where what it is made of may stand. */
+static struct expression *use_result(struct binder *binder,
+                                     struct expression *e,
+                                     const struct ast_expression *tree)
+{
+    const struct scope *scope = binder->scope;
+    bool aggregate =
+        !scope->aggregates && expression_has(e, EXPRESSION_AGGREGATE);
+
+    if (!aggregate
+        && (scope->windows || !expression_has(e, EXPRESSION_WINDOW)))
+        return e;
+    error_at(binder->error, VDBQ_SYNTAX, tree->column.at,
+             "%s is %s, which cannot stand here", tree->column.text,
+             aggregate ? "an aggregate" : "a window function");
+    return NULL;
+}
+
 struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree)
 {
@@ -279,24 +309,42 @@ struct expression *scope_find(struct binder *binder,
 
     for (struct scope *scope = binder->scope; scope != NULL;
          scope = scope->outer) {
-        bool ambiguous = false;
+        bool ambiguous = false, own = scope == binder->scope;
         const struct scope_column *column = look(scope, tree, &ambiguous);
         struct expression *e;
-        result = column ? NULL : result_named(scope, tree);
-        if (result != NULL && scope == binder->scope)
-            return result;
-        if (column == NULL)
+        result = own && (column == NULL || scope->results_first)
+                     ? result_named(scope, tree) : NULL;
+        if (column == NULL && result == NULL)
             continue;
-        if (ambiguous) {
-            error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
-                     "several tables have a column %s", tree->column.text);
-            error_hint(binder->error, "say which: %s.%s", column->table,
-                       column->name);
-            return NULL;
-        }
+        scope->used = ++binder->lookups;
+        if (result != NULL)
+            return use_result(binder, result, tree);
+        if (ambiguous)
+            return refuse_ambiguous(binder, column, tree);
         e = column_in(binder, scope, column, tree);
-        return e == NULL || scope == binder->scope ? e
-                                                   : ask(binder, scope, e);
+        return e == NULL || own ? e : scope_ask(binder, scope, e);
     }
     return refuse(binder, tree);
+}
+
+/* -------------------------------------------------- whose an aggregate is -- */
+
+struct scope *scope_user(struct scope *scope, uint64_t since)
+{
+    for (struct scope *user = scope; user != NULL; user = user->outer)
+        if (user->used > since)
+            return user;
+    return scope;
+}
+
+void scope_forget(struct scope *scope, int parameter)
+{
+    for (; scope != NULL; scope = scope->outer)
+        while (scope->asked.count > 0) {
+            const struct outer_value *last =
+                vector_at(&scope->asked, scope->asked.count - 1);
+            if (last->parameter < parameter)
+                break;
+            scope->asked.count--;
+        }
 }

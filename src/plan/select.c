@@ -72,7 +72,7 @@ static enum vdbq_status bind_results(struct selecting *selecting)
     struct binder *binder = selecting->binder;
     enum vdbq_status status = VDBQ_OK;
 
-    binder->aggregates = binder->windows = true;
+    binder->scope->aggregates = binder->scope->windows = true;
     for (const struct ast_result *result = selecting->select->results;
          result != NULL && status == VDBQ_OK; result = result->next) {
         struct expression *e;
@@ -86,7 +86,7 @@ static enum vdbq_status bind_results(struct selecting *selecting)
                                         result_name(binder, result, e),
                                         result->alias.text != NULL, e);
     }
-    binder->aggregates = binder->windows = false;
+    binder->scope->aggregates = binder->scope->windows = false;
     return status;
 }
 
@@ -132,6 +132,9 @@ static enum vdbq_status add_key(struct selecting *selecting,
     if (expression_has(key, EXPRESSION_AGGREGATE))
         return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
                         "what rows are grouped by is no aggregate");
+    if (expression_has(key, EXPRESSION_WINDOW))
+        return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
+                        "what rows are grouped by is no window function");
     return vector_append(&selecting->keys, &key, 1)
                ? VDBQ_OK : error_no_memory(selecting->binder->error);
 }
@@ -172,9 +175,11 @@ static enum vdbq_status bind_having(struct selecting *selecting)
 
     if (selecting->select->having == NULL)
         return VDBQ_OK;
-    binder->aggregates = true;
+    binder->scope->aggregates = true;
+    binder->scope->results_first = selecting->select->group_all;
     selecting->having = bind_condition(binder, selecting->select->having);
-    binder->aggregates = false;
+    binder->scope->aggregates = false;
+    binder->scope->results_first = false;
     return selecting->having ? VDBQ_OK : binder->error->status;
 }
 
@@ -220,7 +225,7 @@ static enum vdbq_status bind_order(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
 
-    binder->aggregates = binder->windows = true;
+    binder->scope->aggregates = binder->scope->windows = true;
     for (const struct ast_order *order = selecting->query->order;
          order != NULL; order = order->next) {
         bool failed;
@@ -236,7 +241,7 @@ static enum vdbq_status bind_order(struct selecting *selecting)
         if (!vector_append(&selecting->order, &term, 1))
             return error_no_memory(binder->error);
     }
-    binder->aggregates = binder->windows = false;
+    binder->scope->aggregates = binder->scope->windows = false;
     return VDBQ_OK;
 }
 
@@ -402,9 +407,11 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
     return status;
 }
 
+/* HAVING alone makes one group of all rows. */
 static bool is_grouped(const struct selecting *selecting)
 {
     return selecting->keys.count > 0 || selecting->select->group_all
+           || selecting->having != NULL
            || selecting->binder->scope->aggregated;
 }
 
@@ -459,7 +466,6 @@ struct node *bind_select(struct binder *binder, const struct ast_query *query)
     struct node *node;
 
     scope_enter(binder, &scope);
-    binder->aggregates = binder->windows = false;
     node = select_in_scope(binder, query);
     scope_leave(binder, &scope);
     return node;

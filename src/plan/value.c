@@ -65,6 +65,22 @@ struct value value_truth(struct generator *generator,
     return value;
 }
 
+/* What was to be lifted (lift.c) is left where nothing lifts it. */
+static struct value refuse_value(struct generator *generator,
+                                 const struct expression *e)
+{
+    const char *what = e->kind == EXPRESSION_SUBQUERY    ? "a subquery"
+                       : e->kind == EXPRESSION_AGGREGATE ? "an aggregate"
+                       : e->kind == EXPRESSION_WINDOW ? "a window function"
+                                                      : "this function";
+
+    if (generator->status == VDBQ_OK)
+        generator->status = error_at(generator->error, VDBQ_SYNTAX, e->at,
+                                     "%s is not supported here", what);
+    return (struct value){ .r = register_zero(generator, e->machine),
+                           .null = -1 };
+}
+
 static struct value own_value(struct generator *generator,
                               const struct expression *e)
 {
@@ -85,11 +101,11 @@ static struct value own_value(struct generator *generator,
         return value_lookup(generator, e);
     case EXPRESSION_CHECK:
         return check(generator, e);
+    case EXPRESSION_OPERATOR:
+        return value_operator(generator, e);
     default:
-        break;
+        return refuse_value(generator, e);
     }
-    assert(e->kind == EXPRESSION_OPERATOR);
-    return value_operator(generator, e);
 }
 
 /* ------------------------------------------- choices, functions, checks -- */
