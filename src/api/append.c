@@ -85,7 +85,9 @@ static enum vdbq_status check_vectors(struct vdbq_append *append,
 
 static enum vdbq_status begin_call(struct vdbq_append *append)
 {
-    error_clear(&append->db->error);
+    enum vdbq_status status = session_begin(append->db);
+    if (status != VDBQ_OK)
+        return status;
     if (append->transaction == NULL)
         return error_set(&append->db->error, VDBQ_MISUSE,
                          "the append has ended");
@@ -131,7 +133,7 @@ enum vdbq_status vdbq_append_commit(vdbq_append *append)
 
 void vdbq_append_close(vdbq_append *append)
 {
-    if (append == NULL)
+    if (append == NULL || session_is_inherited(append->db))
         return;
     drop(append);
     append->db->append = NULL;

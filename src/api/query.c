@@ -370,6 +370,8 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     vdbq *db = query->db;
     uint64_t started = os_time_ns();
     enum vdbq_status status = session_begin(db);
+    if (session_is_inherited(db))
+        return session_report(db, status, NULL, 0);
     query_end(query);
     clear_stats(query);
     query->batch = (struct vdbq_batch){ 0 };
@@ -444,8 +446,9 @@ static enum vdbq_status fetch(vdbq_query *query, enum query_reading reading)
     enum vdbq_status status = begin_reading(query, reading);
     if (status != VDBQ_OK)
         return status;
-    error_clear(&query->db->error);
-    status = next_batch(query);
+    status = session_begin(query->db);
+    if (status == VDBQ_OK)
+        status = next_batch(query);
     query->failed = status != VDBQ_OK;
     return session_report(query->db, status, query->text, query->length);
 }
@@ -479,7 +482,7 @@ enum vdbq_status vdbq_query_row(vdbq_query *query)
 
 void vdbq_query_close(vdbq_query *query)
 {
-    if (query == NULL)
+    if (query == NULL || session_is_inherited(query->db))
         return;
     struct vdbq_query **at = &query->db->queries;
     query_end(query);

@@ -176,5 +176,6 @@ void vdbq_query_stats(const vdbq_query *query, struct vdbq_stats *stats)
     if (query == NULL)
         return;
     *stats = query->stats.sum;
-    stream_add_stats(query->stream, stats);
+    if (!session_is_inherited(query->db))
+        stream_add_stats(query->stream, stats);
 }

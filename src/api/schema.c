@@ -8,8 +8,10 @@
 unsigned vdbq_tables(vdbq *db)
 {
     enum vdbq_status status = session_begin(db);
-    if (db == NULL)
+    if (db == NULL || session_is_inherited(db)) {
+        session_report(db, status, NULL, 0);
         return 0;
+    }
     snapshot_close(&db->schema);
     db->schema = (struct snapshot){ 0 };
     if (status == VDBQ_OK)

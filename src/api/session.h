@@ -49,6 +49,7 @@ struct station {
 
 struct vdbq {
     struct database *database;  /* NULL: it could not be opened   */
+    int process;                /* that opened it                 */
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
     struct stream_memory memory; /* for rows that steps hold      */
@@ -77,9 +78,12 @@ enum vdbq_status session_report(vdbq *db, enum vdbq_status status,
 /* Moves the position of the last failure, if it has one: it counted from
  * `start` and is to count from `text`, which lies before it. */
 void session_move(vdbq *db, const char *text, const char *start);
-/* Clears the last failure; MISUSE where the database is not open, or where
- * there is no connection. */
+/* Clears the last failure; MISUSE where the database is not open, where there
+ * is no connection, or where it is another process's. */
 enum vdbq_status session_begin(vdbq *db);
+/* Whether the process is not that which opened it but a child that fork() made:
+ * it has no threads, devices and files of it, only their bytes. */
+bool session_is_inherited(const vdbq *db);
 /* The failure of a call that was not given what it needs: `what`, "the SQL
  * text", is NULL. `db` may be NULL, too: then nothing is told. */
 enum vdbq_status session_misuse(vdbq *db, const char *what);

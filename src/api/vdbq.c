@@ -92,6 +92,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     vdbq *made = *db = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return VDBQ_NO_MEMORY;
+    made->process = os_process();
     enum vdbq_status status = options_init(made);
     if (status == VDBQ_OK)
         status = open_database(made, path, flags);
@@ -101,7 +102,7 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
 
 void vdbq_close(vdbq *db)
 {
-    if (db == NULL)
+    if (db == NULL || session_is_inherited(db))
         return;
     while (db->queries != NULL)
         vdbq_query_close(db->queries);
@@ -185,10 +186,21 @@ enum vdbq_status session_begin(vdbq *db)
     if (db == NULL)
         return VDBQ_MISUSE;
     error_clear(&db->error);
+    if (session_is_inherited(db)) {
+        error_set(&db->error, VDBQ_MISUSE, "the connection is that of process "
+                  "%d, which this one was forked from", db->process);
+        return error_hint(&db->error, "open another one here: devices, "
+                          "threads and locks stay with the parent");
+    }
     if (db->database == NULL)
         return error_set(&db->error, VDBQ_MISUSE,
                          "the database could not be opened");
     return VDBQ_OK;
+}
+
+bool session_is_inherited(const vdbq *db)
+{
+    return db->process != os_process();
 }
 
 enum vdbq_status session_misuse(vdbq *db, const char *what)

@@ -53,6 +53,9 @@
  *     must live longer;
  *   - a connection that waits for another one of its own thread waits in vain,
  *     until the timeout: end the other's transaction first;
+ *   - a child of fork() has no use of what its parent opened: calls fail with
+ *     MISUSE, closing does nothing. It opens a connection of its own; on an
+ *     OpenCL device only where the parent had used none (else DEVICE);
  *   - a file must not be written by anything else than vdbq while it is open.
  *
  * This header includes nothing of the project: every floor may include it.

@@ -13,11 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/inherit.h"
 #include "base/lock.h"
 #include "base/memory.h"
 
 struct os_file {
-    int descriptor;
+    struct own_descriptor own;
 };
 
 static int file_open(const char *path, unsigned flags, struct os_file **file);
@@ -71,23 +72,24 @@ static int sync_folder_of(const char *path);
 static int file_open(const char *path, unsigned flags, struct os_file **file)
 {
     bool created = false;
-    int failure;
+    int failure, descriptor;
 
     *file = memory_zeroed(1, sizeof **file);
     if (*file == NULL)
         return ENOMEM;
-    failure = open_descriptor(path, flags, &(*file)->descriptor, &created);
+    failure = open_descriptor(path, flags, &descriptor, &created);
     if (failure != 0)
         goto release_file;
-    failure = check_regular((*file)->descriptor);
+    failure = check_regular(descriptor);
     if (failure == 0 && created)
         failure = sync_folder_of(path);
     if (failure != 0)
         goto close_descriptor;
+    own_open(&(*file)->own, descriptor);
     return 0;
 
 close_descriptor:
-    close((*file)->descriptor);
+    close(descriptor);
     if (created)
         unlink(path);
 release_file:
@@ -100,7 +102,7 @@ static void file_close(struct os_file *file)
 {
     if (file == NULL)
         return;
-    close(file->descriptor);
+    own_close(&file->own);
     memory_release(file);
 }
 
@@ -112,7 +114,7 @@ static int file_read(struct os_file *file, void *bytes, size_t size,
     if (offset > INT64_MAX || size > INT64_MAX - offset)
         return EFBIG;
     while (size > 0) {
-        ssize_t done = pread(file->descriptor, at, size, (off_t)offset);
+        ssize_t done = pread(file->own.number, at, size, (off_t)offset);
         if (done == 0)
             return EIO;
         if (done < 0 && errno != EINTR)
@@ -134,7 +136,7 @@ static int file_write(struct os_file *file, const void *bytes, size_t size,
     if (offset > INT64_MAX || size > INT64_MAX - offset)
         return EFBIG;
     while (size > 0) {
-        ssize_t done = pwrite(file->descriptor, at, size, (off_t)offset);
+        ssize_t done = pwrite(file->own.number, at, size, (off_t)offset);
         if (done == 0)
             return ENOSPC;
         if (done < 0 && errno != EINTR)
@@ -153,7 +155,7 @@ static int file_sync(struct os_file *file)
     int result;
 
     do
-        result = fdatasync(file->descriptor);
+        result = fdatasync(file->own.number);
     while (result != 0 && errno == EINTR);
     return result != 0 ? errno : 0;
 }
@@ -162,7 +164,7 @@ static int file_size(struct os_file *file, uint64_t *size_bytes)
 {
     struct stat facts;
 
-    if (fstat(file->descriptor, &facts) != 0)
+    if (fstat(file->own.number, &facts) != 0)
         return errno;
     *size_bytes = (uint64_t)facts.st_size;
     return 0;
@@ -175,7 +177,7 @@ static int file_truncate(struct os_file *file, uint64_t size_bytes)
     if (size_bytes > INT64_MAX)
         return EFBIG;
     do
-        result = ftruncate(file->descriptor, (off_t)size_bytes);
+        result = ftruncate(file->own.number, (off_t)size_bytes);
     while (result != 0 && errno == EINTR);
     return result != 0 ? errno : 0;
 }
@@ -183,22 +185,22 @@ static int file_truncate(struct os_file *file, uint64_t size_bytes)
 static int file_lock(struct os_file *file, unsigned byte,
                      enum os_lock_kind kind)
 {
-    return lock_set(file->descriptor, byte, kind);
+    return lock_set(file->own.number, byte, kind);
 }
 
 static bool file_locked(struct os_file *file, unsigned first, unsigned count)
 {
-    return lock_held(file->descriptor, first, count);
+    return lock_held(file->own.number, first, count);
 }
 
 static void file_sign(struct os_file *file, bool on)
 {
-    lock_sign(file->descriptor, on);
+    lock_sign(file->own.number, on);
 }
 
 static bool file_signature(struct os_file *file, struct os_holder *holder)
 {
-    return lock_signature(file->descriptor, holder);
+    return lock_signature(file->own.number, holder);
 }
 
 /* What lies before a place in its page: the system's may be larger than those
@@ -219,10 +221,12 @@ static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
         return failure;
     if (offset > file_bytes || size > file_bytes - offset)
         return EIO;
-    at = mmap(NULL, before + size, PROT_READ, MAP_SHARED, file->descriptor,
+    at = mmap(NULL, before + size, PROT_READ, MAP_SHARED, file->own.number,
               (off_t)(offset - before));
     if (at == MAP_FAILED)
         return errno;
+    /* A mapping keeps the file and its locks as a descriptor does. */
+    madvise(at, before + size, MADV_DONTFORK);
 #ifdef MADV_HUGEPAGE
     /* What is not in memory comes in large pages, whose faults are few. */
     madvise(at, before + size, MADV_HUGEPAGE);
@@ -310,7 +314,7 @@ static int temporary_open(const char *path, unsigned flags,
                           struct os_file **file)
 {
     const char *folder = getenv("TMPDIR");
-    int failure;
+    int failure, descriptor;
 
     (void)path;
     (void)flags;
@@ -318,10 +322,12 @@ static int temporary_open(const char *path, unsigned flags,
     *file = memory_zeroed(1, sizeof **file);
     if (*file == NULL)
         return ENOMEM;
-    (*file)->descriptor = make_nameless(folder);
-    if ((*file)->descriptor >= 0)
-        return 0;
+    descriptor = make_nameless(folder);
     failure = errno;
+    if (descriptor >= 0) {
+        own_open(&(*file)->own, descriptor);
+        return 0;
+    }
     memory_release(*file);
     *file = NULL;
     return failure;

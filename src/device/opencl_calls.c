@@ -8,29 +8,56 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "base/os.h"
 #include "device/environment.h"
 
 struct opencl_calls opencl_calls;
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded; /* guarded by load_lock */
+static atomic_int loader; /* the process that has begun to load, or 0 */
 
 static enum vdbq_status fill_table(bool *loader_missing, struct error *error);
 static void *loader_open(void);
+
+/* Whether no process that this one was forked from has loaded it. Drivers'
+ * threads, and whatever locks they held, are the parent's: a call here would
+ * wait for them for good. */
+static bool is_ours(void)
+{
+    int process = os_process(), first = 0;
+
+    return atomic_compare_exchange_strong(&loader, &first, process) ||
+           first == process;
+}
+
+static enum vdbq_status forked(struct error *error)
+{
+    error_set(error, VDBQ_DEVICE, "process %d, which this one was forked "
+              "from, had opened OpenCL: no driver works in a child after that",
+              atomic_load(&loader));
+    return error_hint(error, "use the device host here, or fork before the "
+                      "first query on an OpenCL device");
+}
 
 enum vdbq_status opencl_load(bool *loader_missing, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
     *loader_missing = false;
+    if (!is_ours())
+        return forked(error);
     pthread_mutex_lock(&load_lock);
     if (!loaded) {
         status = environment_prepare(error);
         if (status == VDBQ_OK)
             status = fill_table(loader_missing, error);
         loaded = status == VDBQ_OK;
+        if (!loaded)
+            atomic_store(&loader, 0);
     }
     pthread_mutex_unlock(&load_lock);
     return status;
