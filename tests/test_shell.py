@@ -881,6 +881,32 @@ class Terminal:
         return os.waitstatus_to_exitcode(status)
 
 
+def case_connections(folder):
+    text = """create table t (a text);
+begin;
+insert into t values ('x');
+.connection 1
+select count(*) from t;
+.connection 0
+commit;
+begin;
+delete from t;
+.connection 1
+select count(*) from t;
+.connection
+.connection close 0
+.connection
+delete from t;
+.connection 2
+select count(*) from t;
+"""
+    result = run(folder, '--batch', '--no-header', 'a.vdb', text=text)
+    expect(result, 0, '0\n1\n0\n1 active\n1 active\n0\n')
+    result = run(folder, '--batch', 'a.vdb', text='.connection close 0\n.connection 10\n')
+    expect(result, 1, '', 'is the active one(.|\n)*usage')
+    expect(run(folder, '-c', '.connection 1'), 1, '', 'has one connection')
+
+
 def case_terminal_session(folder):
     shell = Terminal(folder)
     banner = shell.wait_for('vdbq> ')

@@ -36,8 +36,22 @@ struct shell_file {
     intmax_t size, seconds, nanoseconds;
 };
 
+/* A connection to the database that statements do not go to at present. */
+struct shell_connection {
+    vdbq *db; /* NULL: not open */
+    struct shell_file *file;
+    unsigned files;
+};
+
+enum { SHELL_CONNECTIONS_MAX = 10 };
+
+struct options;
+
 struct shell {
-    vdbq *db;
+    vdbq *db;                   /* the connection that statements go to     */
+    struct shell_connection parked[SHELL_CONNECTIONS_MAX]; /* the others    */
+    unsigned connection;        /* the number of `db`                       */
+    const struct options *options; /* what it was started with              */
     const char *path;           /* of the database; NULL: in memory         */
     struct out out;             /* results                                  */
     struct out err;             /* errors, timer, progress                  */
@@ -116,6 +130,16 @@ const char *shell_table_name(void *context, unsigned index);
 /* `arguments` counts the words after the command. */
 bool shell_import(struct shell *shell, const struct place *place,
                   unsigned arguments, char **argument);
+
+/* shell_connection.c: several connections to the database, by number. Opens
+ * one with the options of the command line, and makes it the one that
+ * statements go to; the place of the error is told where there is one. */
+bool shell_connection_open(struct shell *shell, unsigned number,
+                           const struct place *place);
+void shell_connections_close(struct shell *shell);
+/* .connection */
+bool shell_connection_command(struct shell *shell, const struct place *place,
+                              unsigned arguments, char **argument);
 
 /* shell_parameter.c: values are numbers where they read as such, NULL, or
  * text; in single quotes always text. A name may have its ':' or '?'. */

@@ -32,6 +32,7 @@ struct command {
     const char *option;   /* of the database that it is about    */
 };
 
+static bool run_connection(struct shell *shell, const struct call *call);
 static bool run_device(struct shell *shell, const struct call *call);
 static bool run_devices(struct shell *shell, const struct call *call);
 static bool run_headers(struct shell *shell, const struct call *call);
@@ -54,6 +55,9 @@ static bool run_timer(struct shell *shell, const struct call *call);
 static const struct command commands[] = {
     { ".build", "[BUILD]", "auto, interpreted or specialised programs",
       run_option, 0, 1, "build" },
+    { ".connection", "[close] [N]", "goes to connection N of the database, "
+      "opens or closes it;\nlists those that are open", run_connection,
+      0, 2, NULL },
     { ".cores", "[N]", "compute units of the device to use; 0: all",
       run_option, 0, 1, "cores" },
     { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
@@ -333,6 +337,12 @@ static bool run_help(struct shell *shell, const struct call *call)
     if (command->run == run_mode)
         write_formats(out);
     return true;
+}
+
+static bool run_connection(struct shell *shell, const struct call *call)
+{
+    return shell_connection_command(shell, call->place, call->count,
+                                    call->argument);
 }
 
 static bool run_import(struct shell *shell, const struct call *call)

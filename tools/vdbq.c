@@ -81,7 +81,6 @@ static int finish_output(struct shell *shell, int status)
     out_close(&shell->err);
     free(shell->null_text);
     shell_parameters_clear(shell);
-    shell_files_clear(shell);
     return status;
 }
 
@@ -137,24 +136,6 @@ static int tell_help(struct shell *shell)
 }
 
 /* ------------------------------------------------------ with a database -- */
-
-/* A file that can't be opened is told by exit code 3, whatever the reason. */
-static int fail_open(struct shell *shell, enum vdbq_status status)
-{
-    shell_fail_db(shell, &(struct place){ .name = NULL });
-    bool file = status == VDBQ_READ_ONLY || status == VDBQ_BUSY;
-    return file ? EXIT_FILE : (int)shell_exit_code(status);
-}
-
-static bool set_options(struct shell *shell, const struct options *options)
-{
-    for (unsigned i = 0; i < options->sets; i++) {
-        const struct option_set *set = &options->set[i];
-        if (vdbq_set(shell->db, set->name, set->value) != VDBQ_OK)
-            return shell_fail_db(shell, &(struct place){ .name = NULL });
-    }
-    return true;
-}
 
 static bool set_parameters(struct shell *shell, const struct options *options)
 {
@@ -236,23 +217,14 @@ static void run_all(struct shell *shell, const struct options *options)
 
 static int run_database(struct shell *shell, const struct options *options)
 {
-    unsigned flags = options->open_flags;
-    if (!(flags & VDBQ_OPEN_READ_ONLY))
-        flags |= VDBQ_OPEN_CREATE;
-    enum vdbq_status status = vdbq_open(shell->path, flags, &shell->db);
-    if (status != VDBQ_OK)
-        return fail_open(shell, status);
-    if (!set_options(shell, options))
-        return EXIT_USAGE;
-    if (!set_parameters(shell, options))
+    shell->options = options;
+    if (!shell_connection_open(shell, 0, NULL)
+        || !set_parameters(shell, options))
         return shell->status;
     if (options->selftest)
         return run_report(shell, vdbq_selftest);
     if (options->tune)
         return run_report(shell, vdbq_tune);
-    vdbq_on_file(shell->db, shell_file_read, shell);
-    if (shell->bar)
-        vdbq_on_progress(shell->db, shell_bar_step, shell);
     run_all(shell, options);
     return shell->status;
 }
@@ -266,6 +238,6 @@ static int run(struct shell *shell, const struct options *options)
     if (options->devices)
         return tell_devices(shell);
     int status = run_database(shell, options);
-    vdbq_close(shell->db);
+    shell_connections_close(shell);
     return status;
 }
