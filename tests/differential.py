@@ -19,7 +19,7 @@ import sys
 import time
 
 from differential.checks import CHECKS, Case, Difference, parted
-from differential.engines import OTHER, Died, DuckDB, Refused, Sqlite, Vdbq
+from differential.engines import OTHER, Died, DuckDB, Refused, Sqlite, Vdbq, some_settings
 from differential.joins import Joins
 from differential.nodes import Node, listed
 from differential.queries import Queries, Relation
@@ -27,12 +27,6 @@ from differential.reduce import Reducer, difference
 from differential.tables import COLUMNS, column_node, random_tables
 
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
-SETTINGS = {'VDBQ_TABLET_ROWS': ('0', '1', '2', '63', '64', '65'),
-            'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
-            'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached'),
-            'VDBQ_STEPS': ('auto', 'auto', 'device', 'host')}
-# Of devices other than 'host', besides.
-DEVICE_SETTINGS = {'VDBQ_DEVICE_MEMORY': ('64K', '1M', '1G', '1G'), 'VDBQ_CORES': ('1', '2')}
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
 KEPT_MAX = 70  # rows of a table after changes
 
@@ -84,8 +78,7 @@ class Run:
 
     def some(self, device, before=''):
         """Some settings of a shell."""
-        known = SETTINGS if device == 'host' else SETTINGS | DEVICE_SETTINGS
-        return tuple((before + name, self.rng.choice(values)) for name, values in known.items())
+        return tuple((before + name, value) for name, value in some_settings(self.rng, device))
 
     def relations(self):
         return [Relation(t.name, [column_node(c) for c in t.columns], len(t.rows))

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""One random history, made step by step while sqlite3 follows, so that each
+step fits what the database then is."""
+from .changing import ROWS_MANY, Changes, Schema, Values, column_node
+from .engines import some_settings
+from .history import Step
+from .nodes import Node
+from .queries import renamed
+
+CASTS = (('a0',), ('a0',), ('a0', 'a1'), ('a0', 'b0'), ('a0', 'a1', 'b0'))
+ROWS_OF_TABLETS = ('0', '1', '2', '3', '7', '16', '31', '63', '64', '65')
+BEGIN = Node({'': 'BEGIN', 'sqlite': 'BEGIN IMMEDIATE'})
+TABLES_MAX, VIEWS_MAX, INDEXES_MAX = 6, 3, 4
+
+
+class Story:
+    """Steps of several parties. A party in a transaction sees `draft`, all
+    others what is committed."""
+
+    def __init__(self, rng, history, options):
+        self.rng, self.history, self.options = rng, history, options
+        self.cast = rng.choice(CASTS)
+        self.party, self.writer = self.cast[0], None
+        self.committed, self.draft = Schema(), None
+        self.values, self.steps = Values(rng), []
+
+    def run(self, length):
+        """Makes and runs that many steps."""
+        for process in dict.fromkeys(party[0] for party in self.cast):
+            self.do(self.opening(process))
+        while len(self.steps) < length:
+            self.next()
+        if self.writer:
+            self.end_transaction('COMMIT')
+        self.look_everywhere()
+        self.history.flush()
+
+    # ---------------------------------------------------------------- steps --
+
+    def do(self, step):
+        self.steps.append(step)
+        return self.history.step(step)
+
+    def change(self, node):
+        return self.do(Step('change', self.party, node))
+
+    def opening(self, process):
+        settings = dict(some_settings(self.rng, self.options.device))
+        settings['VDBQ_TABLET_ROWS'] = self.rng.choice(ROWS_OF_TABLETS)
+        return Step('open', f'{process}0', settings=tuple(settings.items()))
+
+    @property
+    def schema(self):
+        """What the party at hand sees."""
+        return self.draft if self.writer == self.party else self.committed
+
+    def count(self, name):
+        """Rows of a table or view as the party at hand sees it."""
+        return self.history.peers.run(self.party, f'SELECT count(*) FROM {name}')[0][0]
+
+    def changes(self):
+        return Changes(self.rng, self.values, self.schema, self.count)
+
+    def next(self):
+        """One thing that somebody does."""
+        if self.rng.random() < 0.12:
+            self.party = self.rng.choice(self.cast)
+        chance = self.rng.random()
+        if not self.schema.tables:
+            self.create_table() if self.may_write() else self.end_other()
+        elif chance < 0.003:
+            self.come_and_go()
+        elif chance < 0.13:
+            self.transaction()
+        elif self.writer not in (None, self.party) and chance < 0.9:
+            self.query()
+        elif chance < 0.20:
+            self.change_schema()
+        elif chance < 0.72:
+            self.change_rows()
+        else:
+            self.query()
+
+    def may_write(self):
+        return self.writer in (None, self.party)
+
+    def end_other(self):
+        """Nobody else can do anything useful."""
+        self.party = self.writer
+        self.end_transaction(self.rng.choice(('COMMIT', 'ROLLBACK')))
+
+    # ---------------------------------------------------------- transactions --
+
+    def transaction(self):
+        if self.writer is None:
+            if self.change(BEGIN):
+                self.writer, self.draft = self.party, self.committed.copy()
+        elif self.writer == self.party:
+            self.end_transaction(self.rng.choice(('COMMIT', 'COMMIT', 'ROLLBACK')))
+        else:
+            self.change(self.rng.choice((BEGIN, Node('COMMIT'))))
+
+    def end_transaction(self, word):
+        self.party = self.writer
+        if self.change(Node(word)) and word == 'COMMIT':
+            self.committed = self.draft
+        self.writer = self.draft = None
+        self.look_everywhere()
+
+    def lose(self, process):
+        """What a process had not committed when it ended is gone."""
+        if self.writer and self.writer[0] == process:
+            self.writer = self.draft = None
+
+    def come_and_go(self):
+        """A process ends, or dies in the middle of a statement, and comes again."""
+        process = self.party[0]
+        if self.rng.random() < 0.5:
+            self.do(Step('quit', self.party))
+            self.do(self.opening(process))
+            self.lose(process)
+        else:
+            self.die(process)
+        self.look_everywhere()
+
+    def die(self, process):
+        node = Node('COMMIT') if self.writer == self.party and self.rng.random() < 0.5 else \
+            self.row_change()
+        commits = node.template == 'COMMIT'
+        step = Step('kill', self.party, node, settings=self.opening(process).settings,
+                    delay=self.rng.choice((0, 0.0002, 0.0005, 0.001, 0.002)))
+        if self.do(step) and commits:
+            self.committed = self.draft
+        self.lose(process)
+
+    # --------------------------------------------------------------- changes --
+
+    def row_change(self):
+        changes, chance = self.changes(), self.rng.random()
+        if chance < 0.5:
+            return changes.insert()
+        return changes.update() if chance < 0.8 else changes.delete()
+
+    def change_rows(self):
+        self.change(self.row_change())
+        if self.rng.random() < 0.4:
+            self.query()
+        for name in list(self.schema.tables):
+            if self.rng.random() < 0.1 and self.count(name) > ROWS_MANY:
+                self.change(self.changes().delete(self.schema.tables[name]))
+
+    def query(self):
+        what, node, letters = self.changes().query()
+        self.do(Step(what, self.party, node, letters))
+
+    def look_everywhere(self):
+        """All tables, as all parties see them."""
+        before = self.party
+        for self.party in self.cast:
+            for shape in list(self.schema.tables.values()):
+                what, node, letters = Changes.whole(shape)
+                self.do(Step(what, self.party, node, letters))
+        self.party = before
+
+    # ---------------------------------------------------------------- schema --
+
+    def change_schema(self):
+        if not self.may_write():
+            return
+        schema, chance = self.schema, self.rng.random()
+        if chance < 0.3 and len(schema.tables) < TABLES_MAX:
+            self.create_table()
+        elif chance < 0.45:
+            self.drop_table()
+        elif chance < 0.6 and len(schema.views) < VIEWS_MAX:
+            self.create_view()
+        elif chance < 0.7 and schema.views:
+            name = self.rng.choice(list(schema.views))
+            if self.change(Node(f'DROP VIEW {name}')):
+                del schema.views[name]
+        elif chance < 0.9 and len(schema.indexes) < INDEXES_MAX:
+            self.create_index()
+        elif schema.indexes:
+            self.drop_index(self.rng.choice(list(schema.indexes)))
+
+    def free_name(self, letter, known):
+        free = [f'{letter}{i}' for i in range(9) if f'{letter}{i}' not in known]
+        return self.rng.choice(free[:3])
+
+    def create_table(self):
+        schema, changes = self.schema, self.changes()
+        name = self.free_name('t', schema.tables)
+        node, shape = changes.new_table_as(name) if schema.tables and self.rng.random() < 0.4 \
+            else changes.new_table(name, self.options.columns)
+        if self.change(node):
+            schema.tables[name] = shape
+
+    def drop_table(self):
+        """Views may be over it: they go first."""
+        schema = self.schema
+        for view in list(schema.views):
+            self.change(Node(f'DROP VIEW {view}'))
+            del schema.views[view]
+        name = self.rng.choice(list(schema.tables))
+        if self.change(Node(f'DROP TABLE {name}')):
+            del schema.tables[name]
+            schema.indexes = {i: about for i, about in schema.indexes.items()
+                              if about[0] != name}
+
+    def create_view(self):
+        schema = self.schema
+        name = self.free_name('v', schema.views)
+        node, columns = self.changes().new_view(name)
+        if self.change(node):
+            schema.views[name] = [renamed(c, c.template) for c in columns]
+            if self.count(name) > 1000:
+                self.change(Node(f'DROP VIEW {name}'))
+                del schema.views[name]
+
+    def create_index(self):
+        schema = self.schema
+        name = self.free_name('x', schema.indexes)
+        node, shape, unique = self.changes().new_index(name)
+        if self.change(node):
+            schema.indexes[name] = (shape.name, unique)
+            if unique:
+                schema.tables[shape.name] = shape.indexed((*shape.unique, unique))
+
+    def drop_index(self, name):
+        schema = self.schema
+        if self.change(Node(f'DROP INDEX {name}')):
+            table, unique = schema.indexes.pop(name)
+            if unique:
+                kept = list(schema.tables[table].unique)
+                kept.remove(unique)
+                schema.tables[table] = schema.tables[table].indexed(tuple(kept))
