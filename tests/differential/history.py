@@ -24,7 +24,7 @@ BATCH = 100      # statements that a shell gets at once
 PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     ('constraint', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow'),
-    ('busy', 'is locked|is writing to it'),
+    ('busy', 'is locked|been writing to it'),
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),
     ('exists', 'already exists|there is an? .* already'),
     ('unknown', 'no such|no index "'),
@@ -78,9 +78,10 @@ class Shell:
         self.lines, self.tokens, self.room = [], [], b''
         command = [*shlex.split(options.binary), '--batch', '--no-sync', '--mode', 'quote',
                    '--device', options.device, path]
+        environment = dict(os.environ, VDBQ_TIMEOUT='0') | dict(settings)
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=dict(os.environ) | dict(settings), bufsize=0, start_new_session=True)
+            env=environment, bufsize=0, start_new_session=True)
         self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self.input, False)
 
