@@ -188,7 +188,7 @@ def case_csv(folder):
     rows = list(csv.reader(io.StringIO(result.out)))
     assert rows[0] == ['id', 'x', 'y', 'b'] and rows[2] == ['2', '0.1', '', '-1'], rows
     result = run(folder, '--no-header', '-c', TABLE, '-c', 'select x from t')
-    expect(result, 0, '0.5\n0.1\n""\n')
+    expect(result, 0, '0.5\n0.1\n\n')
 
 
 def case_other_formats(folder):
@@ -521,7 +521,7 @@ def case_program(folder):
 def case_texts_in_every_format(folder):
     sql = "select 'a|b' || char(10) || 'c\\d' || char(9) as \"x|y\", '007' as n, '\"' as q"
     for mode, expected in (
-            ('csv', 'x|y,n,q\n"a|b\nc\\d\t",007,""""\n'),
+            ('csv', '"x|y",n,q\n"a|b\nc\\d\t",007,""""\n'),
             ('json', '[{"x|y":"a|b\\nc\\\\d\\t","n":"007","q":"\\""}]\n'),
             ('markdown', '| x\\|y | n | q |\n|---|---|---|\n| a\\|b<br>c\\d  | 007 | " |\n'),
             ('tabs', 'x|y\tn\tq\na|b\\nc\\\\d\\t\t007\t"\n'),
@@ -666,7 +666,12 @@ def case_import_bad_values(folder):
         ('a,b\n1,2\n3,4,5\n', 'a.csv:3:1', '3 fields where 2 are expected'),
         ('a,b\n1,"2\n3,4\n', 'a.csv:2:4', 'never ends'),
         ('a,b\n1,"2"x\n3,4\n', 'a.csv:2:5', 'follows the quote'),
-        ('a,b\n', 'a.csv', 'no rows to take types from'),
+        ('a,b\n1,"2\n"\n3,4\r5\n', 'a.csv:4:4', 'a carriage return without a line feed'),
+        ('a;b\n1;2\n3\n4;5\n', 'a.csv:3:1', '1 field where 2 are expected'),
+        (b'\x1f\x8b\x08', 'a.csv', 'is compressed by gzip: only CSV is read'),
+        ('a,b\n'.encode('utf-16'), 'a.csv', 'is UTF-16'),
+        (b'a\0,b\n1,2\n', 'a.csv', 'the first line holds a NUL byte'),
+        (b'a,b\xe4\n1,2\n', 'a.csv', 'the name of column 2 is not UTF-8'),
         ('', 'a.csv', 'the file is empty'),
     ]
     for text, place, message in cases:
@@ -753,12 +758,12 @@ def case_import_round_trip(folder):
 def case_import_infers_types(folder):
     columns = [
         ('INTEGER', ['1', '', '"-7"']), ('BIGINT', ['1', '3000000000', '""']),
-        ('DOUBLE', ['1', '0.5', '']), ('DOUBLE', ['inf', 'nan', '99999999999999999999']),
+        ('DOUBLE', ['1', '0.5', '']), ('DOUBLE', ['inf', 'nan', '99999999999999999999.0']),
         ('DATE', ['2024-02-29', '', '2024-3-1']),
         ('TIMESTAMP', ['2024-02-29', '2024-02-29 13:05', '']),
         ('BOOLEAN', ['true', 'FALSE', '']), ('TEXT', ['2024-02-29', '1', '']),
         ('TEXT', ['2024-02-30', '', '']), ('TEXT', ['true', '1', '0']),
-        ('TEXT', ['nan', '7', 'x']), ('TEXT', ['""', '', '""']), ('INTEGER', ['', '', '']),
+        ('TEXT', ['nan', '7', 'x']), ('TEXT', ['""', '', '""']), ('TEXT', ['', '', '']),
         ('TEXT', ['"a,""b"', 'Übergröße', ' c ']), ('TEXT', ['12:30', '1-2-', '10000-01-01']),
     ]
     header = ','.join(f'c{i}' for i in range(len(columns)))
@@ -777,7 +782,10 @@ def case_import_infers_types(folder):
 def case_import_finds_the_header(folder):
     cases = [
         ('a,b\nanna,x\n', 'a,b'), ('1,anna\n2,bob\n', 'c1,c2'), ('id,2020\n1,5\n', 'id,2020'),
-        ('a,2\n', None), ('2024-01-01,x\n2024-01-02,y\n', 'c1,c2'), ('a,\n1,2\n', 'a,c2'),
+        ('a,2\n', 'c1,c2'), ('"a","2"\n', 'a,2'), ('"x","2"\ny,2\n', 'x,2'), ('a,b\n', 'a,b'),
+        ('"1",x\n"2",y\n', 'c1,c2'), ('"1","x"\n"2","y"\n', 'c1,c2'),
+        ('007,x\n008,y\n', 'c1,c2'), ('zip\n007\n', 'zip'),
+        ('2024-01-01,x\n2024-01-02,y\n', 'c1,c2'), ('a,\n1,2\n', 'a,c2'),
     ]
     for text, names in cases:
         write(folder, 'a.csv', text)
@@ -827,6 +835,76 @@ def case_import_round_trip_of_all_types(folder):
     expect(run(folder, 'j.vdb', text=schema + '.import t.csv t\n'), 0, '')
     sums = [run(folder, '-quote', db, 'select * from t').out for db in ('i.vdb', 'j.vdb')]
     assert sums[0] == sums[1] and sums[0].count('\n') >= 840, sums
+
+
+def case_import_keeps_codes(folder):
+    rows = [f'{i},{i},{i},{i},{i}.5' for i in range(1, 200000)]
+    rows.append('1,007,+49123,99999999999999999999,9007199254740993')
+    write(folder, 'a.csv', 'id,zip,phone,long,x\n' + '\n'.join(rows) + '\n')
+    expect(run(folder, 'i.vdb', '-c', '.import a.csv t', '-c', '.schema'), 0,
+           'CREATE TABLE t (id INTEGER, zip TEXT, phone TEXT, long TEXT, x TEXT);\n')
+    expect(run(folder, '-quote', 'i.vdb', "select zip, phone, long, x from t where zip = '007'"),
+           0, "'007','+49123','99999999999999999999','9007199254740993'\n")
+    for value in ('007', '-01', '00.5', '+1', '18446744073709551616', '1e999', '4-4-2', '1e'):
+        write(folder, 'b.csv', f'a,b\n1,{value}\n')
+        expect(run(folder, '-quote', '-c', "select b from 'b.csv'"), 0, f"'{value}'\n")
+    for value in ('0', '-0.5', '0.25', '1e+20', 'inf', '9223372036854775807'):
+        write(folder, 'b.csv', f'a,b\n1,{value}\n')
+        assert "'" not in run(folder, '-list', '-c', "select b from 'b.csv'").out, value
+
+
+def case_import_tells_what_it_found(folder):
+    note = r"^note: a\.csv: separated by ';', quoted by \", names in the first line\n$"
+    write(folder, 'a.csv', 'a;b\n1,5;"x;y"\n')
+    expect(run(folder, '-quote', '-c', '.import a.csv t', '-c', 'select * from t'), 0,
+           "'1,5','x;y'\n", note)
+    expect(run(folder, '-quote', '-c', "select * from 'a.csv' where b = 'x;y'"), 0,
+           "'1,5','x;y'\n", note)
+    expect(run(folder, '-quote', '-c', ".csv --delimiter ; --quote ''",
+               '-c', "select b from 'a.csv'"), 1, '', '3 fields where 2 are expected')
+    expect(run(folder, '-quote', '-c', '.csv --no-header --delimiter ;', '-c', '.csv',
+               '-c', "select c2 from 'a.csv'", '-c', '.csv auto', '-c', '.csv'), 0,
+           "delimiter ;, quote auto, header no\n'b'\n'x;y'\n"
+           'delimiter auto, quote auto, header auto\n')
+    expect(run(folder, '-c', '.csv --key a'), 1, '', 'usage: .csv')
+    write(folder, 'a.csv', "'a|b'|'it''s'\n'c'|'d'\n")
+    expect(run(folder, '-quote', '-c', '.import --no-header a.csv t', '-c', 'select * from t'), 0,
+           "'a|b','it''s'\n'c','d'\n", r"separated by '\|', quoted by ', no names")
+    write(folder, 'a.tsv', 'a\tb\n1\t"x\ty"\n')
+    expect(run(folder, '-quote', '-c', "select b from 'a.tsv'"), 0, "'x\ty'\n")
+    write(folder, 'a.json', '[{"a":1}]\n')
+    expect(run(folder, '-c', "select * from 'a.json'"), 1, '', r'a\.json: only CSV is read')
+
+
+def case_single_column_round_trip(folder):
+    setup = ("create table t (s text); "
+             "insert into t values (null), (''), ('x'), (null), ('\"'), (''), (null);")
+    expect(run(folder, 's.vdb', setup), 0)
+    expect(run(folder, 's.vdb', "copy t to 's.csv'"), 0)
+    expected = run(folder, '-quote', 's.vdb', 'select * from t').out
+    assert expected.count('NULL') == 3, expected
+    expect(run(folder, '-quote', '-c', "select * from 's.csv'"), 0, expected)
+    expect(run(folder, '-quote', '-c', '.import s.csv t', '-c', 'select * from t'), 0, expected)
+    expect(run(folder, '-quote', '-c', setup.split(';')[0], '-c', '.import s.csv t',
+               '-c', 'select * from t'), 0, expected)
+    expect(run(folder, 's.vdb', "copy (select s from t where 0) to 'e.csv'"), 0)
+    expect(run(folder, '-quote', '-c', "select count(*), max(s) from 'e.csv'"), 0, '0,NULL\n')
+
+
+def case_copy_endings(folder):
+    sql = 'copy (select 1 as a, \'x\ty,"\' as b) to '
+    for name, text in (('o.tsv', 'a\tb\n1\t"x\ty,"""\n'), ('o.CSV', 'a,b\n1,"x\ty,"""\n'),
+                       ('o.jsonl', '{"a":1,"b":"x\\ty,\\""}\n'),
+                       ('o.md', '| a | b |\n|--:|---|\n| 1 | x y," |\n')):
+        expect(run(folder, '-c', f"{sql}'{name}'"), 0, '')
+        with open(os.path.join(folder, name), encoding='utf-8') as file:
+            found = file.read()
+        assert found == text, found
+    for name in ('o.parquet', 'o', 'o.csv.gz', 'o.csv.', '.csv.d/o', 'o.xlsx', 'o.db'):
+        expect(run(folder, '-c', f"{sql}'{name}'"), 1, '', r'no format has that ending\nhint: .*'
+               r'\.csv, \.tsv, \.json, \.jsonl or \.md')
+    assert sorted(os.listdir(folder)) == ['o.CSV', 'o.jsonl', 'o.md', 'o.tsv'], os.listdir(folder)
+    expect(run(folder, '-quote', '-c', "select * from 'o.tsv'"), 0, "1,'x\ty,\"'\n")
 
 
 def case_import_usage(folder):

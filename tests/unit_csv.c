@@ -244,7 +244,7 @@ static const char *read_all(const char *text, char delimiter)
 {
     static char room[1024];
     char field_room[256];
-    struct csv_reader reader = { text, text + strlen(text), delimiter };
+    struct csv_reader reader = { text, text + strlen(text), delimiter, '"', false };
     struct csv_field field;
     char *at = room;
     while (csv_record(&reader)) {
@@ -280,17 +280,80 @@ static void records(void **unused)
     assert_string_equal(read_all("\"\"\"\"", ','), "[\"]|");
     assert_string_equal(read_all("1,\"2", ','), "open");
     assert_string_equal(read_all("\"1\"2,3", ','), "stray");
+    assert_string_equal(read_all("5\",\"a\"\n", ','), "[5\"][a]|");
+}
+
+/* An empty line is a record where records have one field, and only there. */
+static void single_records(void **unused)
+{
+    const char *text = "\na\n\r\n\"\"\n\n";
+    struct csv_reader reader = { text, text + strlen(text), ',', '"', true };
+    struct csv_field field;
+    unsigned records = 0, empty = 0, quoted = 0;
+    (void)unused;
+    for (; csv_record(&reader); records++) {
+        assert_int_equal(csv_next(&reader, &field), CSV_LAST);
+        empty += !field.length;
+        quoted += field.quote != 0;
+    }
+    assert_int_equal(records, 5);
+    assert_int_equal(empty, 4);
+    assert_int_equal(quoted, 1);
+}
+
+/* What a text is separated and quoted by. */
+static void sniffs(void **unused)
+{
+    static const struct {
+        const char *text;
+        char delimiter, quote;
+    } cases[] = {
+        { "", ',', '"' },
+        { "a\nb\n", ',', '"' },
+        { "a,b\n1,2\n", ',', '"' },
+        { "a;b\n1;2\n", ';', '"' },
+        { "a|b\n1|2", '|', '"' },
+        { "a\tb\n1\t2\n", '\t', '"' },
+        { "1,5;2,5\n3,5;4,5\n", ';', '"' },
+        { "x;y\n1,5;2,5\n", ';', '"' },
+        { "\"a;b\",c\n\"d;e\",f\n", ',', '"' },
+        { "\"a\";\"b, c\"\n\"d\";\"e\"\n", ';', '"' },
+        { "'a','b, c'\n'd','e'\n", ',', '\'' },
+        { "'a';1\n'it''s';2\n", ';', '\'' },
+        { "'tis,a\n'twas,b\n", ',', '"' },
+        { "\"it's\",'x'\n\"b\",'y'\n", ',', '"' },
+        { "a,b\n1,2\n3\n4,5\n", ',', '"' },
+        { "a;b\n1;2\n3\n4;5\n", ';', '"' },
+        { "hello; world\nmore\nand more\n", ',', '"' },
+        { "a;b\n\"x\n;y\";2\n", ';', '"' },
+        { "a,b\n\"open,1\n", ',', '"' },
+        { "d;t\n1;x, y\n2;z\n", ';', '"' },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *text = cases[i].text;
+        struct csv_dialect found = csv_sniff(
+            text, text + strlen(text), (struct csv_dialect){ 0 }, ',');
+        assert_int_equal(found.delimiter, cases[i].delimiter);
+        assert_int_equal(found.quote, cases[i].quote);
+    }
+    struct csv_dialect asked = { '|', CSV_UNQUOTED };
+    const char *text = "a;b\n1;2\n";
+    asked = csv_sniff(text, text + strlen(text), asked, ',');
+    assert_int_equal(asked.delimiter, '|');
+    assert_int_equal(asked.quote, CSV_UNQUOTED);
 }
 
 /* However a text is cut, the chunks are whole records. */
 static void splits(void **unused)
 {
     static const char text[] =
-        "a,b\n1,\"x\ny\"\n\"p\"\"\n\",2\n3,4\n\n5,\"\"\n6,7";
+        "a,b\n1,\"x\ny\"\n\"p\"\"\n\",2\n3,4\n\n5,\"\"\n6,7\n5\" nail,\"a\nb\"\n"
+        "\"\",8\"\n\"\n\",c";
     (void)unused;
     for (size_t size = 1; size < sizeof text; size++) {
         char whole[512] = "";
-        struct csv_reader reader = { text, text + strlen(text), ',' };
+        struct csv_reader reader = { text, text + strlen(text), ',', '"', false };
         while (reader.at < reader.end) {
             const char *end = csv_split(&reader, size);
             char part[sizeof text];
@@ -307,20 +370,20 @@ static void splits(void **unused)
 static void undoubles(void **unused)
 {
     const char *text = "\"\"\"a\"\"\"\"b\"\"\",\"\",,c";
-    struct csv_reader reader = { text, text + strlen(text), ',' };
+    struct csv_reader reader = { text, text + strlen(text), ',', '"', false };
     struct csv_field field;
     char room[32];
     (void)unused;
     assert_int_equal(csv_next(&reader, &field), CSV_MORE);
-    assert_true(field.quoted && field.doubled);
+    assert_true(field.quote && field.doubled);
     assert_int_equal(csv_undouble(&field, room), 6);
     assert_memory_equal(room, "\"a\"\"b\"", 6);
     assert_int_equal(csv_next(&reader, &field), CSV_MORE);
-    assert_true(field.quoted && !field.doubled && field.length == 0);
+    assert_true(field.quote && !field.doubled && field.length == 0);
     assert_int_equal(csv_next(&reader, &field), CSV_MORE);
-    assert_true(!field.quoted && field.length == 0);
+    assert_true(!field.quote && field.length == 0);
     assert_int_equal(csv_next(&reader, &field), CSV_LAST);
-    assert_true(!field.quoted);
+    assert_true(!field.quote);
     assert_int_equal(csv_undouble(&field, room), 1);
 }
 
@@ -389,6 +452,8 @@ int main(void)
         cmocka_unit_test(kinds),
         cmocka_unit_test(ranges),
         cmocka_unit_test(records),
+        cmocka_unit_test(single_records),
+        cmocka_unit_test(sniffs),
         cmocka_unit_test(splits),
         cmocka_unit_test(undoubles),
         cmocka_unit_test(positions),

@@ -7,6 +7,7 @@
 #define VDBQ_TOOLS_SHELL_H
 
 #include "api/vdbq.h"
+#include "io/csv.h"
 #include "io/format.h"
 #include "io/out.h"
 
@@ -71,6 +72,9 @@ struct shell {
     bool bar_drawn;             /* it stands on the terminal                */
     struct shell_parameter *parameter;
     unsigned parameters;
+    struct csv_dialect dialect; /* of files in FROM, as far as it was set   */
+    int file_header;            /* likewise: names in the first line: 1, 0;
+                                   -1: look                                 */
     struct shell_file *file;
     unsigned files;
     const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
@@ -127,9 +131,17 @@ bool shell_command(struct shell *shell, const struct place *place,
 const char *shell_command_name(void *context, unsigned index);
 /* Names of the tables and views likewise. */
 const char *shell_table_name(void *context, unsigned index);
-/* `arguments` counts the words after the command. */
+/* shell_import.c; `arguments` counts the words after the command. */
 bool shell_import(struct shell *shell, const struct place *place,
                   unsigned arguments, char **argument);
+/* .csv: how files in FROM are read. */
+bool shell_csv(struct shell *shell, const struct place *place,
+               unsigned arguments, char **argument);
+/* Tells what a file was read as, where a person looks on or could be
+ * surprised. */
+struct import_report;
+void shell_import_note(struct shell *shell, const char *file,
+                       const struct import_report *report);
 
 /* shell_connection.c: several connections to the database, by number. Opens
  * one with the options of the command line, and makes it the one that

@@ -33,6 +33,7 @@ struct command {
 };
 
 static bool run_connection(struct shell *shell, const struct call *call);
+static bool run_csv(struct shell *shell, const struct call *call);
 static bool run_device(struct shell *shell, const struct call *call);
 static bool run_devices(struct shell *shell, const struct call *call);
 static bool run_headers(struct shell *shell, const struct call *call);
@@ -60,6 +61,9 @@ static const struct command commands[] = {
       0, 2, NULL },
     { ".cores", "[N]", "compute units of the device to use; 0: all",
       run_option, 0, 1, "cores" },
+    { ".csv", "[auto|OPTIONS]", "how FROM 'file.csv' reads files: --delimiter "
+      "C,\n--quote C, --header, --no-header; auto looks at each",
+      run_csv, 0, ARGUMENTS_MAX, NULL },
     { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
       run_device, 0, 1, "device" },
     { ".devicememory", "[SIZE]", "device memory for tablets that stay there; "
@@ -76,7 +80,8 @@ static const struct command commands[] = {
     { ".help", "[COMMAND]", "lists the commands", run_help, 0, 1, NULL },
     { ".import", "[OPTIONS] FILE TABLE",
       "CSV into a table, which is made where it is not there;\n"
-      "--header, --no-header, --delimiter C, --key COLUMN,\n"
+      "--header, --no-header, --delimiter C, --quote C (found\n"
+      "where they are not given), --key COLUMN,\n"
       "--types TYPE,TYPE,...; the file - is standard input",
       run_import, 0, ARGUMENTS_MAX, NULL },
     { ".map", "[on|off]", "reads numbers where they lie in the file",
@@ -343,6 +348,11 @@ static bool run_connection(struct shell *shell, const struct call *call)
 {
     return shell_connection_command(shell, call->place, call->count,
                                     call->argument);
+}
+
+static bool run_csv(struct shell *shell, const struct call *call)
+{
+    return shell_csv(shell, call->place, call->count, call->argument);
 }
 
 static bool run_import(struct shell *shell, const struct call *call)

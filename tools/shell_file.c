@@ -87,11 +87,9 @@ static enum vdbq_status fail_import(vdbq *files, const char *name,
 static enum vdbq_status import(struct shell *shell, vdbq *files,
                                const char *name)
 {
-    size_t length = strlen(name);
-    bool tabs = length > 4 && strcasecmp(name + length - 4, ".tsv") == 0;
     struct import_params params = {
-        .db = files, .file = name, .table = name, .header = -1,
-        .delimiter = tabs ? '\t' : ',',
+        .db = files, .file = name, .table = name,
+        .header = shell->file_header, .dialect = shell->dialect,
         .progress = shell_bar_step, .context = shell,
     };
     struct import_report report;
@@ -99,8 +97,10 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
     import_csv(&params, &report);
     shell_bar_clear(shell);
     shell_bar_start(shell, "rows");
-    return report.status == VDBQ_OK ? VDBQ_OK
-                                    : fail_import(files, name, &report);
+    if (report.status != VDBQ_OK)
+        return fail_import(files, name, &report);
+    shell_import_note(shell, name, &report);
+    return VDBQ_OK;
 }
 
 /* Notes what the file was when it was read. */
@@ -188,10 +188,11 @@ static int close_target(struct target *target, bool complete)
     return problem;
 }
 
-/* The format that the file's ending asks for. */
+/* The format that the file's ending asks for; NULL: none does. */
 static const struct format *format_of(const char *name)
 {
     static const char *const endings[][2] = {
+        { ".csv", "csv" }, { ".tsv", "tsv" }, { ".tab", "tsv" },
         { ".json", "json" }, { ".jsonl", "jsonlines" },
         { ".ndjson", "jsonlines" }, { ".md", "markdown" },
     };
@@ -199,19 +200,55 @@ static const struct format *format_of(const char *name)
     for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i][0]) == 0)
             return format_find(endings[i][1]);
-    return format_find("csv");
+    return NULL;
 }
 
-static enum vdbq_status write_rows(vdbq_query *query, const char *name,
+/* What is no plain file, as a terminal or a pipe, takes CSV. */
+static const struct format *choose_format(const char *name)
+{
+    struct stat facts;
+    const struct format *format = format_of(name);
+    if (!format && stat(name, &facts) == 0 && !S_ISREG(facts.st_mode))
+        return format_find("csv");
+    return format;
+}
+
+static bool is_compressed(const char *name)
+{
+    static const char *const endings[] = { ".gz", ".zst", ".bz2", ".xz",
+                                           ".lz4", ".zip" };
+    const char *dot = strrchr(name, '.');
+    for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+static enum vdbq_status fail_ending(struct shell *shell,
+                                    const struct place *place,
+                                    const char *name)
+{
+    shell_fail(shell, place, VDBQ_UNKNOWN,
+               is_compressed(name)
+                   ? "files are written as they are: .csv, .tsv, .json, "
+                     ".jsonl or .md; compress it then"
+                   : "the ending of the file's name chooses: .csv, .tsv, "
+                     ".json, .jsonl or .md",
+               "COPY TO '%s': no format has that ending", name);
+    return VDBQ_UNKNOWN;
+}
+
+static enum vdbq_status write_rows(vdbq_query *query,
+                                   const struct format *format,
                                    struct out *out, uint64_t *rows)
 {
-    const struct format_style style = { .header = 1 };
+    const struct format_style style = { .header = 1, .quote_names = true };
     struct vdbq_batch batch;
     struct format_result result;
     enum vdbq_status status = vdbq_query_batch(query, &batch);
     if (status != VDBQ_OK)
         return status;
-    if (!format_begin(&result, format_of(name), &style, out, query))
+    if (!format_begin(&result, format, &style, out, query))
         return VDBQ_NO_MEMORY;
     while (status == VDBQ_OK && batch.rows && !out->error) {
         *rows += batch.rows;
@@ -238,24 +275,27 @@ enum vdbq_status shell_file_write(struct shell *shell,
     struct target target = { .name = vdbq_query_copy_file(query) };
     struct out out = { 0 };
     uint64_t rows = 0;
+    const struct format *format = choose_format(target.name);
+    *told = true;
+    if (!format)
+        return fail_ending(shell, place, target.name);
     open_target(&target);
     if (target.fd < 0 || !out_open(&out, target.fd)) {
-        *told = true;
         fail_write(shell, place, &target, errno);
         free(target.beside);
         return VDBQ_IO;
     }
-    enum vdbq_status status = write_rows(query, target.name, &out, &rows);
+    enum vdbq_status status = write_rows(query, format, &out, &rows);
     out_flush(&out);
     int problem = out.error;
     out_close(&out);
     int closing = close_target(&target, status == VDBQ_OK && !problem);
     problem = problem ? problem : closing;
     if (status == VDBQ_OK && problem) {
-        *told = true;
         fail_write(shell, place, &target, problem);
         return VDBQ_IO;
     }
+    *told = false;
     if (status == VDBQ_OK)
         tell_rows(shell, target.name, rows);
     return status;

@@ -1,10 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* .import: its options, and the report of what happened. */
+/*
+ * .import and .csv: the options by which files are read, and the report of
+ * what happened.
+ */
 #include "shell.h"
 
 #include "io/import.h"
 
 #include <string.h>
+
+/* One byte that is no line end and no part of UTF-8, or a tab as \t. */
+static bool is_delimiter(const char *value)
+{
+    return strcmp(value, "\\t") == 0
+        || (strlen(value) == 1 && !strchr("\r\n\"", *value)
+            && (unsigned char)*value < 0x80);
+}
+
+static bool is_quote(char quote)
+{
+    return quote != '\r' && quote != '\n' && (unsigned char)quote < 0x80;
+}
 
 /* Takes one option; `taken` counts the arguments it used. False: it is none,
  * or what it needs is missing. */
@@ -21,9 +37,13 @@ static bool take_option(struct import_params *params, unsigned count,
     *taken = 2;
     if (!value)
         return false;
-    if (strcmp(name, "delimiter") == 0) {
-        params->delimiter = strcmp(value, "\\t") == 0 ? '\t' : *value;
-        return strlen(value) == 1 || params->delimiter == '\t';
+    if (strcmp(name, "delimiter") == 0 || strcmp(name, "separator") == 0) {
+        params->dialect.delimiter = strcmp(value, "\\t") == 0 ? '\t' : *value;
+        return is_delimiter(value);
+    }
+    if (strcmp(name, "quote") == 0) {
+        params->dialect.quote = *value ? *value : CSV_UNQUOTED;
+        return strlen(value) <= 1 && is_quote(*value);
     }
     if (strcmp(name, "key") == 0)
         params->key = value;
@@ -39,8 +59,8 @@ static bool fail_usage(struct shell *shell, const struct place *place,
 {
     return shell_fail(shell, place, VDBQ_MISUSE,
                       "usage: .import [--header] [--no-header] "
-                      "[--delimiter C] [--key COLUMN] [--types T,T,...] "
-                      "FILE TABLE", "%s%s",
+                      "[--delimiter C] [--quote C] [--key COLUMN] "
+                      "[--types T,T,...] FILE TABLE", "%s%s",
                       argument ? "unexpected or incomplete: "
                                : "a file and a table are needed",
                       argument ? argument : "");
@@ -80,10 +100,22 @@ static bool fail_import(struct shell *shell, const char *file,
     return false;
 }
 
+void shell_import_note(struct shell *shell, const char *file,
+                       const struct import_report *report)
+{
+    char words[IMPORT_WORDS_ROOM];
+    if (!shell->interactive && !shell->timer && !report->unusual)
+        return;
+    import_describe(report, words);
+    out_print(&shell->err, "note: %s: %s\n", file, words);
+    out_flush(&shell->err);
+}
+
 static void tell(struct shell *shell, const struct import_params *params,
                  const struct import_report *report, int64_t start_ns)
 {
     double seconds = (double)(shell_now_ns() - start_ns) * 1e-9;
+    shell_import_note(shell, params->file, report);
     if (!shell->interactive && !shell->timer)
         return;
     out_print(&shell->err, "%llu rows into %s%s, %.3f s\n",
@@ -109,5 +141,52 @@ bool shell_import(struct shell *shell, const struct place *place,
     if (report.status != VDBQ_OK)
         return fail_import(shell, params.file, &report);
     tell(shell, &params, &report, start_ns);
+    return true;
+}
+
+/* ------------------------------------------------------------------ .csv -- */
+
+static void write_settings(struct shell *shell)
+{
+    const struct csv_dialect dialect = shell->dialect;
+    char delimiter[2] = { dialect.delimiter, 0 };
+    char quote[2] = { dialect.quote > 0 ? (char)dialect.quote : 0, 0 };
+    out_print(&shell->out, "delimiter %s, quote %s, header %s\n",
+              !*delimiter ? "auto" : *delimiter == '\t' ? "\\t" : delimiter,
+              !dialect.quote ? "auto" : *quote ? quote : "none",
+              shell->file_header < 0 ? "auto"
+              : shell->file_header   ? "yes"
+                                     : "no");
+}
+
+static bool fail_csv(struct shell *shell, const struct place *place,
+                     const char *argument)
+{
+    return shell_fail(shell, place, VDBQ_MISUSE,
+                      "usage: .csv [auto] [--delimiter C] [--quote C] "
+                      "[--header] [--no-header]",
+                      "unexpected or incomplete: %s", argument);
+}
+
+bool shell_csv(struct shell *shell, const struct place *place,
+               unsigned arguments, char **argument)
+{
+    struct import_params params = { .dialect = shell->dialect,
+                                    .header = shell->file_header };
+    for (unsigned i = 0, taken = 1; i < arguments; i += taken) {
+        taken = 1;
+        if (strcmp(argument[i], "auto") == 0)
+            params = (struct import_params){ .header = -1 };
+        else if (argument[i][0] != '-' || !argument[i][1]
+                 || !take_option(&params, arguments - i, argument + i, &taken)
+                 || params.key || params.types)
+            return fail_csv(shell, place, argument[i]);
+    }
+    if (!arguments)
+        write_settings(shell);
+    else
+        shell_files_clear(shell);
+    shell->dialect = params.dialect;
+    shell->file_header = params.header;
     return true;
 }

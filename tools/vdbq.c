@@ -87,7 +87,7 @@ static int finish_output(struct shell *shell, int status)
 int main(int count, char **argument)
 {
     static struct options options;
-    struct shell shell = { .status = EXIT_OK };
+    struct shell shell = { .status = EXIT_OK, .file_header = -1 };
     setlocale(LC_CTYPE, "");
     shell_signals_install();
     if (!out_open(&shell.out, STDOUT_FILENO)

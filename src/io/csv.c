@@ -23,8 +23,9 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     const char *at = reader->at, *end = reader->end;
     const char delimiter = reader->delimiter;
     field->bytes = at;
-    field->quoted = field->doubled = false;
-    if (at < end && *at == '"')
+    field->quote = 0;
+    field->doubled = false;
+    if (at < end && reader->quote && *at == reader->quote)
         return quoted_field(reader, field);
     while (at < end && *at != delimiter && *at != '\n')
         at++;
@@ -35,12 +36,12 @@ enum csv_next csv_next(struct csv_reader *reader, struct csv_field *field)
     return next;
 }
 
-/* The closing quote of the field that starts at `at`, or NULL. */
-static const char *closing_quote(const char *at, const char *end,
+/* The closing quote of the field whose text starts at `at`, or NULL. */
+static const char *closing_quote(const char *at, const char *end, char quote,
                                  bool *doubled)
 {
-    while ((at = memchr(at, '"', (size_t)(end - at)))) {
-        if (at + 1 == end || at[1] != '"')
+    while ((at = memchr(at, quote, (size_t)(end - at)))) {
+        if (at + 1 == end || at[1] != quote)
             return at;
         *doubled = true;
         at += 2;
@@ -52,11 +53,11 @@ static enum csv_next quoted_field(struct csv_reader *reader,
                                   struct csv_field *field)
 {
     field->bytes++;
-    field->quoted = true;
     field->length = 0;
-    field->quoted = true;
+    field->quote = reader->quote;
     const char *end = reader->end;
-    const char *quote = closing_quote(field->bytes, end, &field->doubled);
+    const char *quote = closing_quote(field->bytes, end, reader->quote,
+                                      &field->doubled);
     if (!quote)
         return CSV_OPEN;
     field->length = (size_t)(quote - field->bytes);
@@ -73,7 +74,7 @@ static enum csv_next quoted_field(struct csv_reader *reader,
 bool csv_record(struct csv_reader *reader)
 {
     const char *at = reader->at, *end = reader->end;
-    while (at < end) {
+    while (at < end && !reader->single) {
         if (*at == '\n')
             at++;
         else if (*at == '\r' && (at + 1 == end || at[1] == '\n'))
@@ -89,7 +90,7 @@ size_t csv_undouble(const struct csv_field *field, char *room)
 {
     const char *at = field->bytes, *end = at + field->length, *quote;
     char *to = room;
-    while ((quote = memchr(at, '"', (size_t)(end - at)))) {
+    while ((quote = memchr(at, field->quote, (size_t)(end - at)))) {
         memcpy(to, at, (size_t)(quote + 1 - at));
         to += quote + 1 - at;
         at = quote + 2;
@@ -103,37 +104,44 @@ void csv_copy(const struct csv_field *field, char *room, size_t size)
     size_t used = 0;
     for (size_t i = 0; i < field->length && used + 1 < size; i++) {
         room[used++] = field->bytes[i];
-        if (field->doubled && field->bytes[i] == '"')
+        if (field->doubled && field->bytes[i] == field->quote)
             i++;
     }
     room[used] = 0;
 }
 
-/* Whether an odd number of quotes lies between two places. */
-static bool odd_quotes(const char *at, const char *end)
+/* What follows the quote at `at`, outside of quotes: a quoted field begins
+ * there, or the quote is a character. The end where the field never ends. */
+static const char *skip_quote(const struct csv_reader *reader, const char *at)
 {
-    bool odd = false;
-    while (at < end && (at = memchr(at, '"', (size_t)(end - at)))) {
-        odd = !odd;
-        at++;
-    }
-    return odd;
+    bool doubled;
+    bool starts = at == reader->at || at[-1] == '\n'
+               || at[-1] == reader->delimiter;
+    if (!starts)
+        return at + 1;
+    const char *quote =
+        closing_quote(at + 1, reader->end, reader->quote, &doubled);
+    return quote ? quote + 1 : reader->end;
 }
 
 const char *csv_split(const struct csv_reader *reader, size_t size)
 {
-    if ((size_t)(reader->end - reader->at) <= size)
-        return reader->end;
-    const char *at = reader->at + size;
-    bool quoted = odd_quotes(reader->at, at);
-    while (at < reader->end) {
-        char c = *at++;
-        if (c == '"')
-            quoted = !quoted;
-        else if (c == '\n' && !quoted)
-            break;
+    const char *at = reader->at, *end = reader->end;
+    if ((size_t)(end - at) <= size)
+        return end;
+    for (const char *from = at + size, *line = NULL; from < end;) {
+        if (!line || line < from)
+            line = memchr(from, '\n', (size_t)(end - from));
+        if (!line)
+            line = end;
+        const char *quote = reader->quote
+            ? memchr(at, reader->quote, (size_t)(line - at)) : NULL;
+        if (!quote)
+            return line < end ? line + 1 : end;
+        at = skip_quote(reader, quote);
+        from = at > from ? at : from;
     }
-    return at;
+    return end;
 }
 
 void csv_position(const char *start, const char *place, uint64_t *line,

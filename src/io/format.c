@@ -5,6 +5,7 @@
  * costs a copy and a number for each value.
  */
 #include "io/format.h"
+#include "io/import_kind.h"
 #include "io/number.h"
 #include "io/utf8.h"
 
@@ -15,6 +16,8 @@
 static void plain_text(struct out *out, const char *bytes, size_t length);
 static void csv_text(struct out *out, const char *bytes, size_t length);
 static void tabs_text(struct out *out, const char *bytes, size_t length);
+static void doubled(struct out *out, const char *bytes, size_t length,
+                    char quote);
 static void json_text(struct out *out, const char *bytes, size_t length);
 static void quote_text(struct out *out, const char *bytes, size_t length);
 static void markdown_text(struct out *out, const char *bytes, size_t length);
@@ -70,6 +73,11 @@ static const struct format formats[] = {
       .fixed_null = true,
       .begin_row = "", .between = ",", .end_row = "\n", .between_rows = "",
       .text = quote_text, .begin = separated_begin,
+      .batch = stream_batch, .end = stream_end },
+    { .name = "tsv", .meaning = "as csv, with tabs for commas",
+      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
+      .begin_row = "", .between = "\t", .end_row = "\n", .between_rows = "",
+      .text = csv_text, .begin = separated_begin,
       .batch = stream_batch, .end = stream_end },
     { .name = "tabs", .meaning = "values separated by tabs",
       .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
@@ -135,7 +143,7 @@ bool format_begin(struct format_result *result, const struct format *format,
 {
     *result = (struct format_result){
         .format = format, .out = out, .rows_max = style->rows_max,
-        .width_max = style->width_max,
+        .width_max = style->width_max, .quote_names = style->quote_names,
         .prefixes.fd = -1, .cells.fd = -1,
     };
     result->header = style->header < 0 ? format->header : style->header > 0;
@@ -289,14 +297,6 @@ static void json_end(struct format_result *result)
 
 /* --------------------------------------------- what stands before values -- */
 
-/* An empty value alone on its line would read as no row at all. */
-static void keep_lines(struct format_result *result)
-{
-    if (result->columns == 1 && result->format->text == csv_text
-        && !*result->null_text)
-        result->null_text = "\"\"";
-}
-
 static void separator_prefixes(struct format_result *result)
 {
     struct out *prefixes = &result->prefixes;
@@ -307,21 +307,41 @@ static void separator_prefixes(struct format_result *result)
     }
 }
 
+/* Whether all names are quoted, since one of them could be a value. */
+static bool quotes_names(const struct format_result *result)
+{
+    if (!result->quote_names || result->format->text != csv_text)
+        return false;
+    for (unsigned i = 0; i < result->columns; i++) {
+        const char *name = result->names[i];
+        struct csv_field field = { .bytes = name, .length = strlen(name) };
+        if (import_seen(&field) != SEEN_TEXT)
+            return true;
+    }
+    return false;
+}
+
+static void quoted_text(struct out *out, const char *bytes, size_t length)
+{
+    doubled(out, bytes, length, '"');
+}
+
 static void header_row(struct format_result *result)
 {
     const struct format *format = result->format;
+    void (*write)(struct out *out, const char *bytes, size_t length) =
+        quotes_names(result) ? quoted_text : format->text;
     out_text(result->out, format->begin_row);
     for (unsigned i = 0; i < result->columns; i++) {
         if (i)
             out_text(result->out, format->between);
-        format->text(result->out, result->names[i], strlen(result->names[i]));
+        write(result->out, result->names[i], strlen(result->names[i]));
     }
     out_text(result->out, format->end_row);
 }
 
 static void separated_begin(struct format_result *result)
 {
-    keep_lines(result);
     separator_prefixes(result);
     if (result->header)
         header_row(result);
@@ -397,12 +417,17 @@ static void doubled(struct out *out, const char *bytes, size_t length,
     out_char(out, quote);
 }
 
+/* In quotes where a reader may take it for something else: whatever it thinks
+ * that separates values, or quotes them. */
 static void csv_text(struct out *out, const char *bytes, size_t length)
 {
-    bool plain = length > 0;
+    static const char special[256] = {
+        ['\n'] = 1, ['\r'] = 1, ['"'] = 1,
+        [','] = 1, [';'] = 1, ['\t'] = 1, ['|'] = 1,
+    };
+    bool plain = length > 0 && *bytes != '\'';
     for (size_t i = 0; i < length && plain; i++)
-        plain = bytes[i] != ',' && bytes[i] != '"' && bytes[i] != '\n'
-             && bytes[i] != '\r';
+        plain = !special[(unsigned char)bytes[i]];
     if (plain)
         out_bytes(out, bytes, length);
     else

@@ -21,6 +21,9 @@
 struct format_style {
     int header;            /* names above the rows: 1, 0; -1 the format's way */
     const char *null_text; /* for NULL; NULL: the format's own                */
+    bool quote_names;      /* csv, tsv: names that could be values are quoted,
+                              so that who reads them knows the one from the
+                              other                                           */
     uint64_t rows_max;     /* box: rows to show, the rest is counted; 0: all  */
     uint64_t width_max;    /* box: of its lines; values are cut; 0: any width */
 };
@@ -32,6 +35,7 @@ struct format_result {
     size_t *prefix_ends;     /* in `prefixes`, one a column                */
     const char *null_text;   /* for NULL                                   */
     bool header;             /* names are wanted                           */
+    bool quote_names;        /* as in the style                            */
     uint64_t rows;           /* seen so far                                */
     uint64_t rows_max;       /* as in the style                            */
     uint64_t width_max;      /* likewise                                   */

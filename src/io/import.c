@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The import's course, and the words for what can go wrong. Types are found
- * before the table is made, so that a file that does not fit changes nothing;
- * a table that was made for rows that then fail is dropped again.
+ * The import's course. Types are found before the table is made, so that a
+ * file that does not fit changes nothing; a table that was made for rows that
+ * then fail is dropped again.
  */
 #include "io/import_inner.h"
 #include "io/out.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-enum { CHUNK_BYTES = 1 << 20, VALUE_SHOWN = 40 };
+enum { CHUNK_BYTES = 1 << 20 };
+
+struct csv_reader import_reader(const struct import *import,
+                                const char *start, const char *end)
+{
+    int quote = import->dialect.quote;
+    return (struct csv_reader){
+        .at = start, .end = end, .delimiter = import->dialect.delimiter,
+        .quote = quote == CSV_UNQUOTED ? 0 : (char)quote,
+        .single = import->columns == 1 };
+}
 
 /* Cuts the text after the header into chunks of whole records. */
 static enum vdbq_status cut(struct import *import)
@@ -21,8 +31,8 @@ static enum vdbq_status cut(struct import *import)
     import->chunk = calloc(size / CHUNK_BYTES + 1, sizeof *import->chunk);
     if (!import->chunk)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    struct csv_reader reader = { import->body, import->end,
-                                 import->delimiter };
+    struct csv_reader reader = import_reader(import, import->body,
+                                             import->end);
     while (reader.at < reader.end) {
         struct import_chunk *chunk = &import->chunk[import->chunks++];
         chunk->start = reader.at;
@@ -40,24 +50,39 @@ static bool must_infer(const struct import *import)
                              == vdbq_tables(params->db);
 }
 
-static enum vdbq_status infer(struct import *import)
+/* What the file's name lets one expect. */
+static char usual_delimiter(const char *file)
 {
-    if (!import->chunks)
-        return import_fail(import, VDBQ_TYPE,
-                           "name the types: --types INTEGER,FLOAT,...",
-                           "the file has no rows to take types from");
-    return import_infer(import);
+    const char *dot = strrchr(file, '.');
+    return dot && (strcasecmp(dot, ".tsv") == 0 || strcasecmp(dot, ".tab") == 0)
+               ? '\t' : ',';
+}
+
+static void find_dialect(struct import *import)
+{
+    const struct import_params *params = import->params;
+    struct import_report *report = import->report;
+    const char usual = usual_delimiter(params->file);
+    import->dialect = csv_sniff(import->body, import->end, params->dialect,
+                                usual);
+    report->dialect = import->dialect;
+    report->unusual =
+        (!params->dialect.delimiter && report->dialect.delimiter != usual)
+        || (!params->dialect.quote && report->dialect.quote != '"');
 }
 
 static enum vdbq_status run(struct import *import)
 {
     enum vdbq_status status = import_file_open(import);
-    if (status == VDBQ_OK)
+    if (status == VDBQ_OK) {
+        find_dialect(import);
         status = import_head(import);
+        import->report->header = import->header;
+    }
     if (status == VDBQ_OK)
         status = cut(import);
-    if (status == VDBQ_OK && must_infer(import))
-        status = infer(import);
+    if (status == VDBQ_OK && import->chunks && must_infer(import))
+        status = import_infer(import);
     if (status == VDBQ_OK)
         status = import_table(import);
     if (status == VDBQ_OK && import->chunks)
@@ -82,12 +107,24 @@ static void drop(struct import *import)
     import->report->created = false;
 }
 
+void import_describe(const struct import_report *report, char *room)
+{
+    const struct csv_dialect dialect = report->dialect;
+    char delimiter[8] = "tabs", quote[24] = "no quotes";
+    if (dialect.delimiter != '\t')
+        snprintf(delimiter, sizeof delimiter, "'%c'", dialect.delimiter);
+    if (dialect.quote != CSV_UNQUOTED)
+        snprintf(quote, sizeof quote, "quoted by %c", dialect.quote);
+    snprintf(room, IMPORT_WORDS_ROOM, "separated by %s, %s, %s", delimiter,
+             quote, report->header ? "names in the first line"
+                                   : "no names in the first line");
+}
+
 enum vdbq_status import_csv(const struct import_params *params,
                             struct import_report *report)
 {
     struct import import = { .params = params, .report = report };
     *report = (struct import_report){ .status = VDBQ_OK };
-    import.delimiter = params->delimiter ? params->delimiter : ',';
     report->status = run(&import);
     if (report->status != VDBQ_OK) {
         report->rows = 0;
@@ -100,139 +137,4 @@ enum vdbq_status import_csv(const struct import_params *params,
     free(import.chunk);
     import_file_close(&import);
     return report->status;
-}
-
-/* -------------------------------------------------------------- faults -- */
-
-enum vdbq_status import_fail(struct import *import, enum vdbq_status status,
-                             const char *hint, const char *format, ...)
-{
-    struct import_report *report = import->report;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(report->message, sizeof report->message, format, arguments);
-    va_end(arguments);
-    snprintf(report->hint, sizeof report->hint, "%s", hint);
-    return status;
-}
-
-enum vdbq_status import_fail_db(struct import *import)
-{
-    const struct vdbq_error *error = vdbq_error(import->params->db);
-    return import_fail(import, error->status, error->hint, "%s",
-                       error->message);
-}
-
-/* The value as it can be shown: not too long, no control characters, nothing
- * that is not UTF-8. */
-static void show_value(const struct csv_field *field, char *room)
-{
-    struct vdbq_text text;
-    csv_copy(field, room, VALUE_SHOWN + 1);
-    bool utf8 = vdbq_value_parse(VDBQ_TEXT, 0, 0, room, strlen(room), &text);
-    for (char *at = room; *at; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f
-            || (!utf8 && (unsigned char)*at > 0x7f))
-            *at = '?';
-    if (field->length > VALUE_SHOWN)
-        strcat(room, "...");
-}
-
-static const char *range_hint(enum vdbq_type type)
-{
-    switch (type) {
-    case VDBQ_SMALLINT:
-        return "make the column INTEGER";
-    case VDBQ_INTEGER:
-        return "make the column BIGINT";
-    case VDBQ_BIGINT:
-    case VDBQ_FLOAT:
-        return "make the column DOUBLE";
-    case VDBQ_DECIMAL:
-        return "give the column more digits";
-    default:
-        return "";
-    }
-}
-
-/* What to do about a value of another type than its column's. */
-static const char *type_hint(enum vdbq_type type, const struct csv_field *field)
-{
-    bool whole = type == VDBQ_SMALLINT || type == VDBQ_INTEGER
-              || type == VDBQ_BIGINT;
-    if (type == VDBQ_TEXT)
-        return "convert the file: iconv -f LATIN1 -t UTF-8 ...";
-    if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
-        return "dates are written 2024-02-29, times 2024-02-29 13:05:00; "
-               "empty the field for a NULL";
-    return whole && number_kind(field->bytes, field->length) == NUMBER_DOUBLE
-               ? "make the column DOUBLE, or round the value"
-               : "correct the value, or empty the field for a NULL";
-}
-
-static enum vdbq_status fail_value(struct import *import,
-                                   const struct import_fault *fault)
-{
-    const struct import_column *column = &import->column[fault->column];
-    const char *name = vdbq_type_name(column->type);
-    bool text = column->type == VDBQ_TEXT;
-    char value[VALUE_SHOWN + 8];
-    show_value(&fault->field, value);
-    if (fault->kind == FAULT_RANGE)
-        return import_fail(import, VDBQ_RANGE, range_hint(column->type),
-                           "value '%s' in column %s does not fit %s", value,
-                           column->name, name);
-    return import_fail(import, VDBQ_TYPE,
-                       type_hint(column->type, &fault->field),
-                       "value '%s' in column %s is not %s%s", value,
-                       column->name,
-                       text                           ? ""
-                       : column->type == VDBQ_INTEGER ? "an "
-                                                      : "a ",
-                       text ? "UTF-8" : name);
-}
-
-static enum vdbq_status fail_count(struct import *import,
-                                   const struct import_fault *fault)
-{
-    return import_fail(import, VDBQ_TYPE,
-                       fault->kind == FAULT_FEWER
-                           ? "add the missing delimiters; an empty field is "
-                             "a NULL"
-                           : "put a value that holds the delimiter in "
-                             "quotes, or name another one with --delimiter",
-                       "the record has %u field%s where %u are expected",
-                       fault->column, fault->column == 1 ? "" : "s",
-                       import->columns);
-}
-
-static enum vdbq_status fail_quote(struct import *import,
-                                   const struct import_fault *fault)
-{
-    if (fault->kind == FAULT_OPEN)
-        return import_fail(import, VDBQ_TYPE,
-                           "close it; a quote inside is written twice",
-                           "a quoted field starts here and never ends");
-    return import_fail(import, VDBQ_TYPE,
-                       "a quote inside a quoted field is written twice",
-                       "text follows the quote that closes a field");
-}
-
-enum vdbq_status import_fail_at(struct import *import,
-                                const struct import_fault *fault)
-{
-    struct import_report *report = import->report;
-    if (fault->kind == FAULT_MEMORY)
-        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    csv_position(import->text, fault->place, &report->line, &report->column);
-    switch (fault->kind) {
-    case FAULT_MORE:
-    case FAULT_FEWER:
-        return fail_count(import, fault);
-    case FAULT_STRAY:
-    case FAULT_OPEN:
-        return fail_quote(import, fault);
-    default:
-        return fail_value(import, fault);
-    }
 }

@@ -7,6 +7,7 @@
 #define VDBQ_IO_IMPORT_H
 
 #include "api/vdbq.h"
+#include "io/csv.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@ struct import_params {
     vdbq *db;
     const char *file;  /* its path; "-": standard input                  */
     const char *table; /* made where there is none of that name          */
-    char delimiter;    /* 0: a comma                                     */
+    struct csv_dialect dialect; /* what is not known of it is found      */
     int header;        /* the first record holds names: 1, 0; -1: look   */
     const char *key;   /* column that a new table's key is, or NULL      */
     const char *types; /* a new table's types, "INTEGER,FLOAT", or NULL  */
@@ -28,11 +29,19 @@ struct import_report {
     enum vdbq_status status;
     uint64_t rows;      /* appended                                     */
     bool created;       /* the table was made                           */
+    struct csv_dialect dialect; /* of the file                          */
+    bool header;        /* its first record holds names                 */
+    bool unusual;       /* found, and not what the file's name lets one
+                           expect: it is worth telling                  */
     uint64_t line;      /* in the file, from 1; 0: no position          */
     uint64_t column;    /* in bytes, from 1; 0: the line as a whole     */
     char message[600];  /* of the failure, or ""                        */
     char hint[400];     /* what to do about it, or ""                   */
 };
+
+/* What the file was read as, in words: "separated by ';', ...". */
+enum { IMPORT_WORDS_ROOM = 120 };
+void import_describe(const struct import_report *report, char *room);
 
 /* Imports the file; returns report->status. After a failure the database is
  * as it was. Fails with IO, TYPE, RANGE, UNKNOWN (a column), CANCELLED, and

@@ -2,7 +2,8 @@
 /*
  * The text of a CSV file: mapped, since it is read twice and by several
  * threads. What can't be mapped (a pipe) goes to a temporary file without a
- * name first, so that memory holds out whatever the size.
+ * name first, so that memory holds out whatever the size. A file of another
+ * kind is told by its name or its first bytes.
  */
 #include "io/import_inner.h"
 
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,6 +72,60 @@ static int spool(int from)
     return -1;
 }
 
+/* Endings of files that are no CSV, though text. */
+static bool is_other_text(const char *file)
+{
+    static const char *const endings[] = { ".json", ".jsonl", ".ndjson",
+                                           ".md" };
+    const char *dot = strrchr(file, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Bytes that files of other kinds have in front. */
+static const struct magic {
+    const char *bytes;
+    size_t start, length;
+    const char *kind;
+    const char *hint;
+} magics[] = {
+    { "\x1f\x8b", 0, 2, "is compressed by gzip", "gunzip makes it text" },
+    { "\x28\xb5\x2f\xfd", 0, 4, "is compressed by zstd",
+      "unzstd makes it text" },
+    { "1AY&SY", 4, 6, "is compressed by bzip2", "bunzip2 makes it text" },
+    { "\xfd" "7zXZ", 0, 5, "is compressed by xz", "unxz makes it text" },
+    { "PK\3\4", 0, 4, "is a ZIP archive or a spreadsheet",
+      "unzip it, or save the sheet as CSV" },
+    { "PAR1\x15", 0, 5, "is a Parquet file", "save it as CSV" },
+    { "SQLite format 3", 0, 15, "is an SQLite database",
+      "sqlite3 -csv -header FILE 'select * from TABLE' makes CSV of a table" },
+    { "\xff\xfe", 0, 2, "is UTF-16", "iconv -f UTF-16 -t UTF-8 converts it" },
+    { "\xfe\xff", 0, 2, "is UTF-16", "iconv -f UTF-16 -t UTF-8 converts it" },
+};
+
+/* Refuses what is no CSV; notes where the text starts, behind its mark. */
+static enum vdbq_status check_kind(struct import *import)
+{
+    const char *file = import->params->file;
+    size_t size = (size_t)(import->end - import->text);
+    bool marked = size >= 3 && memcmp(import->text, "\xef\xbb\xbf", 3) == 0;
+    import->body = import->text + (marked ? 3 : 0);
+    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
+        const struct magic *magic = &magics[i];
+        if (size >= magic->start + magic->length
+            && memcmp(import->text + magic->start, magic->bytes,
+                      magic->length) == 0)
+            return import_fail(import, VDBQ_TYPE, magic->hint,
+                               "%s %s: only CSV is read", file, magic->kind);
+    }
+    if (is_other_text(file))
+        return import_fail(import, VDBQ_TYPE, "",
+                           "%s: only CSV is read", file);
+    return VDBQ_OK;
+}
+
 /* Maps an open file, and leaves the closing of it to the caller. */
 static enum vdbq_status map(struct import *import, int fd)
 {
@@ -115,7 +171,7 @@ enum vdbq_status import_file_open(struct import *import)
         return fail_file(import, "read");
     enum vdbq_status status = map(import, fd);
     close(fd);
-    return status;
+    return status == VDBQ_OK ? check_kind(import) : status;
 }
 
 void import_file_close(struct import *import)

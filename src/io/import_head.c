@@ -11,80 +11,150 @@
 #include <string.h>
 #include <strings.h>
 
-enum { NAME_ROOM = 256 };
+/* What the first record and the one below it tell about a column. */
+struct first {
+    unsigned seen;  /* enum import_seen, of the first record's field */
+    bool quoted;    /* it stands in quotes                           */
+    unsigned below; /* seen in the field below it                    */
+};
 
-static void skip_byte_order_mark(struct import *import)
+enum { BELOW_MAX = 1000 }; /* records that are looked at */
+
+/* A copy of the field as a name; NULL without memory. */
+static char *name_of(const struct csv_field *field)
 {
-    import->body = import->text;
-    if (import->end - import->text >= 3
-        && memcmp(import->text, "\xef\xbb\xbf", 3) == 0)
-        import->body += 3;
+    char *name = malloc(field->length + 1);
+    if (name)
+        csv_copy(field, name, field->length + 1);
+    return name;
 }
 
-/* Adds a column of that name; false without memory. */
-static bool add_column(struct import *import, const char *name)
+/* Adds a column with what stands in the first record as its name; false
+ * without memory. */
+static bool add_column(struct import *import, const struct csv_field *field)
 {
-    size_t count = import->columns + 1;
+    size_t count = import->columns + (size_t)1;
     struct import_column *column =
         realloc(import->column, count * sizeof *column);
     if (!column)
         return false;
     import->column = column;
-    column[import->columns] = (struct import_column){ .name = strdup(name) };
+    column[import->columns] =
+        (struct import_column){ .name = name_of(field) };
     return column[import->columns++].name != NULL;
 }
 
-/* Reads the first record: a column for each of its fields, with what that
- * looks like. */
+/* Reads the first record: a column for each of its fields. */
 static enum vdbq_status read_first(struct import *import,
                                    struct csv_reader *reader)
 {
     struct csv_field field;
     enum csv_next next = CSV_MORE;
-    char name[NAME_ROOM];
     while (next == CSV_MORE) {
         next = csv_next(reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
             return import_fail_at(import, &(struct import_fault){
                 .kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY,
                 .place = field.bytes });
-        csv_copy(&field, name, sizeof name);
-        if (!add_column(import, name))
+        if (import->params->header && memchr(field.bytes, 0, field.length))
+            return import_fail(import, VDBQ_TYPE,
+                               "--no-header reads the first line as values, "
+                               "in which there may be some",
+                               "the first line holds a NUL byte");
+        if (!add_column(import, &field))
             return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-        import->column[import->columns - 1].seen = import_seen(&field);
     }
     return VDBQ_OK;
 }
 
-/* Whether some field of the next record is no text but has one above it;
- * `none` where there is no next record. */
-static bool differs(const struct import *import, struct csv_reader reader,
-                    bool none)
+/* ------------------------------------------------- whether it holds names -- */
+
+/* Looks at the next record, field by field, beside the columns' firsts. */
+static void look(const struct import *import, struct csv_reader reader,
+                 bool below, struct first *first)
 {
     struct csv_field field;
-    enum csv_next next = CSV_MORE;
-    if (!csv_record(&reader))
-        return none;
+    enum csv_next next = csv_record(&reader) ? CSV_MORE : CSV_LAST;
     for (unsigned i = 0; next == CSV_MORE && i < import->columns; i++) {
         next = csv_next(&reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
             break;
-        unsigned below = import_seen(&field);
-        if (import->column[i].seen == SEEN_TEXT && below && below != SEEN_TEXT)
-            return true;
+        if (below) {
+            first[i].below = import_seen(&field);
+        } else {
+            first[i].seen = import_seen(&field);
+            first[i].quoted = field.quote != 0;
+        }
+    }
+}
+
+/* Whether some value of the next records stands in no quotes. */
+static bool has_unquoted(struct csv_reader reader)
+{
+    struct csv_field field;
+    for (unsigned i = 0; i < BELOW_MAX && csv_record(&reader); i++) {
+        enum csv_next next = CSV_MORE;
+        while (next == CSV_MORE) {
+            next = csv_next(&reader, &field);
+            if (next == CSV_STRAY || next == CSV_OPEN)
+                return false;
+            if (!field.quote)
+                return true;
+        }
     }
     return false;
 }
 
-/* Whether the record before the reader holds names. */
-static bool holds_names(const struct import *import,
-                        const struct csv_reader *reader)
+/* Names are texts; those that could be values are quoted, all of them, where
+ * values are not. `alone`: there are none. */
+static bool are_names(const struct import *import, const struct first *first,
+                      struct csv_reader values, bool alone)
 {
-    unsigned seen = 0;
-    for (unsigned i = 0; i < import->columns; i++)
-        seen |= import->column[i].seen;
-    return seen == SEEN_TEXT || differs(import, *reader, seen & SEEN_TEXT);
+    bool texts = true, quoted = true, differ = false;
+    for (unsigned i = 0; i < import->columns; i++) {
+        bool text = first[i].seen == SEEN_TEXT;
+        unsigned below = first[i].below & ~(unsigned)SEEN_QUOTES;
+        texts &= text;
+        quoted &= first[i].quoted;
+        differ |= text && below && below != SEEN_TEXT;
+    }
+    return texts || differ || (quoted && (alone || has_unquoted(values)));
 }
+
+/* Whether each field is a name of the table's columns. */
+static bool are_columns(const struct import *import)
+{
+    vdbq *db = import->params->db;
+    unsigned table = import_table_find(db, import->params->table);
+    unsigned columns = vdbq_table_columns(db, table), found = 0;
+    for (unsigned i = 0; i < import->columns; i++)
+        for (unsigned j = 0; j < columns; j++)
+            if (strcasecmp(vdbq_table_column_name(db, table, j),
+                           import->column[i].name) == 0) {
+                found++;
+                break;
+            }
+    return found == import->columns;
+}
+
+/* Whether the record at `start` holds names; the reader is behind it. */
+static enum vdbq_status find_names(struct import *import, const char *start,
+                                   const struct csv_reader *reader)
+{
+    struct csv_reader again = *reader, behind = *reader;
+    struct first *first = calloc(import->columns, sizeof *first);
+    if (!first)
+        return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+    again.at = start;
+    look(import, again, false, first);
+    look(import, *reader, true, first);
+    import->header = are_columns(import)
+                  || are_names(import, first, *reader, !csv_record(&behind));
+    free(first);
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- names -- */
 
 static void trim(char *name)
 {
@@ -104,42 +174,58 @@ static bool is_taken(const struct import *import, unsigned before,
     return false;
 }
 
-/* A name for column `index`: the header's, made single, or c1, c2 ... */
-static bool name_column(struct import *import, unsigned index)
+/* The name with a number behind it that makes it single; NULL without
+ * memory. */
+static char *single_name(const struct import *import, unsigned index,
+                         const char *base)
 {
-    struct import_column *column = &import->column[index];
-    char base[NAME_ROOM], name[NAME_ROOM + 16];
-    snprintf(base, sizeof base, "%s", import->header ? column->name : "");
-    trim(base);
-    if (!*base)
-        snprintf(base, sizeof base, "c%u", index + 1);
-    snprintf(name, sizeof name, "%s", base);
+    size_t size = strlen(base) + 16;
+    char *name = malloc(size);
+    if (!name)
+        return NULL;
+    snprintf(name, size, "%s", base);
     for (unsigned i = 2; is_taken(import, index, name); i++)
-        snprintf(name, sizeof name, "%s_%u", base, i);
-    free(column->name);
-    column->name = strdup(name);
-    return column->name != NULL;
+        snprintf(name, size, "%s_%u", base, i);
+    return name;
 }
 
+/* A name for column `index`: the header's, made single, or c1, c2 ... */
+static enum vdbq_status name_column(struct import *import, unsigned index)
+{
+    struct import_column *column = &import->column[index];
+    struct vdbq_text text;
+    char number[16];
+    snprintf(number, sizeof number, "c%u", index + 1);
+    trim(column->name);
+    bool named = import->header && *column->name;
+    if (named && !vdbq_value_parse(VDBQ_TEXT, 0, 0, column->name,
+                                   strlen(column->name), &text))
+        return import_fail(import, VDBQ_TYPE,
+                           "convert the file: iconv -f LATIN1 -t UTF-8 ...",
+                           "the name of column %u is not UTF-8", index + 1);
+    char *name = single_name(import, index, named ? column->name : number);
+    free(column->name);
+    column->name = name;
+    return name ? VDBQ_OK
+                : import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
+}
+
+/* An empty line above the values of a single column is one of them; above
+ * their name it is none. */
 enum vdbq_status import_head(struct import *import)
 {
-    skip_byte_order_mark(import);
-    struct csv_reader reader = { import->body, import->end,
-                                 import->delimiter };
+    struct csv_reader reader = import_reader(import, import->body,
+                                             import->end);
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
+    const char *start = reader.at;
     enum vdbq_status status = read_first(import, &reader);
-    if (status != VDBQ_OK)
-        return status;
-    import->header = import->params->header < 0
-                         ? holds_names(import, &reader)
-                         : import->params->header > 0;
-    if (import->header)
-        import->body = reader.at;
-    for (unsigned i = 0; i < import->columns; i++) {
-        import->column[i].seen = 0;
-        if (!name_column(import, i))
-            return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    }
-    return VDBQ_OK;
+    import->header = import->params->header > 0;
+    if (status == VDBQ_OK && import->params->header < 0)
+        status = find_names(import, start, &reader);
+    if (import->header || (status == VDBQ_OK && import->columns > 1))
+        import->body = import->header ? reader.at : start;
+    for (unsigned i = 0; i < import->columns && status == VDBQ_OK; i++)
+        status = name_column(import, i);
+    return status;
 }

@@ -9,6 +9,7 @@
 
 #include "io/csv.h"
 #include "io/import.h"
+#include "io/import_kind.h"
 #include "io/number.h"
 
 struct import_column {
@@ -30,7 +31,7 @@ struct import {
     struct import_report *report;
     const char *text, *end;      /* the file                               */
     const char *body;            /* after the byte order mark and header   */
-    char delimiter;
+    struct csv_dialect dialect;
     bool header;                 /* the file has one                       */
     unsigned columns;            /* of the file                            */
     struct import_column *column;
@@ -49,6 +50,7 @@ struct import_fault {
         FAULT_FEWER,   /* fewer fields than columns                */
         FAULT_STRAY,   /* text after a closing quote               */
         FAULT_OPEN,    /* a quote that is never closed             */
+        FAULT_RETURN,  /* a carriage return outside of quotes      */
         FAULT_MEMORY
     } kind;
     const char *place;      /* in the text                        */
@@ -57,7 +59,11 @@ struct import_fault {
     struct csv_field field; /* with the value                     */
 };
 
-/* import.c: the failure's report; each returns its status. */
+/* import.c: a reader of that part of the file. */
+struct csv_reader import_reader(const struct import *import,
+                                const char *start, const char *end);
+
+/* import_fault.c: the failure's report; each returns its status. */
 enum vdbq_status import_fail(struct import *import, enum vdbq_status status,
                              const char *hint, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -65,23 +71,8 @@ enum vdbq_status import_fail_db(struct import *import);
 enum vdbq_status import_fail_at(struct import *import,
                                 const struct import_fault *fault);
 
-/* import_kind.c: what a value looks like; a set where several are seen. */
-enum import_seen {
-    SEEN_INT32 = 1,
-    SEEN_INT64 = 2,
-    SEEN_DOUBLE = 4,
-    SEEN_DATE = 8,
-    SEEN_TIMESTAMP = 16,
-    SEEN_BOOLEAN = 32, /* true or false                                    */
-    SEEN_QUOTES = 64,  /* nothing between quotes: a text, or a NULL        */
-    SEEN_TEXT = 128    /* none of the others                               */
-};
-/* One of them, or 0 for a value that is a NULL in every column but TEXT. */
-unsigned import_seen(const struct csv_field *field);
-/* The narrowest type that holds all that were seen. */
-enum vdbq_type import_seen_type(unsigned seen);
-
-/* import_file.c: the text of a file, mapped. */
+/* import_file.c: the text of a file, mapped. A file of another kind, told by
+ * its name or its first bytes, is refused. */
 enum vdbq_status import_file_open(struct import *import);
 void import_file_close(struct import *import);
 

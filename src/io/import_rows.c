@@ -56,8 +56,10 @@ static enum number_status parse_text(struct slot *slot,
 {
     const char *bytes = field->bytes;
     size_t length = field->length;
-    if (!length && !field->quoted)
+    if (!length && !field->quote)
         return NUMBER_NULL;
+    if (!field->quote && memchr(bytes, '\r', length))
+        return NUMBER_WRONG;
     if (field->doubled) {
         bytes = slot->plain + slot->plain_used;
         length = csv_undouble(field, slot->plain + slot->plain_used);
@@ -122,9 +124,15 @@ static void fault_value(struct slot *slot, unsigned column,
                         enum number_status status)
 {
     const struct csv_field *field = &slot->fields[column];
+    const char *stray = field->quote ? NULL
+                                     : memchr(field->bytes, '\r',
+                                              field->length);
     slot->fault = (struct import_fault){
-        .kind = status == NUMBER_RANGE ? FAULT_RANGE : FAULT_TYPE,
-        .place = field->bytes, .column = column, .field = *field };
+        .kind = stray                    ? FAULT_RETURN
+                : status == NUMBER_RANGE ? FAULT_RANGE
+                                         : FAULT_TYPE,
+        .place = stray ? stray : field->bytes,
+        .column = column, .field = *field };
 }
 
 /* Where no value is: all bits zero, of the type's width. */
@@ -192,7 +200,7 @@ static void look(void *context, unsigned chunk, unsigned number)
     const struct import *import = append->import;
     const struct import_chunk *text = &import->chunk[chunk];
     struct slot *slot = &append->slot[number];
-    struct csv_reader reader = { text->start, text->end, import->delimiter };
+    struct csv_reader reader = import_reader(import, text->start, text->end);
     slot->rows = 0;
     slot->fault.kind = FAULT_NONE;
     memset(slot->has_nulls, 0, import->columns * sizeof *slot->has_nulls);

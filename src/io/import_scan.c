@@ -59,7 +59,7 @@ bool import_record(const struct import *import, struct csv_reader *reader,
 static void see_record(const struct import *import, struct slot *slot)
 {
     for (unsigned i = 0; i < import->columns; i++)
-        if (!(slot->seen[i] & SEEN_TEXT))
+        if (!(slot->seen[i] & (SEEN_TEXT | SEEN_CODE)))
             slot->seen[i] |= import_seen(&slot->fields[i]);
 }
 
@@ -68,9 +68,8 @@ static void look(void *context, unsigned chunk, unsigned number)
     struct scan *scan = context;
     const struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
-    struct csv_reader reader = { import->chunk[chunk].start,
-                                 import->chunk[chunk].end,
-                                 import->delimiter };
+    struct csv_reader reader = import_reader(
+        import, import->chunk[chunk].start, import->chunk[chunk].end);
     slot->fault.kind = FAULT_NONE;
     memset(slot->seen, 0, import->columns * sizeof *slot->seen);
     while (csv_record(&reader)

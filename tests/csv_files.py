@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Random tables to CSV files and back, and random CSV texts beside Python's reader.
+
+    csv_files.py [--seed N] [--tables N] [--texts N] VDBQ
+
+A table of all types goes out by COPY TO, as .csv or .tsv, and comes back by .import
+into an equal table and by FROM 'file': every bit must be the same. Texts in any
+dialect are written here and found out there; texts of random characters are read
+by both, or refused by both.
+"""
+import argparse
+import csv
+import io
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DELIMITERS = ',;\t|'
+RECORD = '\x1e'  # between rows that are compared
+
+WORDS = ['a', 'Größe', '漢字', '𝄞', 'null', 'NULL', 'nan', 'true', "it's", "'q'", '"', '""', 'x"y',
+         ',', ';', '|', '\t', '\n', '\r\n', '\r', ' ', '  b  ', '007', '+49 30', '1', '2.5', '-0',
+         '1e5', '2024-01-01', '12:30', '\\N', '\\', '#', '\x01', '\x7f', '1,5', 'inf', '$', '.',
+         '99999999999999999999', '9007199254740993', '\ufeff', 'long ' * 300]
+NUMBERS = {
+    'SMALLINT': (-32768, 32767), 'INTEGER': (-2**31, 2**31 - 1), 'BIGINT': (-2**63 + 1, 2**63 - 1),
+}
+
+
+# ------------------------------------------------------------------ the shell --
+
+class Shell:
+    """Runs scripts in a folder."""
+
+    def __init__(self, binary, folder):
+        self.binary, self.folder = os.path.abspath(binary), folder
+
+    def run(self, script, *options):
+        """What a script writes, and what it says on the side."""
+        path = Path(self.folder) / 'script.sql'
+        path.write_bytes(script.encode())
+        done = subprocess.run([self.binary, *options, '-f', path], cwd=self.folder, timeout=120,
+                              capture_output=True, check=False)
+        assert done.returncode in (0, 1), (done.returncode, done.stderr)
+        return done.stdout.decode(), done.stderr.decode()
+
+
+def literal(value):
+    """A text as SQL, whatever is in it."""
+    return 'null' if value is None else "'" + value.replace("'", "''") + "'"
+
+
+# ------------------------------------------------------------ tables and back --
+
+def random_text(rng):
+    """A text that some reader may take for something else."""
+    return ''.join(rng.choice(WORDS) for _ in range(rng.choice([0, 1, 1, 1, 2, 3])))
+
+
+def random_double(rng):
+    """The shortest text of a double, of any size."""
+    kind = rng.randrange(4)
+    if kind == 0:
+        return rng.choice(['0.0', '-0.0', '1e308', '-1e308', '5e-324', '2.2250738585072014e-308'])
+    return repr(rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300) if kind == 1
+                else rng.randint(-2**60, 2**60) / 2.0**rng.randint(0, 60))
+
+
+def random_value(rng, kind):
+    """A value of a type, as SQL."""
+    if rng.random() < 0.2:
+        return 'null'
+    if kind in NUMBERS:
+        low, high = NUMBERS[kind]
+        return str(rng.choice([0, 1, -1, low, high, rng.randint(low, high), rng.randint(-99, 99)]))
+    if kind.startswith('DECIMAL'):
+        return f'{rng.randint(-10**12, 10**12) / 100:.2f}'
+    if kind == 'DATE':
+        return f"date '{rng.randint(1, 9999):04}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}'"
+    if kind == 'TIMESTAMP':
+        return (f"timestamp '{rng.randint(1, 9999):04}-{rng.randint(1, 12):02}-"
+                f"{rng.randint(1, 28):02} {rng.randint(0, 23):02}:{rng.randint(0, 59):02}:"
+                f"{rng.randint(0, 59):02}.{rng.choice([0, 5, rng.randint(0, 999999)]):06}'")
+    if kind == 'BOOLEAN':
+        return rng.choice(['true', 'false'])
+    if kind == 'FLOAT':
+        return f'cast({rng.uniform(-1, 1) * 10.0 ** rng.randint(-37, 37)!r} as float)'
+    if kind == 'DOUBLE':
+        return f'cast({random_double(rng)} as double)'
+    return literal(random_text(rng))
+
+
+TYPES = [*NUMBERS, 'DECIMAL(15,2)', 'DATE', 'TIMESTAMP', 'BOOLEAN', 'FLOAT', 'DOUBLE', 'TEXT',
+         'TEXT', 'TEXT']
+NAMES = ['a', 'B', 'zip code', '2024', 'true', 'x,y', 'q"q', "it's", 'a;b', 'p|q', '1.5', 'ü',
+         'null', '007', 'inf']
+
+
+def check_table(rng, shell):
+    """One random table out and back; what is wrong, or None."""
+    kinds = [rng.choice(TYPES) for _ in range(rng.choice([1, 1, 2, 3, 6]))]
+    names = ['"' + name.replace('"', '""') + '"' for name in rng.sample(NAMES, len(kinds))]
+    rows = [[random_value(rng, kind) for kind in kinds] for _ in range(rng.choice([0, 1, 3, 20]))]
+    # A last row without doubt: what looks like numbers is read as numbers.
+    rows += [[literal('w') if kind == 'TEXT' else random_value(rng, kind) for kind in kinds]]
+    rows *= rows != [['null']]
+    columns = ', '.join(f'{name} {kind}' for name, kind in zip(names, kinds))
+    casts = ', '.join(f'cast({name} as {kind})' for name, kind in zip(names, kinds))
+    file = rng.choice(['o.csv', 'o.tsv'])
+    script = [f'create table {name} ({columns});' for name in 'tuv']
+    script += [f'insert into t values ({", ".join(row)});' for row in rows]
+    script += [f"copy t to '{file}';", f'.import {file} u',
+               f"insert into v select {casts} from '{file}';"]
+    for name in 'tuv':
+        script += ['.print ' + RECORD, f'select * from {name};']
+    out, err = shell.run('\n'.join(script) + '\n', '-quote')
+    parts = out.split(RECORD)
+    if err or len(parts) != 4 or parts[1] != parts[2] or parts[1] != parts[3]:
+        return f'{script}\n{err}\n' + '\n'.join(map(repr, parts))
+    return None
+
+
+# ------------------------------------------------------- texts of any dialect --
+
+def write_field(value, delimiter, quote, always):
+    """A field as other programs write it: None is empty, '' is quoted."""
+    if value is None:
+        return ''
+    special = value == '' or value[0] == quote or any(c in value for c in (delimiter, '\n', '\r'))
+    if special or always:
+        return quote + value.replace(quote, quote * 2) + quote
+    return value
+
+
+def check_dialect(rng, shell):
+    """A table of texts in some dialect, whose reader has to find it."""
+    delimiter, quote = rng.choice(DELIMITERS), rng.choice('""\'')
+    end, always = rng.choice(['\n', '\r\n']), quote == "'" or rng.random() < 0.3
+    columns = rng.randint(2, 5)
+    words = ['one', 'two words', 'a, b', 'c; d; e', 'x|y', "it's", 'say "so"', '1,5', '12', '',
+             'line\nend', None, 'Größe', '-3.25']
+    header = [f'name{i}' for i in range(columns)]
+    rows = [[rng.choice(words) for _ in range(columns)] for _ in range(rng.randint(8, 40))]
+    rows.append(['word'] * columns)
+    text = ''.join(delimiter.join(write_field(value, delimiter, quote, always) for value in row)
+                   + end for row in [header, *rows])
+    (Path(shell.folder) / 'd.csv').write_bytes(text.encode())
+    return compare(shell, rows, "select * from 'd.csv';", text)
+
+
+def compare(shell, rows, query, text):
+    """Asks for texts, and compares them with rows of them."""
+    out, err = shell.run(query, '-quote', '--no-header')
+    expected = ''.join(','.join(literal(value).replace('null', 'NULL', value is None)
+                                for value in row) + '\n' for row in rows)
+    faults = [line for line in err.splitlines() if not line.startswith('note: ')]
+    if out != expected or faults:
+        return f'{text!r}\nexpected {expected!r}\nfound    {out!r}\n{err}'
+    return None
+
+
+# ------------------------------------------------ texts of random characters --
+
+def python_rows(text, delimiter):
+    """What Python's reader makes of a text; None: it refuses it."""
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline=''), delimiter=delimiter, strict=True))
+    except csv.Error:
+        return None
+    rows = [row for row in rows if row]
+    return rows if rows and all(len(row) == len(rows[0]) for row in rows) else None
+
+
+def check_text(rng, shell):
+    """A text of characters that mean something, read by both."""
+    delimiter = rng.choice(DELIMITERS)
+    parts = [delimiter, delimiter, '\n', '\n', '\r\n', '"', '"', 'a', '1', ' ', ';', "'", '""',
+             f'"{delimiter}"', '"\n"', f'{delimiter}"x"', f'{delimiter}"x"']
+    text = 'a' + ''.join(rng.choice(parts) for _ in range(rng.randint(0, 14)))
+    expected = python_rows(text, delimiter)
+    (Path(shell.folder) / 'x.csv').write_bytes(text.encode())
+    columns = len(expected[0]) if expected else 1
+    if expected is not None and columns == 1:
+        return None  # empty lines, which Python leaves out, are rows
+    name = '\\t' if delimiter == '\t' else delimiter
+    types = ','.join(['TEXT'] * columns)
+    out, err = shell.run(f".import --no-header --delimiter '{name}' --quote '\"' "
+                         f'{"--types " + types if expected else ""} x.csv t\nselect * from t;',
+                         '-csv', '--no-header')
+    found = list(csv.reader(io.StringIO(out, newline=''))) if not err else None
+    if found != expected:
+        return f'{text!r}\nexpected {expected!r}\nfound    {found!r}\n{err}'
+    return None
+
+
+def check_large(rng, shell):
+    """A file of several chunks, with quotes that are quotes and others."""
+    values = ['5" nail', 'a\nb', '"', '', None, 'x,y', '\r\n', 'plain', '""', '1,2\n3,4\n', '7']
+    rows = [[str(i), rng.choice(values), rng.choice(values)] for i in range(150000)]
+    text = 'id,a,b\n' + ''.join(
+        ','.join(write_field(value, ',', '"', False) for value in row) + '\n' for row in rows)
+    (Path(shell.folder) / 'l.csv').write_bytes(text.encode())
+    shell.run("copy (select * from 'l.csv') to 'm.csv';")
+    with open(Path(shell.folder) / 'm.csv', encoding='utf-8', newline='') as file:
+        found = list(csv.reader(file))
+    expected = [['id', 'a', 'b']] + [[value or '' for value in row] for row in rows]
+    if found != expected:
+        wrong = next((pair for pair in zip(found, expected) if pair[0] != pair[1]), None)
+        return f'{len(found)} rows, expected {len(expected)}; {wrong}'
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('binary')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--tables', type=int, default=300)
+    parser.add_argument('--texts', type=int, default=600)
+    options = parser.parse_args()
+    passed = failed = 0
+    plan = [(check_table, options.tables), (check_dialect, options.texts // 3),
+            (check_text, options.texts), (check_large, 2)]
+    with tempfile.TemporaryDirectory(prefix='vdbq-csv-') as folder:
+        shell = Shell(options.binary, folder)
+        for check, count in plan:
+            for number in range(count):
+                seed = f'{check.__name__} {options.seed} {number}'
+                wrong = check(random.Random(seed), shell)
+                passed, failed = passed + (not wrong), failed + bool(wrong)
+                if wrong and failed <= 10:
+                    print(f'FAILED  {seed}\n{wrong}', flush=True)
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
