@@ -3,7 +3,7 @@
  * The tree of an expression becomes an expression: names are looked up,
  * operators typed, leaves first.
  */
-#include "plan/meet.h"
+#include "plan/compare.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>
@@ -290,6 +290,7 @@ static struct expression *subquery_expression(
     if (kind == APPLY_SCALAR) {
         e->precision = node->columns[0].precision;
         e->scale = node->columns[0].scale;
+        e->affine = node->columns[0].affine;
     }
     e->nullable = kind != APPLY_EXISTS;
     e->range = range_full(e->type);
@@ -314,7 +315,18 @@ static struct expression *bind_subquery(struct binder *binder,
     return subquery_expression(binder, tree, kind, node, asked);
 }
 
-/* x IN (...): the operand and the query's column get one type. */
+/* The only column of a query, computed of what it was. */
+static struct node *with_key(struct binder *binder, struct node *node,
+                             struct expression *key)
+{
+    struct expression **place = &key;
+
+    if (lift(binder, &node, &place, 1) != VDBQ_OK)
+        return NULL;
+    return node_select(binder, node, NULL, &key, NULL, 1);
+}
+
+/* x IN (...): the operand and the query's column become keys. */
 static struct expression *in_query(struct binder *binder,
                                    struct expression *e,
                                    struct expression *operand)
@@ -323,11 +335,10 @@ static struct expression *in_query(struct binder *binder,
     struct expression *column = node_column(binder, node, 0, e->at);
 
     if (column == NULL
-        || expression_meet(binder, &operand, &column, e->at)
-               == VDBQ_TYPE_NONE)
+        || !compare_as_keys(binder, &operand, &column, e->at))
         return NULL;
     if (column->kind != EXPRESSION_COLUMN)
-        node = node_select(binder, node, NULL, &column, NULL, 1);
+        node = with_key(binder, node, column);
     if (node == NULL)
         return NULL;
     e->subquery->node = node;
@@ -363,7 +374,7 @@ static struct expression *any_of(struct binder *binder,
                  : NULL;
 }
 
-/* The items of a list, bound; NULL: a failure. */
+/* The items of a list, bound, of which none has an affinity; NULL: a failure. */
 static struct expression **bind_items(struct binder *binder,
                                       const struct ast_expression *tree)
 {
@@ -376,6 +387,8 @@ static struct expression **bind_items(struct binder *binder,
     for (const struct ast_value *value = tree->arguments; value != NULL;
          value = value->next) {
         items[count] = bind_expression(binder, value->expression);
+        if (items[count] != NULL)
+            items[count] = expression_affine(binder, items[count], false);
         if (items[count++] == NULL)
             return NULL;
     }
@@ -415,6 +428,9 @@ static struct expression *bind_in_list(struct binder *binder,
     if (node == NULL)
         return negated(binder, tree,
                        equals_any(binder, tree, operand, items, count));
+    if (node->value_rows == 0)
+        return negated(binder, tree,
+                       compare_with_none(binder, operand, tree->at));
     e = subquery_expression(binder, tree, APPLY_IN, node,
                             binder->scope->asked.count);
     return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
@@ -463,8 +479,8 @@ static struct expression *bind_like(struct binder *binder,
                                    operands, count, tree->at));
 }
 
-struct expression *bind_expression(struct binder *binder,
-                                   const struct ast_expression *tree)
+static struct expression *bind_tree(struct binder *binder,
+                                    const struct ast_expression *tree)
 {
     switch (tree->kind) {
     case AST_INTEGER:
@@ -507,6 +523,19 @@ struct expression *bind_expression(struct binder *binder,
         break;
     }
     return negated(binder, tree, bind_subquery(binder, tree, APPLY_EXISTS));
+}
+
+/* What is computed has no affinity, not even where nothing is left to be
+ * computed: +x, coalesce(x), CASE WHEN true THEN x END. */
+struct expression *bind_expression(struct binder *binder,
+                                   const struct ast_expression *tree)
+{
+    struct expression *e = bind_tree(binder, tree);
+    bool named = tree->kind == AST_COLUMN || tree->kind == AST_SUBQUERY;
+
+    if (e == NULL || named)
+        return e;
+    return expression_affine(binder, e, tree->kind == AST_CAST);
 }
 
 struct expression *bind_condition(struct binder *binder,

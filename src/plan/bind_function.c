@@ -4,6 +4,7 @@
  * decides what becomes of them.
  */
 #include "plan/call.h"
+#include "plan/compare.h"
 
 struct expression *refuse_argument(struct binder *binder,
                                    const struct call *call,
@@ -26,6 +27,7 @@ static struct expression *refuse_aggregate(struct binder *binder,
     return NULL;
 }
 
+/* They have no affinity, in whatever function. */
 static bool bind_arguments(struct binder *binder, struct call *call)
 {
     call->count = 0;
@@ -38,6 +40,7 @@ static bool bind_arguments(struct binder *binder, struct call *call)
             return false;
         }
         e = bind_expression(binder, value->expression);
+        e = e ? expression_affine(binder, e, false) : NULL;
         if (e == NULL)
             return false;
         call->arguments[call->count++] = e;

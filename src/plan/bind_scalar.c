@@ -3,6 +3,7 @@
  * Functions that are made of other expressions, or are opcodes of the machine.
  */
 #include "plan/call.h"
+#include "plan/compare.h"
 #include "plan/meet.h"
 
 #include <string.h>
@@ -67,6 +68,10 @@ static struct expression *extreme(struct binder *binder,
 
     for (unsigned i = 1; i < call->count && best != NULL; i++) {
         struct expression *next = call->arguments[i], *wins;
+        if (comparing_of(best, next) != COMPARE_AS_ONE) {
+            meet_refuse(binder, best, next, next->at);
+            return NULL;
+        }
         if (expression_meet(binder, &best, &next, call->tree->at)
             == VDBQ_TYPE_NONE)
             return NULL;

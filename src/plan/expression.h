@@ -90,6 +90,8 @@ struct expression {
                           fits; I64 is made of it where one is needed       */
     bool literal;      /* a constant made of literals alone: takes the type
                           of a FLOAT that it meets                          */
+    bool affine;       /* a column or CAST: what it is compared with may
+                          become its type (compare.h)                       */
     bool nullable;     /* it can be NULL                                    */
     bool null_at_zero; /* the operator makes NULLs: where it divides by 0   */
     bool null_at_nan;  /* ... and of what is no number, like inf - inf      */

@@ -114,6 +114,7 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .type = e->type,
                                     .precision = e->precision,
                                     .scale = e->scale,
+                                    .affine = e->affine,
                                     .nullable = true,
                                     .range = range_full(e->type) };
 }

@@ -152,7 +152,7 @@ int meet_refuse(struct binder *binder, const struct expression *left,
 static bool read_literal(struct binder *binder, struct expression **literal,
                          const struct expression *other)
 {
-    *literal = is_number(other->type)
+    *literal = is_number(other->type) && other->type != VDBQ_BOOLEAN
                    ? expression_text_number(binder, *literal)
                    : meet_cast(binder, *literal, other->type);
     return *literal != NULL;

@@ -57,7 +57,8 @@ static bool copy_items(struct binder *binder, const struct vector *from,
 static void describe_row_id(const struct table *table,
                             struct node_column *column)
 {
-    *column = (struct node_column){ .name = "rowid", .type = VDBQ_BIGINT };
+    *column = (struct node_column){ .name = "rowid", .type = VDBQ_BIGINT,
+                                    .affine = true };
     column->range.high = (int64_t)table->rows;
 }
 
@@ -78,7 +79,8 @@ struct node *node_table(struct binder *binder, const struct table *table)
             .name = column->name,
             .type = (int)column->type,
             .precision = column->precision,
-            .scale = column->scale
+            .scale = column->scale,
+            .affine = true
         };
         range_column(&node->columns[i], &facts);
         node->columns[i].estimate = estimate_table(table, i, &facts);
@@ -108,6 +110,7 @@ struct expression *node_column(struct binder *binder, const struct node *node,
     e->name = from->name;
     e->precision = from->precision;
     e->scale = from->scale;
+    e->affine = from->affine;
     e->nullable = from->nullable;
     e->range = from->range;
     return e;
@@ -246,6 +249,7 @@ void aggregate_column(enum aggregate_function function,
         break;
     }
     column->name = "";
+    column->affine = false;
 }
 
 struct node *node_group(struct binder *binder, struct node *below,

@@ -24,6 +24,7 @@ struct node_column {
     const char *name;
     int type; /* enum vdbq_type */
     unsigned precision, scale;
+    bool affine; /* as of an expression */
     bool nullable;
     struct range range;
     struct column_estimate estimate; /* of estimate_node() */

@@ -116,6 +116,7 @@ static struct node_column column_of(const struct expression *e)
                                   .type = e->type,
                                   .precision = e->precision,
                                   .scale = e->scale,
+                                  .affine = e->affine,
                                   .nullable = e->nullable,
                                   .range = e->range };
 

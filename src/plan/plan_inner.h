@@ -9,6 +9,7 @@
  *   bind_function.c  ... calls of functions, aggregates and windows, too
  *   expression_new.c new ones are made, folded where they are constant
  *   meet.c           operands of different types are brought to one
+ *   compare.c        ... or, in comparisons, to what SQLite's rule says
  *   type.c           each operator gets its type
  *   convert.c        casts between the types of SQL
  *   values.c         constants that are rows: VALUES, long lists of IN
@@ -221,6 +222,13 @@ struct expression *expression_operator(struct binder *binder,
                                        struct expression *right,
                                        const struct ast_expression *tree);
 
+/* One whose operands have their types, and that gives the one that is named. */
+struct expression *expression_operation(struct binder *binder,
+                                        enum ast_operator operator, int type,
+                                        struct expression *left,
+                                        struct expression *right,
+                                        const struct ast_expression *tree);
+
 /* convert.c: a part of a date or a time. */
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
@@ -266,7 +274,8 @@ bool values_are_constant(struct node *const *parts, size_t count);
 struct node *values_node(struct binder *binder, struct node *const *parts,
                          size_t count);
 /* The items of a long list, which the operand is to be compared with, as rows
- * of one column; NULL: it is to be compared with one after the other. */
+ * of one column, without those that it never equals; NULL: it is to be compared
+ * with one after the other. */
 enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression *operand,
                                 struct expression **items, size_t count,

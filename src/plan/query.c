@@ -3,6 +3,7 @@
  * A query: a SELECT, a VALUES, or two queries joined by a set operator, with
  * WITH in front and ORDER BY and LIMIT behind.
  */
+#include "plan/compare.h"
 #include "plan/meet.h"
 #include "plan/plan_inner.h"
 
@@ -97,6 +98,9 @@ static struct node *with_types(struct binder *binder, struct node *node,
             same &= node->columns[i].type == types[i].type;
         }
         results[i] = expression_cast(binder, results[i], type, at);
+        if (results[i] != NULL)
+            results[i] = expression_affine(binder, results[i],
+                                           node->columns[i].affine);
         if (results[i] == NULL)
             return NULL;
         same &= results[i]->kind == EXPRESSION_COLUMN;

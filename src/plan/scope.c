@@ -156,6 +156,7 @@ struct expression *scope_ask(struct binder *binder, struct scope *scope,
     e->parameter = asked.parameter;
     e->precision = value->precision;
     e->scale = value->scale;
+    e->affine = value->affine;
     e->name = value->name;
     e->nullable = true;
     e->range = range_full(value->type);

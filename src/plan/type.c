@@ -11,17 +11,15 @@
  * Remainders are those of integers: floats are cut to BIGINT first. Whatever
  * meets NULL in arithmetic or a comparison is NULL. Dates move by whole days.
  */
+#include "plan/compare.h"
 #include "plan/meet.h"
 #include "plan/plan_inner.h"
 
-#include <string.h>
-
-/* An operator whose operands have their types. */
-static struct expression *operation(struct binder *binder,
-                                    enum ast_operator operator, int type,
-                                    struct expression *left,
-                                    struct expression *right,
-                                    const struct ast_expression *tree)
+struct expression *expression_operation(struct binder *binder,
+                                        enum ast_operator operator, int type,
+                                        struct expression *left,
+                                        struct expression *right,
+                                        const struct ast_expression *tree)
 {
     struct expression *e;
 
@@ -56,7 +54,7 @@ static struct expression *real_remainder(struct binder *binder,
     left = expression_cast_plain(binder, left, VDBQ_BIGINT, tree->at);
     right = left ? expression_cast_plain(binder, right, VDBQ_BIGINT, tree->at)
                  : NULL;
-    rest = operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
+    rest = expression_operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
     return rest ? expression_cast_plain(binder, rest, VDBQ_DOUBLE, tree->at)
                 : NULL;
 }
@@ -77,12 +75,12 @@ static struct expression *decimal_arithmetic(struct binder *binder,
         left = expression_cast_plain(binder, left, VDBQ_DOUBLE, tree->at);
         right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE,
                                              tree->at) : NULL;
-        return operation(binder, operator, VDBQ_DOUBLE, left, right, tree);
+        return expression_operation(binder, operator, VDBQ_DOUBLE, left, right, tree);
     }
     if (operator != AST_MUL
         && !meet_scales(binder, &left, &right, tree->at))
         return NULL;
-    e = operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
+    e = expression_operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
     if (e != NULL) {
         e->precision = 18;
         e->scale = scale;
@@ -109,7 +107,7 @@ static struct expression *number_arithmetic(struct binder *binder,
         return NULL;
     if (operator == AST_MOD && is_float(type))
         return real_remainder(binder, left, right, tree);
-    return operation(binder, operator, is_float(type) ? type : VDBQ_BIGINT,
+    return expression_operation(binder, operator, is_float(type) ? type : VDBQ_BIGINT,
                      left, right, tree);
 }
 
@@ -150,7 +148,7 @@ static struct expression *date_arithmetic(struct binder *binder,
         meet_refuse(binder, left, right, tree->at);
         return NULL;
     }
-    days = operation(binder, operator, VDBQ_BIGINT, left, right, tree);
+    days = expression_operation(binder, operator, VDBQ_BIGINT, left, right, tree);
     return dates || days == NULL
                ? days
                : expression_cast_plain(binder, days, VDBQ_DATE, tree->at);
@@ -204,44 +202,7 @@ static struct expression *minus(struct binder *binder,
     return arithmetic(binder, real ? AST_MUL : AST_SUB, factor, operand, tree);
 }
 
-/* -------------------------------------------------- comparison and logic -- */
-
-/* Texts that are both known. */
-static struct expression *compare_texts(struct binder *binder,
-                                        enum ast_operator operator,
-                                        const struct expression *left,
-                                        const struct expression *right,
-                                        const struct ast_expression *tree)
-{
-    size_t a = left->text.length, b = right->text.length;
-    int order = memcmp(left->text.bytes, right->text.bytes, a < b ? a : b);
-    int sign = order != 0 ? order : (a > b) - (a < b);
-    bool holds = operator == AST_EQ || operator == AST_IS ? sign == 0
-                 : operator == AST_NEQ || operator == AST_IS_NOT ? sign != 0
-                 : operator == AST_LT ? sign < 0
-                 : operator == AST_LE ? sign <= 0
-                 : operator == AST_GT ? sign > 0
-                                      : sign >= 0;
-
-    return expression_truth(binder, holds, tree->at);
-}
-
-static struct expression *compare(struct binder *binder,
-                                  enum ast_operator operator,
-                                  struct expression *left,
-                                  struct expression *right,
-                                  const struct ast_expression *tree)
-{
-    bool null = is_null_constant(left) || is_null_constant(right);
-
-    if (is_comparison(operator) && null)
-        return expression_null(binder, VDBQ_INTEGER, tree->at);
-    if (meet_compared(binder, &left, &right, tree->at) == VDBQ_TYPE_NONE)
-        return NULL;
-    if (!null && is_text_constant(left) && is_text_constant(right))
-        return compare_texts(binder, operator, left, right, tree);
-    return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
-}
+/* ---------------------------------------------------------------- logic -- */
 
 static struct expression *refuse_truth(struct binder *binder,
                                        const struct expression *e)
@@ -268,7 +229,7 @@ static struct expression *logic(struct binder *binder,
     if (operator != AST_NOT
         && (known_truth(left) == decides || known_truth(right) == decides))
         return expression_truth(binder, decides, tree->at);
-    return operation(binder, operator, VDBQ_INTEGER, left, right, tree);
+    return expression_operation(binder, operator, VDBQ_INTEGER, left, right, tree);
 }
 
 static struct expression *concatenate(struct binder *binder,
@@ -308,5 +269,5 @@ struct expression *expression_operator(struct binder *binder,
     }
     if (operator <= AST_MOD)
         return arithmetic(binder, operator, left, right, tree);
-    return compare(binder, operator, left, right, tree);
+    return expression_compare(binder, operator, left, right, tree);
 }

@@ -4,7 +4,7 @@
  * register for each constant, so that there is an end to their number; rows
  * have none.
  */
-#include "plan/meet.h"
+#include "plan/compare.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>
@@ -68,21 +68,28 @@ static bool is_plain_item(const struct expression *operand,
                || item->type == VDBQ_TIMESTAMP);
 }
 
-/* Brings literal texts to the operand's type: '2020-02-29' to a date. */
+/* Items as the operand is compared with them: '2020-02-29' as a date. Those
+ * that it never equals are left out of `*count`. */
 static enum vdbq_status read_items(struct binder *binder,
                                    struct expression *operand,
-                                   struct expression **items, size_t count,
+                                   struct expression **items, size_t *count,
                                    bool *plain)
 {
+    size_t kept = 0;
+
     *plain = true;
-    for (size_t i = 0; i < count && *plain; i++) {
-        struct expression *left = operand;
-        if (items[i]->kind == EXPRESSION_CONSTANT && !items[i]->null
-            && expression_meet(binder, &left, &items[i], items[i]->at)
-                   == VDBQ_TYPE_NONE)
+    for (size_t i = 0; i < *count && *plain; i++) {
+        struct expression *item = items[i];
+        bool never = false;
+        if (item->kind == EXPRESSION_CONSTANT && !item->null
+            && !compare_item(binder, operand, &item, &never))
             return binder->error->status;
-        *plain = is_plain_item(operand, items[i]);
+        if (never)
+            continue;
+        *plain = is_plain_item(operand, item);
+        items[kept++] = item;
     }
+    *count = kept;
     return VDBQ_OK;
 }
 
@@ -125,16 +132,21 @@ enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression **items, size_t count,
                                 struct node **node)
 {
+    struct expression **read;
     bool plain;
 
     *node = NULL;
     if (count < LIST_LONG || operand->kind == EXPRESSION_CONSTANT)
         return VDBQ_OK;
-    if (read_items(binder, operand, items, count, &plain) != VDBQ_OK)
+    read = arena_alloc(binder->arena, count * sizeof(*read));
+    if (read == NULL)
+        return error_no_memory(binder->error);
+    memcpy(read, items, count * sizeof(*read));
+    if (read_items(binder, operand, read, &count, &plain) != VDBQ_OK)
         return binder->error->status;
     if (!plain)
         return VDBQ_OK;
-    *node = list_node(binder, operand, items, count);
+    *node = list_node(binder, operand, read, count);
     return *node ? VDBQ_OK : binder->error->status;
 }
 

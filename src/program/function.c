@@ -130,6 +130,17 @@ static const struct function table[] = {
       "CAST of a DATE to TEXT", function_from_date },
     { "from_timestamp", T, 1, 1, { I }, false, false,
       "CAST of a TIMESTAMP to TEXT", function_from_timestamp },
+    { "bound_bigint", I, 2, 2, { T, I }, true, false,
+      "what a BIGINT is compared with in the place of a text: bound.h",
+      function_bound_bigint },
+    { "bound_double", D, 2, 2, { T, I }, true, false,
+      "what a DOUBLE is compared with in the place of a text: bound.h",
+      function_bound_double },
+    { "number_text", T, 1, 1, { T }, false, false,
+      "a text, but one for all texts that look like the same number",
+      function_number_text },
+    { "number_text_of", T, 1, 1, { D }, false, false,
+      "one text for all numbers that are equal", function_number_text_of },
     { .name = NULL }
 };
 

@@ -90,5 +90,9 @@ FUNCTION_BODY(from_decimal);
 FUNCTION_BODY(from_boolean);
 FUNCTION_BODY(from_date);
 FUNCTION_BODY(from_timestamp);
+FUNCTION_BODY(bound_bigint);
+FUNCTION_BODY(bound_double);
+FUNCTION_BODY(number_text);
+FUNCTION_BODY(number_text_of);
 
 #endif
