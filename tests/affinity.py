@@ -20,10 +20,10 @@ import time
 from differential.engines import Died, Refused, Sqlite, Vdbq
 
 TEXTS = ('10', ' 10 ', '\t10\n', '1e1', '10.0', '10.', '.5', '0.5', '+5', '-5', '5', '05', '0x10',
-         '', ' ', 'abc', '10abc', '1e', 'e1', '.', '-', '--5', '- 5', '1 0', 'inf', 'nan', '-0', '0',
-         '0.0', '1e400', '-1e400', '9007199254740992', '9007199254740993', '9007199254740993.0',
-         '9223372036854775807', '9223372036854775808', '-9223372036854775808',
-         '-9223372036854775809', '1e18', '2.5', '-2.5', '2', '3', '100', '1_0', 'ä', '10\u00a0')
+         '', ' ', 'abc', '10abc', '1e', 'e1', '.', '-', '--5', '- 5', '1 0', 'inf', 'nan', '-0',
+         '0', '0.0', '1e400', '-1e400', '9007199254740992', '9007199254740993',
+         '9007199254740993.0', '9223372036854775807', '9223372036854775808',
+         XX
 INTEGERS = (0, 1, 2, 3, 5, 10, -5, 16, 100, -1, 2**31 - 1, -2**31)
 BIG = INTEGERS + (2**53, 2**53 + 1, -2**53 - 1, 2**53 - 1, 2**63 - 1, -2**63, 2**63 - 512, 10**18)
 REALS = (0.0, 10.0, 0.5, 2.5, -2.5, 5.0, -5.0, 1e18, 9007199254740992.0, 9223372036854775808.0,
@@ -218,8 +218,8 @@ class Comparisons:
                 f'WHERE {self.any(sources, 0)} = {self.any([other], 0)})')
 
     def query(self):
-        return self.rng.choice((self.filtered, self.filtered, self.joined, self.joined, self.grouped,
-                                self.used, self.named))()
+        return self.rng.choice((self.filtered, self.filtered, self.joined, self.joined,
+                                self.grouped, self.used, self.named))()
 
     def filtered(self):
         rng, source = self.rng, self.source('a')

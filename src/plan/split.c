@@ -2,7 +2,8 @@
 /*
  * Conditions taken apart: at ANDs, and at ORs whose branches have parts in
  * common. (a AND b) OR (a AND c) is a AND (b OR c), also where one of them is
- * NULL. What is always true is left out.
+ * NULL. A CASE that is never true in its ELSE holds where both its WHEN and its
+ * THEN do. What is always true is left out.
  */
 #include "plan/plan_inner.h"
 
@@ -163,9 +164,29 @@ static enum vdbq_status split_or(struct binder *binder, struct expression *e,
     return status;
 }
 
+/* Whether a condition is known to be false or NULL for all rows. */
+static bool is_never_true(const struct expression *e)
+{
+    if (e->kind == EXPRESSION_CHOICE)
+        return is_never_true(e->left) && is_never_true(e->right);
+    return e->kind == EXPRESSION_CONSTANT && known_truth(e) != 1;
+}
+
+/* Whether it is both that hold, in whatever order they are tested. */
+static bool is_choice_of_one(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CHOICE && !e->left->faults
+           && is_never_true(e->right);
+}
+
 enum vdbq_status split_condition(struct binder *binder, struct expression *e,
                                  struct vector *parts)
 {
+    if (is_choice_of_one(e)) {
+        enum vdbq_status status = split_condition(binder, e->condition, parts);
+        return status == VDBQ_OK ? split_condition(binder, e->left, parts)
+                                 : status;
+    }
     while (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND) {
         enum vdbq_status status = split_condition(binder, e->left, parts);
         if (status != VDBQ_OK)
