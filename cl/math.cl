@@ -142,12 +142,12 @@ static struct pair logarithm(f64 x)
     return k == 0 ? part : pair_sum(whole, part);
 }
 
-/* The logarithm of x to the base whose natural logarithm is 1 / factor. */
+/* The logarithm of x to the base whose natural logarithm is 1 / factor; that
+ * of 0 is no number, as in SQLite. */
 static f64 logarithm_to(f64 x, struct pair factor)
 {
     if (!(x > 0) || x == MATH_INFINITY)
-        return x == 0 ? -MATH_INFINITY
-                      : x == MATH_INFINITY ? x : MATH_NO_NUMBER;
+        return x == MATH_INFINITY ? x : MATH_NO_NUMBER;
     struct pair result = pair_product(logarithm(x), factor);
     return result.hi + result.lo;
 }

@@ -488,6 +488,9 @@ default_value:
         { $$ = ast_unary(parse, operation(AST_MINUS, @1, @$), $2); }
   | "+" literal
         { $$ = ast_unary(parse, operation(AST_PLUS, @1, @$), $2); }
+  | NAME /* CURRENT_DATE and its like */
+        { $$ = ast_column(parse, @$, (struct ast_name){ 0 },
+                          ast_name(parse, @1)); }
   | "(" expression ")" { $$ = ast_group(parse, @$, $2); }
 
 constraint:

@@ -190,6 +190,25 @@ static void test_plan_again(void **state)
     vdbq_close(db);
 }
 
+/* The time of day is that of the run, not of its plan. */
+static void test_now_again(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    vdbq_query *query = prepare(db, "select now(), now()");
+    int64_t last = 0;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+        assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+        int64_t now = vdbq_query_int64(query, 0);
+        assert_int_equal(vdbq_query_int64(query, 1), now);
+        assert_true(now > 0 && now != last);
+        last = now;
+    }
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
 /* A query may have more columns when it runs again, or no plan at all. */
 static void test_columns_change(void **state)
 {
@@ -603,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_run_failure),
         cmocka_unit_test(test_texts_as_numbers),
         cmocka_unit_test(test_plan_again),
+        cmocka_unit_test(test_now_again),
         cmocka_unit_test(test_columns_change),
         cmocka_unit_test(test_refused_program),
         cmocka_unit_test(test_snapshot),

@@ -55,7 +55,8 @@ enum vdbq_status query_plan(vdbq_query *query,
     enum vdbq_status status = query_files_join(query, catalogue, &joined);
     if (status != VDBQ_OK)
         return status;
-    if (!query->planned || query->replan || query->planned_for != joined)
+    if (!query->planned || query->replan || query->plan.of_now
+        || query->planned_for != joined)
         status = make_plan(query, joined);
     catalogue_release(joined);
     return status;

@@ -19,7 +19,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* Bytes that are locked lie where no file reaches. */
 #define LOCK_OFFSET ((off_t)1 << 62)
@@ -100,10 +99,7 @@ static uint64_t find_home(void)
 
 static uint64_t milliseconds_now(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return (uint64_t)os_clock_us() / 1000;
 }
 
 void lock_sign(int descriptor, bool on)

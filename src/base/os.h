@@ -75,6 +75,8 @@ int os_process(void);
  * there is no telling. */
 enum { OS_NAME_MAX = 64 };
 void os_process_name(int process, char name[OS_NAME_MAX]);
+/* Microseconds since 1970-01-01 UTC, as the machine's clock is set. */
+int64_t os_clock_us(void);
 /* The machine's memory, or the limit put on this process's group. */
 uint64_t os_memory_bytes(void);
 /* Asks for large pages for memory that was not written yet, where there are

@@ -32,6 +32,14 @@ static uint64_t read_bytes(const char *path);
 static uint64_t read_cores(const char *path);
 static uint64_t least(uint64_t a, uint64_t b);
 
+int64_t os_clock_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
 uint64_t os_time_ns(void)
 {
     struct timespec now;

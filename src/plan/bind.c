@@ -98,8 +98,6 @@ static struct expression *bind_interval(struct binder *binder,
     const struct ast_expression *moved =
         interval == tree->right ? tree->left : tree->right;
     struct expression *e = bind_expression(binder, moved);
-    int64_t count = tree->operator == AST_SUB ? -interval->integer
-                                              : interval->integer;
 
     if (e == NULL)
         return NULL;
@@ -109,13 +107,16 @@ static struct expression *bind_interval(struct binder *binder,
                  "an INTERVAL is added to a date or taken from it");
         return NULL;
     }
-    return expression_moved(binder, e, interval->unit, count, tree->at);
+    return expression_moved(binder, e, interval, tree->operator == AST_SUB,
+                            tree->at);
 }
 
+/* Of two operands; that one alone is no date is told by bind_expression(). */
 static bool has_interval(const struct ast_expression *tree)
 {
-    return tree->left->kind == AST_INTERVAL
-           || (tree->right != NULL && tree->right->kind == AST_INTERVAL);
+    return tree->right != NULL
+           && (tree->left->kind == AST_INTERVAL
+               || tree->right->kind == AST_INTERVAL);
 }
 
 /* IS TRUE, IS NOT FALSE ...: never NULL. */
@@ -461,6 +462,43 @@ static struct expression *bind_cast(struct binder *binder,
     return e;
 }
 
+/* That the escape is one character. */
+static struct expression *check_escape(struct binder *binder,
+                                       struct expression *escape,
+                                       struct position at)
+{
+    static const char message[] = "an ESCAPE is one character";
+    struct ast_expression place = { .at = at };
+    struct expression *length, *one, *other;
+
+    escape = expression_cast_plain(binder, escape, VDBQ_TEXT, at);
+    length = escape ? expression_call(binder, "length", &escape, 1, at)
+                    : NULL;
+    one = length ? expression_integer(binder, 1, at) : NULL;
+    other = one ? expression_operator(binder, AST_NEQ, length, one, &place)
+                : NULL;
+    if (other == NULL)
+        return NULL;
+    if (other->kind != EXPRESSION_CONSTANT)
+        return expression_check(binder, escape, other, message);
+    if (known_truth(other) != 1)
+        return escape;
+    error_at(binder->error, VDBQ_RANGE, at, "%s", message);
+    return NULL;
+}
+
+struct expression *expression_like(struct binder *binder, const char *name,
+                                   struct expression **operands,
+                                   unsigned count, struct position at)
+{
+    if (count > 2) {
+        operands[2] = check_escape(binder, operands[2], operands[2]->at);
+        if (operands[2] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, name, operands, count, at);
+}
+
 static struct expression *bind_like(struct binder *binder,
                                     const struct ast_expression *tree)
 {
@@ -475,7 +513,7 @@ static struct expression *bind_like(struct binder *binder,
             return NULL;
     }
     return negated(binder, tree,
-                   expression_call(binder, tree->folds ? "ilike" : "like",
+                   expression_like(binder, tree->folds ? "ilike" : "like",
                                    operands, count, tree->at));
 }
 

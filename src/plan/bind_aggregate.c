@@ -169,7 +169,8 @@ static bool bind_distance(struct binder *binder, const struct call *call,
         if (offset->kind != EXPRESSION_CONSTANT || offset->null
             || !is_integer(offset->type)) {
             error_at(binder->error, VDBQ_TYPE, offset->at,
-                     "the distance of %s is a whole number", call->name);
+                     "the distance of %s is a constant whole number",
+                     call->name);
             return false;
         }
         e->window->offset = offset->integer;

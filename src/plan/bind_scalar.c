@@ -6,11 +6,9 @@
 #include "plan/compare.h"
 #include "plan/meet.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-typedef struct expression *(*call_maker)(struct binder *binder,
-                                         const struct call *call);
 
 /* ------------------------------------------- made of other expressions -- */
 
@@ -112,186 +110,6 @@ static struct expression *make_greatest(struct binder *binder,
     return null_first(binder, call, extreme(binder, call, AST_GE));
 }
 
-static struct expression *make_mod(struct binder *binder,
-                                   const struct call *call)
-{
-    return expression_operator(binder, AST_MOD, call->arguments[0],
-                               call->arguments[1], call->tree);
-}
-
-static struct expression *make_abs(struct binder *binder,
-                                   const struct call *call)
-{
-    struct expression *e = call->arguments[0], *zero, *minus, *test;
-
-    if (!is_number(e->type))
-        return refuse_argument(binder, call, e);
-    zero = expression_integer(binder, 0, e->at);
-    minus = zero ? expression_operator(binder, AST_MINUS, e, NULL, call->tree)
-                 : NULL;
-    test = minus ? expression_operator(binder, AST_LT, e, zero, call->tree)
-                 : NULL;
-    return test ? expression_choice(binder, test, minus, e, call->tree->at)
-                : NULL;
-}
-
-static struct expression *make_sign(struct binder *binder,
-                                    const struct call *call)
-{
-    struct expression *e = call->arguments[0];
-    struct expression *zero = expression_integer(binder, 0, e->at);
-    struct expression *above, *below;
-
-    if (zero == NULL || !is_number(e->type))
-        return zero ? refuse_argument(binder, call, e) : NULL;
-    above = expression_operator(binder, AST_GT, e, zero, call->tree);
-    below = expression_operator(binder, AST_LT, e, zero, call->tree);
-    return above && below ? expression_operator(binder, AST_SUB, above, below,
-                                                call->tree)
-                          : NULL;
-}
-
-/* ------------------------------------------------------- mathematics -- */
-
-static struct expression *as_double(struct binder *binder,
-                                    const struct call *call, unsigned i)
-{
-    struct expression *e = call->arguments[i];
-
-    if (!is_number(e->type))
-        return refuse_argument(binder, call, e);
-    return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
-}
-
-static const struct {
-    const char *name;
-    enum opcode op;
-    unsigned count;
-    bool nan; /* not every argument gives a number */
-} math_names[] = {
-    { "sqrt", OP_SQRT_F64, 1, true },   { "exp", OP_EXP_F64, 1, true },
-    { "ln", OP_LN_F64, 1, true },       { "log", OP_LOG10_F64, 1, true },
-    { "log10", OP_LOG10_F64, 1, true }, { "sin", OP_SIN_F64, 1, true },
-    { "cos", OP_COS_F64, 1, true },     { "tan", OP_TAN_F64, 1, true },
-    { "power", OP_POWER_F64, 2, true }, { "pow", OP_POWER_F64, 2, true },
-};
-
-static struct expression *make_math(struct binder *binder,
-                                    const struct call *call, bool *found)
-{
-    const size_t names = sizeof math_names / sizeof *math_names;
-    struct expression *left, *right = NULL;
-
-    *found = false;
-    for (size_t i = 0; i < names; i++) {
-        if (!name_equal(call->name, math_names[i].name)
-            || call->count != math_names[i].count)
-            continue;
-        *found = true;
-        left = as_double(binder, call, 0);
-        if (left != NULL && call->count == 2) {
-            right = as_double(binder, call, 1);
-            if (right == NULL)
-                return NULL;
-        }
-        return left ? expression_math(binder, math_names[i].op, VDBQ_DOUBLE,
-                                      left, right, math_names[i].nan,
-                                      call->tree->at)
-                    : NULL;
-    }
-    return NULL;
-}
-
-static struct expression *make_round(struct binder *binder,
-                                     const struct call *call)
-{
-    struct expression *e = as_double(binder, call, 0), *digits;
-
-    if (e == NULL)
-        return NULL;
-    digits = call->count > 1 ? call->arguments[1]
-                             : expression_integer(binder, 0, e->at);
-    if (digits != NULL)
-        digits = expression_cast_plain(binder, digits, VDBQ_INTEGER, e->at);
-    return digits ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e,
-                                    digits, false, call->tree->at)
-                  : NULL;
-}
-
-static struct expression *whole(struct binder *binder,
-                                const struct call *call, enum opcode op)
-{
-    struct expression *e = call->arguments[0];
-
-    if (is_integer(e->type))
-        return e;
-    e = as_double(binder, call, 0);
-    return e ? expression_math(binder, op, VDBQ_DOUBLE, e, NULL, false,
-                               call->tree->at)
-             : NULL;
-}
-
-static struct expression *make_floor(struct binder *binder,
-                                     const struct call *call)
-{
-    return whole(binder, call, OP_FLOOR_F64);
-}
-
-static struct expression *make_ceil(struct binder *binder,
-                                    const struct call *call)
-{
-    return whole(binder, call, OP_CEIL_F64);
-}
-
-/* ---------------------------------------------------------------- dates -- */
-
-static const char *const unit_names[] = {
-    [AST_YEAR] = "year", [AST_MONTH] = "month", [AST_DAY] = "day",
-    [AST_HOUR] = "hour", [AST_MINUTE] = "minute", [AST_SECOND] = "second"
-};
-enum { UNITS = AST_SECOND + 1 };
-
-static int unit_named(const char *name, size_t length)
-{
-    for (int i = 0; i < UNITS; i++)
-        if (strlen(unit_names[i]) == length
-            && strncasecmp(unit_names[i], name, length) == 0)
-            return i;
-    return -1;
-}
-
-static struct expression *make_extract(struct binder *binder,
-                                       const struct call *call)
-{
-    const struct expression *part = call->arguments[0];
-    int unit = -1;
-
-    if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
-        unit = unit_named(part->text.bytes, part->text.length);
-    if (unit < 0) {
-        error_at(binder->error, VDBQ_TYPE, part->at,
-                 "the part is 'year', 'month', 'day', 'hour', 'minute' or "
-                 "'second'");
-        return NULL;
-    }
-    return expression_part(binder, call->arguments[1], (enum ast_unit)unit,
-                           call->tree->at);
-}
-
-/* year(x) and so on. */
-static struct expression *make_part(struct binder *binder,
-                                    const struct call *call, bool *found)
-{
-    int unit = unit_named(call->name, strlen(call->name));
-
-    *found = unit >= 0 && call->count == 1
-             && (call->arguments[0]->type == VDBQ_DATE
-                 || call->arguments[0]->type == VDBQ_TIMESTAMP);
-    return *found ? expression_part(binder, call->arguments[0],
-                                    (enum ast_unit)unit, call->tree->at)
-                  : NULL;
-}
-
 /* ---------------------------------------------------------------- texts -- */
 
 static struct expression *as_text(struct binder *binder,
@@ -387,11 +205,31 @@ static struct expression *make_typeof(struct binder *binder,
 
 /* ------------------------------------------------------------------ all -- */
 
-static const struct {
-    const char *name;
-    unsigned least, most;
-    call_maker make;
-} makers[] = {
+/* hex(NULL) is the empty text, as in SQLite. */
+static struct expression *make_hex(struct binder *binder,
+                                   const struct call *call)
+{
+    struct expression *e = as_text(binder, call->arguments[0]);
+
+    e = e ? or_empty(binder, call, e) : NULL;
+    return e ? expression_call(binder, "hex", &e, 1, call->tree->at) : NULL;
+}
+
+/* like(pattern, text), glob(pattern, text): the other way round than LIKE. */
+static struct expression *make_like(struct binder *binder,
+                                    const struct call *call)
+{
+    struct expression *operands[3] = { call->arguments[1],
+                                       call->arguments[0] };
+
+    if (call->count > 2)
+        operands[2] = call->arguments[2];
+    return expression_like(binder, call->name, operands, call->count,
+                           call->tree->at);
+}
+
+/* Those of texts, choices and types. */
+static const struct call_maker makers[] = {
     { "coalesce", 1, CALL_ARGUMENTS_MAX, make_coalesce },
     { "ifnull", 2, 2, make_coalesce },
     { "nullif", 2, 2, make_nullif },
@@ -401,41 +239,105 @@ static const struct {
     { "least", 1, CALL_ARGUMENTS_MAX, make_least },
     { "max", 2, CALL_ARGUMENTS_MAX, make_greatest },
     { "greatest", 1, CALL_ARGUMENTS_MAX, make_greatest },
-    { "mod", 2, 2, make_mod },
-    { "abs", 1, 1, make_abs },
-    { "sign", 1, 1, make_sign },
-    { "round", 1, 2, make_round },
-    { "floor", 1, 1, make_floor },
-    { "ceil", 1, 1, make_ceil },
-    { "ceiling", 1, 1, make_ceil },
-    { "extract", 2, 2, make_extract },
-    { "date_part", 2, 2, make_extract },
     { "typeof", 1, 1, make_typeof },
     { "concat", 1, CALL_ARGUMENTS_MAX, make_concat },
     { "concat_ws", 2, CALL_ARGUMENTS_MAX, make_concat_ws },
+    { "hex", 1, 1, make_hex },
+    { "like", 2, 3, make_like },
+    { "ilike", 2, 3, make_like },
+    { "glob", 2, 2, make_like },
+    { .name = NULL }
 };
 
-static struct expression *make_other(struct binder *binder,
-                                     const struct call *call)
-{
-    bool found;
-    struct expression *e = make_math(binder, call, &found);
+/* ------------------------------------------------------------ by name -- */
 
-    if (!found)
-        e = make_part(binder, call, &found);
-    return found ? e : expression_call(binder, call->name, call->arguments,
-                                       call->count, call->tree->at);
+static const struct call_maker *const *maker_tables(void)
+{
+    static const struct call_maker *tables[4];
+
+    tables[0] = makers;
+    tables[1] = math_makers();
+    tables[2] = date_makers();
+    return tables;
+}
+
+/* The maker of that name; of several the one for so many arguments. */
+static const struct call_maker *find_maker(const struct call *call)
+{
+    const struct call_maker *found = NULL;
+
+    for (const struct call_maker *const *table = maker_tables();
+         *table != NULL; table++)
+        for (const struct call_maker *at = *table; at->name != NULL; at++) {
+            if (!name_equal(call->name, at->name))
+                continue;
+            found = at;
+            if (call->count >= at->least && call->count <= at->most)
+                return at;
+        }
+    return found;
+}
+
+static struct expression *refuse_count(struct binder *binder,
+                                       const struct call *call,
+                                       unsigned least, unsigned most)
+{
+    char range[40];
+
+    if (least == most)
+        snprintf(range, sizeof range, "%u", least);
+    else if (most == CALL_ARGUMENTS_MAX)
+        snprintf(range, sizeof range, "at least %u", least);
+    else
+        snprintf(range, sizeof range, "%u to %u", least, most);
+    error_at(binder->error, VDBQ_TYPE, call->tree->at,
+             "%s takes %s argument%s, not %u", call->name, range,
+             most == 1 ? "" : "s", call->count);
+    return NULL;
+}
+
+static struct expression *refuse_name(struct binder *binder,
+                                      const struct call *call)
+{
+    struct likely likely = { 0 };
+
+    error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
+             "no such function: %s", call->name);
+    for (const struct function *f = functions(); f->name != NULL; f++)
+        likely_name(&likely, call->name, f->name);
+    for (const struct call_maker *const *table = maker_tables();
+         *table != NULL; table++)
+        for (const struct call_maker *at = *table; at->name != NULL; at++)
+            likely_name(&likely, call->name, at->name);
+    if (likely.name != NULL)
+        error_hint(binder->error, "did you mean \"%s\"?", likely.name);
+    return NULL;
+}
+
+/* A function of the host that has a name in SQL. */
+static struct expression *call_host(struct binder *binder,
+                                    const struct call *call)
+{
+    const struct function *function = function_named(call->name);
+
+    if (function == NULL)
+        return refuse_name(binder, call);
+    if (call->count < function->arguments_min
+        || call->count > function->arguments_max)
+        return refuse_count(binder, call, function->arguments_min,
+                            function->arguments_max);
+    return expression_call(binder, call->name, call->arguments, call->count,
+                           call->tree->at);
 }
 
 struct expression *bind_scalar(struct binder *binder,
                                const struct call *call)
 {
-    const size_t count = sizeof makers / sizeof *makers;
+    const struct call_maker *maker = find_maker(call);
 
-    for (size_t i = 0; i < count; i++)
-        if (name_equal(call->name, makers[i].name)
-            && call->count >= makers[i].least
-            && call->count <= makers[i].most)
-            return makers[i].make(binder, call);
-    return make_other(binder, call);
+    if (maker == NULL)
+        return call_host(binder, call);
+    if (call->count < maker->least || call->count > maker->most)
+        return refuse_count(binder, call, maker->least, maker->most);
+    return maker->make(binder, call);
 }

@@ -5,6 +5,7 @@
  */
 #include "plan/plan_inner.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Writes a constant as function_lookup_read() reads it. */
@@ -24,8 +25,15 @@ static void print_constant(struct text *text, const struct expression *e)
     text_print(text, "'");
 }
 
+/* Whether the text forms of programs, which end at a NUL, can have it. */
+static bool is_printable(const struct expression *e)
+{
+    return e->type != VDBQ_TEXT || e->text.length == 0
+           || memchr(e->text.bytes, '\0', e->text.length) == NULL;
+}
+
 /* The text form of a call with one open argument; NULL: there is not just
- * one, or it is no text. */
+ * one, it is no text, or another one cannot be printed. */
 static const char *lookup_text(struct binder *binder,
                                const struct function *function,
                                struct expression *const *arguments,
@@ -40,6 +48,7 @@ static const char *lookup_text(struct binder *binder,
     for (unsigned i = 0; i < count; i++) {
         text_print(&text, "%s", i > 0 ? ", " : "");
         if (arguments[i]->kind == EXPRESSION_CONSTANT) {
+            fits &= is_printable(arguments[i]);
             print_constant(&text, arguments[i]);
             continue;
         }
@@ -132,27 +141,6 @@ static struct expression *new_call(struct binder *binder,
     return e;
 }
 
-static struct expression *refuse_function(struct binder *binder,
-                                          const char *name, unsigned count,
-                                          struct position at)
-{
-    const struct function *function = function_find(name);
-    struct likely likely = { 0 };
-
-    if (function != NULL) {
-        error_at(binder->error, VDBQ_TYPE, at,
-                 "%s takes %u to %u arguments, not %u", name,
-                 function->arguments_min, function->arguments_max, count);
-        return NULL;
-    }
-    error_at(binder->error, VDBQ_UNKNOWN, at, "no such function: %s", name);
-    for (const struct function *f = functions(); f->name != NULL; f++)
-        likely_name(&likely, name, f->name);
-    if (likely.name != NULL)
-        error_hint(binder->error, "did you mean \"%s\"?", likely.name);
-    return NULL;
-}
-
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
                                    unsigned count, struct position at)
@@ -162,9 +150,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
     bool constant = true, null;
     const char *call;
 
-    if (function == NULL || count < function->arguments_min
-        || count > function->arguments_max)
-        return refuse_function(binder, name, count, at);
+    assert(function != NULL && count >= function->arguments_min
+           && count <= function->arguments_max);
     for (unsigned i = 0; i < count; i++) {
         fitting[i] = expression_known(binder, arguments[i]);
         if (fitting[i] == NULL)
@@ -176,8 +163,11 @@ struct expression *expression_call(struct binder *binder, const char *name,
         return expression_null(binder, (int)function->result, at);
     for (unsigned i = 0; i < count; i++)
         constant &= fitting[i]->kind == EXPRESSION_CONSTANT;
-    if (constant)
-        return call_now(binder, function, fitting, count, at);
+    if (constant) {
+        e = call_now(binder, function, fitting, count, at);
+        if (e == NULL || is_printable(e))
+            return e;
+    }
     call = lookup_text(binder, function, fitting, count, &open);
     if (call != NULL) {
         e = new_call(binder, function, at, EXPRESSION_LOOKUP);

@@ -39,4 +39,18 @@ struct expression *bind_window(struct binder *binder,
 struct expression *bind_scalar(struct binder *binder,
                                const struct call *call);
 
+/* A function that is made of other expressions. */
+struct call_maker {
+    const char *name; /* NULL: the end of a table */
+    unsigned least, most; /* arguments            */
+    struct expression *(*make)(struct binder *binder,
+                               const struct call *call);
+};
+
+/* bind_math.c */
+const struct call_maker *math_makers(void);
+
+/* bind_date.c */
+const struct call_maker *date_makers(void);
+
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12 };
+enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12, YEARS_MAX = 10000 };
 /* In the units of a TIMESTAMP. */
 static const int64_t DAY = 86400000000;
 static const int64_t clock_units[] = { [AST_HOUR] = 3600000000,
@@ -204,6 +204,27 @@ static struct expression *of_decimal(struct binder *binder,
 
 /* ---------------------------------------------------------------- dates -- */
 
+/* A number of days as a DATE, or of microseconds as a TIMESTAMP. What may lie
+ * outside the years that these have is checked. */
+static struct expression *in_years(struct binder *binder,
+                                   struct expression *e, int type)
+{
+    struct ast_expression place = { .at = e ? e->at : (struct position){ 0 } };
+    struct expression *below, *above, *either;
+    int64_t least, greatest;
+
+    type_limits((enum vdbq_type)type, &least, &greatest);
+    if (e == NULL || is_null_constant(e)
+        || (e->range.low >= least && e->range.high <= greatest))
+        return e;
+    below = calculate(binder, AST_LT, e, least, e->at);
+    above = calculate(binder, AST_GT, e, greatest, e->at);
+    either = below && above ? expression_operator(binder, AST_OR, below, above,
+                                                  &place) : NULL;
+    return either ? expression_check(binder, e, either, "a date is outside "
+                                     "the years 1 to 9999") : NULL;
+}
+
 /* The day of a time: division that rounds down. */
 static struct expression *day_of(struct binder *binder, struct expression *e)
 {
@@ -349,12 +370,30 @@ static struct expression *move_time(struct binder *binder,
     return renamed(binder, date, VDBQ_TIMESTAMP, 0);
 }
 
+/* How many units an interval moves by; so many at most that they leave the
+ * years of all dates, and nothing overflows. */
+static int64_t interval_count(const struct ast_expression *interval, bool back)
+{
+    static const int64_t most[] = {
+        [AST_YEAR] = YEARS_MAX, [AST_MONTH] = YEARS_MAX * 12,
+        [AST_DAY] = YEARS_MAX * 366, [AST_HOUR] = YEARS_MAX * 366 * 24,
+        [AST_MINUTE] = YEARS_MAX * INT64_C(366) * 1440,
+        [AST_SECOND] = YEARS_MAX * INT64_C(366) * 86400
+    };
+    int64_t count = interval->integer, limit = most[interval->unit];
+
+    count = count > limit ? limit : count < -limit ? -limit : count;
+    return back ? -count : count;
+}
+
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
-                                    enum ast_unit unit, int64_t count,
-                                    struct position at)
+                                    const struct ast_expression *interval,
+                                    bool back, struct position at)
 {
     struct expression *e = date_or_time(binder, operand, at);
+    enum ast_unit unit = interval->unit;
+    int64_t count = interval_count(interval, back);
 
     if (e == NULL)
         return NULL;
@@ -365,7 +404,8 @@ struct expression *expression_moved(struct binder *binder,
         e = time_of_date(binder, e);
     e = renamed(binder, e, VDBQ_BIGINT, 0);
     e = calculate(binder, AST_ADD, e, clock_units[unit] * count, at);
-    return renamed(binder, e, VDBQ_TIMESTAMP, 0);
+    return renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP),
+                   VDBQ_TIMESTAMP, 0);
 }
 
 /* ---------------------------------------------------------------- texts -- */
@@ -446,6 +486,15 @@ static struct expression *to_boolean(struct binder *binder,
                  : NULL;
 }
 
+/* Days since 1970-01-01 as a date. */
+static struct expression *of_days(struct binder *binder, struct expression *e,
+                                  struct position at)
+{
+    e = expression_cast_plain(binder, e, VDBQ_BIGINT, at);
+    e = in_years(binder, e, VDBQ_DATE);
+    return e ? expression_number(binder, e, VDBQ_DATE, at) : NULL;
+}
+
 /* Types of which one at least is no plain number. */
 static struct expression *convert(struct binder *binder,
                                   struct expression *e, int type,
@@ -466,7 +515,9 @@ static struct expression *convert(struct binder *binder,
         return time_of_date(binder, e);
     if (e->type == VDBQ_TIMESTAMP && type == VDBQ_DATE)
         return date_of_time(binder, e);
-    if (is_number(e->type) && (is_number(type) || type == VDBQ_DATE))
+    if (is_number(e->type) && type == VDBQ_DATE)
+        return of_days(binder, e, at);
+    if (is_number(e->type) && is_number(type))
         return expression_number(binder, e, type, at);
     return refuse(binder, e, type, at);
 }

@@ -103,14 +103,17 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
         .error = error
     };
     enum vdbq_status status;
+    int64_t now = 0;
 
     memset(plan, 0, sizeof *plan);
     steps_init(&plan->steps);
     plan->explain = statement->explain;
+    binder.now = &now;
     status = check_kept(statement, &binder);
     if (status == VDBQ_OK)
         status = plan_kind_of(statement, &binder, plan);
     plan->of_values = binder.values_used;
+    plan->of_now = now != 0;
     fold_finish(&binder);
     if (status != VDBQ_OK)
         plan_finish(plan);

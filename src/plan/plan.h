@@ -78,6 +78,7 @@ struct plan {
     enum ast_explain explain;
     bool of_values; /* it holds for the parameters' values; else for any of
                        their types                                      */
+    bool of_now;    /* it holds for one run: it has the time of day */
     const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
     struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */

@@ -7,6 +7,9 @@
  *   from.c           FROM becomes joined nodes
  *   bind.c           the tree becomes expressions, leaves first ...
  *   bind_function.c  ... calls of functions, aggregates and windows, too
+ *   bind_scalar.c    ... of functions that have a name here ...
+ *   bind_math.c      ... of numbers ...
+ *   bind_date.c      ... of dates and times
  *   expression_new.c new ones are made, folded where they are constant
  *   meet.c           operands of different types are brought to one
  *   compare.c        ... or, in comparisons, to what SQLite's rule says
@@ -117,6 +120,8 @@ struct binder {
     const struct plan_limits *limits; /* NULL: none                 */
     uint64_t lookups;           /* of names, so far                 */
     struct machine *machine;    /* for folding, once needed         */
+    int64_t *now;               /* the statement's time, in the units of a
+                                   TIMESTAMP; 0: not asked for yet  */
 };
 
 /*
@@ -186,6 +191,11 @@ struct expression *bind_expression(struct binder *binder,
  * plan holds for its value; other expressions as they are. */
 struct expression *expression_known(struct binder *binder,
                                     struct expression *e);
+/* LIKE or GLOB: a text, a pattern, maybe an escape, which must be one
+ * character. */
+struct expression *expression_like(struct binder *binder, const char *name,
+                                   struct expression **operands,
+                                   unsigned count, struct position at);
 /* As a condition: a number, or NULL. */
 struct expression *bind_condition(struct binder *binder,
                                   const struct ast_expression *tree);
@@ -193,6 +203,11 @@ struct expression *bind_condition(struct binder *binder,
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree);
 bool is_aggregate_call(const struct ast_expression *tree);
+/* bind_date.c: CURRENT_DATE and its like, which look like columns; not
+ * `*found`: it is none. */
+struct expression *bind_current(struct binder *binder,
+                                const struct ast_expression *tree,
+                                bool *found);
 /* A call of a host function: a constant, a lookup, or one to be lifted. */
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
@@ -233,11 +248,11 @@ struct expression *expression_operation(struct binder *binder,
 struct expression *expression_part(struct binder *binder,
                                    struct expression *operand,
                                    enum ast_unit unit, struct position at);
-/* A date or a time moved by so many units. */
+/* A date or a time moved by an interval, or `back` by it. */
 struct expression *expression_moved(struct binder *binder,
                                     struct expression *operand,
-                                    enum ast_unit unit, int64_t count,
-                                    struct position at);
+                                    const struct ast_expression *interval,
+                                    bool back, struct position at);
 
 /* CAST. */
 struct expression *expression_cast(struct binder *binder,

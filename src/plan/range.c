@@ -139,9 +139,9 @@ static void range_math(struct expression *e)
 {
     e->checked = op_facts(e->op)->effect == EFFECT_FAULT;
     e->faults |= e->checked;
-    e->nullable |= e->null_at_nan;
     e->range = range_full(e->type);
-    e->range.nan = is_float(e->type);
+    e->range.nan = e->null_at_nan || e->left->range.nan
+                   || (e->right != NULL && e->right->range.nan);
     e->null_at_nan |= e->range.nan;
     e->nullable |= e->null_at_nan;
 }

@@ -307,6 +307,7 @@ struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree)
 {
     struct expression *result;
+    bool found;
 
     for (struct scope *scope = binder->scope; scope != NULL;
          scope = scope->outer) {
@@ -325,7 +326,8 @@ struct expression *scope_find(struct binder *binder,
         e = column_in(binder, scope, column, tree);
         return e == NULL || own ? e : scope_ask(binder, scope, e);
     }
-    return refuse(binder, tree);
+    result = bind_current(binder, tree, &found);
+    return found ? result : refuse(binder, tree);
 }
 
 /* -------------------------------------------------- whose an aggregate is -- */

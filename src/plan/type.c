@@ -8,8 +8,9 @@
  *   that meet as FLOAT         FLOAT                 DOUBLE
  *   that meet as DOUBLE        DOUBLE                DOUBLE
  *
- * Remainders are those of integers: floats are cut to BIGINT first. Whatever
- * meets NULL in arithmetic or a comparison is NULL. Dates move by whole days.
+ * Where one is a float, the remainder is that of integers: both are cut to
+ * BIGINT, each by itself. Whatever meets NULL in arithmetic or a comparison is
+ * NULL. Dates move by whole days.
  */
 #include "plan/compare.h"
 #include "plan/meet.h"
@@ -43,6 +44,15 @@ static bool is_zero(const struct expression *e)
            && (is_float(e->type) ? e->real == 0 : e->integer == 0);
 }
 
+/* A number without its fraction. */
+static struct expression *cut_off(struct binder *binder, struct expression *e,
+                                  struct position at)
+{
+    if (e->type == VDBQ_DECIMAL)
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, at);
+    return expression_cast_plain(binder, e, VDBQ_BIGINT, at);
+}
+
 /* The remainder of two numbers of which one is a float. */
 static struct expression *real_remainder(struct binder *binder,
                                          struct expression *left,
@@ -51,9 +61,8 @@ static struct expression *real_remainder(struct binder *binder,
 {
     struct expression *rest;
 
-    left = expression_cast_plain(binder, left, VDBQ_BIGINT, tree->at);
-    right = left ? expression_cast_plain(binder, right, VDBQ_BIGINT, tree->at)
-                 : NULL;
+    left = cut_off(binder, left, tree->at);
+    right = left ? cut_off(binder, right, tree->at) : NULL;
     rest = expression_operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
     return rest ? expression_cast_plain(binder, rest, VDBQ_DOUBLE, tree->at)
                 : NULL;
@@ -102,11 +111,11 @@ static struct expression *number_arithmetic(struct binder *binder,
     is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
     if (is_decimal && !is_float(left->type) && !is_float(right->type))
         return decimal_arithmetic(binder, operator, left, right, tree);
+    if (operator == AST_MOD && (is_float(left->type) || is_float(right->type)))
+        return real_remainder(binder, left, right, tree);
     type = meet_compared(binder, &left, &right, tree->at);
     if (type == VDBQ_TYPE_NONE)
         return NULL;
-    if (operator == AST_MOD && is_float(type))
-        return real_remainder(binder, left, right, tree);
     return expression_operation(binder, operator, is_float(type) ? type : VDBQ_BIGINT,
                      left, right, tree);
 }

@@ -176,7 +176,10 @@ static struct value math(struct generator *generator,
     if (e->null_at_nan)
         value.null = register_any(
             generator, value.null,
-            register_unary(generator, OP_IS_NAN_F64, value.r));
+            register_unary(generator,
+                           e->machine == TYPE_F32 ? OP_IS_NAN_F32
+                                                  : OP_IS_NAN_F64,
+                           value.r));
     return value;
 }
 

@@ -12,10 +12,14 @@
 
 /* ----------------------------------------------------------- constants -- */
 
+/* A program's texts end at their NUL: one inside cannot be kept. */
 static int text(struct generator *generator, const struct expression *e)
 {
     struct instruction in = { .op = OP_TEXT, .at = e->at };
 
+    if (memchr(e->text.bytes, '\0', e->text.length) != NULL)
+        generator->status = error_at(generator->error, VDBQ_TYPE, e->at,
+                                     "a constant text has a NUL byte");
     in.name = arena_copy(&generator->program->arena, e->text.bytes,
                          e->text.length);
     return emit_value(generator, &in);

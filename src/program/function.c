@@ -12,7 +12,8 @@
 #define D VDBQ_DOUBLE
 #define BOOLEAN VDBQ_BOOLEAN
 
-/*    name, result, least and most arguments, their types, NULL, fails, ... */
+/* Those with names in SQL.
+ *    name, result, least and most arguments, their types, NULL, fails, ... */
 static const struct function table[] = {
     { "lower", T, 1, 1, { T }, false, false,
       "ASCII letters as small ones", function_lower },
@@ -85,17 +86,30 @@ static const struct function table[] = {
     { "glob", BOOLEAN, 2, 2, { T, T }, false, false,
       "whether the text is like the pattern: * any characters, ? one, [...] "
       "one of these, [^...] none of them", function_glob },
+    { .name = NULL }
+};
+
+/* The planner's, and programs': casts, and parts of what SQL names. */
+static const struct function casts[] = {
     { "strftime", T, 2, 2, { T, I }, true, false,
       "a timestamp as the format says; NULL: it has an unknown letter",
       function_strftime },
-    { "date", VDBQ_DATE, 1, 1, { T }, true, false,
-      "the date of a text; NULL: it is none", function_date },
-    { "timestamp", VDBQ_TIMESTAMP, 1, 1, { T }, true, false,
-      "the timestamp of a text; NULL: it is none", function_timestamp },
     { "to_date", VDBQ_DATE, 1, 1, { T }, false, true,
       "CAST of a text to DATE", function_to_date },
     { "to_timestamp", VDBQ_TIMESTAMP, 1, 1, { T }, false, true,
       "CAST of a text to TIMESTAMP", function_to_timestamp },
+    { "to_moment", VDBQ_TIMESTAMP, 1, 1, { T }, true, false,
+      "the moment that a text is, a date, a time or a Julian day; NULL: none",
+      function_to_moment },
+    { "from_julian", VDBQ_TIMESTAMP, 1, 1, { D }, true, false,
+      "the moment of a Julian day; NULL: outside the years of dates",
+      function_from_julian },
+    { "from_unix", VDBQ_TIMESTAMP, 1, 1, { D }, true, false,
+      "the moment so many seconds after 1970-01-01; NULL likewise",
+      function_from_unix },
+    { "moved", VDBQ_TIMESTAMP, 2, 2, { I, T }, true, false,
+      "a moment moved as the text says, '+1 month'; NULL: it says nothing",
+      function_moved },
     { "to_smallint", VDBQ_SMALLINT, 1, 1, { T }, false, true,
       "CAST of a text to SMALLINT: the number it starts with",
       function_to_smallint },
@@ -149,12 +163,24 @@ const struct function *functions(void)
     return table;
 }
 
+static const struct function *find_in(const struct function *from,
+                                      const char *name)
+{
+    for (; from->name != NULL; from++)
+        if (strcasecmp(from->name, name) == 0)
+            return from;
+    return NULL;
+}
+
+const struct function *function_named(const char *name)
+{
+    return find_in(table, name);
+}
+
 const struct function *function_find(const char *name)
 {
-    for (const struct function *at = table; at->name != NULL; at++)
-        if (strcasecmp(at->name, name) == 0)
-            return at;
-    return NULL;
+    const struct function *found = function_named(name);
+    return found != NULL ? found : find_in(casts, name);
 }
 
 enum vdbq_status function_call(const struct function *function,

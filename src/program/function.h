@@ -45,7 +45,9 @@ struct function {
 
 /* The function of that name (without case); NULL: none. */
 const struct function *function_find(const char *name);
-/* All of them, ended by one without a name: for help texts and tests. */
+/* ... if SQL has the name. */
+const struct function *function_named(const char *name);
+/* All that SQL has names for, ended by one without a name. */
 const struct function *functions(void);
 
 /* What a text is as a number: the one that it starts with, behind blanks, or

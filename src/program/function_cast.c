@@ -195,13 +195,17 @@ FUNCTION_BODY(from_float)
 FUNCTION_BODY(to_decimal)
 {
     struct vdbq_text text = TEXT(0);
-    if (!decimal_from_text(text.bytes, text.length, (unsigned)INTEGER(1),
-                           (unsigned)INTEGER(2), &state->value->integer))
+    int64_t precision = INTEGER(1), scale = INTEGER(2);
+    bool is_type = precision >= 1 && precision <= DECIMAL_DIGITS_MAX &&
+                   scale >= 0 && scale <= precision;
+    if (!is_type ||
+        !decimal_from_text(text.bytes, text.length, (unsigned)precision,
+                           (unsigned)scale, &state->value->integer))
         return error_set(state->error, VDBQ_RANGE,
                          "\"%.*s\" is no DECIMAL(%lld,%lld)",
                          (int)(text.length < 100 ? text.length : 100),
-                         text.bytes, (long long)INTEGER(1),
-                         (long long)INTEGER(2));
+                         text.bytes, (long long)precision,
+                         (long long)scale);
     return VDBQ_OK;
 }
 

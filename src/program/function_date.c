@@ -13,28 +13,10 @@
 
 /* ---------------------------------------------------------------- casts -- */
 
-FUNCTION_BODY(date)
-{
-    int32_t day = 0;
-    state->value->null = !date_from_text(TEXT(0).bytes, TEXT(0).length, &day);
-    state->value->integer = day;
-    return VDBQ_OK;
-}
-
-FUNCTION_BODY(timestamp)
-{
-    state->value->null = !timestamp_from_text(TEXT(0).bytes, TEXT(0).length,
-                                              &state->value->integer);
-    return VDBQ_OK;
-}
-
-/* What is NULL fails. */
-static enum vdbq_status not_null(struct function_call_state *state,
-                                 const char *type)
+static enum vdbq_status is_no(struct function_call_state *state,
+                              const char *type)
 {
     struct vdbq_text text = TEXT(0);
-    if (!state->value->null)
-        return VDBQ_OK;
     return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no %s",
                      (int)(text.length < 100 ? text.length : 100), text.bytes,
                      type);
@@ -42,14 +24,19 @@ static enum vdbq_status not_null(struct function_call_state *state,
 
 FUNCTION_BODY(to_date)
 {
-    function_date(state);
-    return not_null(state, "DATE");
+    int32_t day = 0;
+    if (!date_from_text(TEXT(0).bytes, TEXT(0).length, &day))
+        return is_no(state, "DATE");
+    state->value->integer = day;
+    return VDBQ_OK;
 }
 
 FUNCTION_BODY(to_timestamp)
 {
-    function_timestamp(state);
-    return not_null(state, "TIMESTAMP");
+    if (!timestamp_from_text(TEXT(0).bytes, TEXT(0).length,
+                             &state->value->integer))
+        return is_no(state, "TIMESTAMP");
+    return VDBQ_OK;
 }
 
 /* -------------------------------------------------------------- writing -- */
