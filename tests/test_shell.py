@@ -129,6 +129,25 @@ def case_a_second_writer_waits(folder):
     expect(run(folder, 'one.vdb', 'select count(*) as n from t'), 0, 'n\n0\n')
 
 
+def case_sql_is_no_database(folder):
+    for word in ('select 1', 'SELECT*FROM t', 'with x as (select 1) select * from x', 'from t;',
+                 '(select 1)', 'create table t (a integer)', '.tables', '.import a.csv t',
+                 "values (1)", 'selct 1;', 'insert into t\nvalues (1)'):
+        expect(run(folder, word), 2, '', r'SQL where the name of a database is expected\nhint: ')
+        expect(run(folder, word, 'x.vdb'), 2, '', 'SQL where the name of a database')
+    assert not os.listdir(folder), os.listdir(folder)
+    for name in ('new.db', 'with love.db', 'selection', 'my data', './select 1', 'from', '.hidden'):
+        expect(run(folder, name, 'create table t (a integer)'), 0, '')
+        assert os.path.exists(os.path.join(folder, name)), name
+    expect(run(folder, 'select 1', '.tables'), 0, 't\n')
+    expect(run(folder, '.', 'select 1'), 3, '', 'Is a directory')
+    write(folder, 'x.csv', 'a\n1\n')
+    expect(run(folder, 'x.csv', 'select 1'), 3, '', 'x.csv: not a vdbq database')
+    expect(run(folder, '-c', '.open x.db'), 1, '', 'unknown command .open\nhint: vdbq FILE opens')
+    expect(run(folder, 'new.db', '-c', '.output ./new.db', '-c', '.tables'), 1, '',
+           'new.db is the database that is open')
+
+
 def case_commands_in_order(folder):
     write(folder, 'more.sql', 'insert into t values (5);\nselect id from t')
     result = run(folder, '--no-header', '-c', 'create table t (id integer)',

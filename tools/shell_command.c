@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { ARGUMENTS_MAX = 32 };
@@ -165,12 +166,25 @@ static const struct command *find(const char *name)
     return NULL;
 }
 
+/* What is here in place of commands of other shells. */
+static const char *other_command(const char *name)
+{
+    static const char *const others[][2] = {
+        { ".open", "vdbq FILE opens another database" },
+        { ".separator", ".csv and .import have --delimiter; .mode has formats" },
+        { ".once", ".output FILE, and .output after it" },
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcasecmp(name, others[i][0]) == 0)
+            return others[i][1];
+    return ".help lists the commands";
+}
+
 static bool fail_unknown(struct shell *shell, const struct place *place,
                          const char *name)
 {
     char hint[SHELL_HINT_ROOM];
-    shell_closest(name, shell_command_name, NULL, ".help lists the commands",
-                  hint);
+    shell_closest(name, shell_command_name, NULL, other_command(name), hint);
     return shell_fail(shell, place, VDBQ_UNKNOWN, hint, "unknown command %s",
                       name);
 }
@@ -420,9 +434,21 @@ static bool run_nullvalue(struct shell *shell, const struct call *call)
     return true;
 }
 
+/* Whether two names are of one file. */
+static bool is_same_file(const char *name, const char *other)
+{
+    struct stat one, two;
+    return name && other && stat(name, &one) == 0 && stat(other, &two) == 0
+        && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
+}
+
 static bool run_output(struct shell *shell, const struct call *call)
 {
     int fd = STDOUT_FILENO;
+    if (call->count && is_same_file(call->argument[0], shell->path))
+        return shell_fail(shell, call->place, VDBQ_MISUSE, "",
+                          "%s is the database that is open",
+                          call->argument[0]);
     if (call->count)
         fd = open(call->argument[0],
                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

@@ -10,6 +10,8 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
 
 struct option_row {
     const char *name;
@@ -267,9 +269,68 @@ static bool take(struct options *options, int code, const char *name)
     return row->take(options, row, optarg);
 }
 
+/* Endings that make a name a database's, whatever else it looks like. */
+static bool has_ending(const char *word)
+{
+    static const char *const endings[] = { ".db", ".vdb", ".vdbq", ".database" };
+    const char *dot = strrchr(word, '.');
+    for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the word starts as a statement does, and goes on. */
+static bool starts_statement(const char *word)
+{
+    static const char *const starts[] = {
+        "select", "insert", "update", "delete", "create", "drop", "replace",
+        "with", "values", "from", "explain", "copy", "begin", "commit",
+        "rollback", "describe", "summarize", "alter", "attach", "pragma",
+        "show", "vacuum", "analyze",
+    };
+    word += strspn(word, " \t\r\n(");
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        size_t length = strlen(starts[i]);
+        if (strncasecmp(word, starts[i], length) == 0 && word[length]
+            && strchr(" \t\r\n(*;'\"", word[length]))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the word is SQL or a command of the shell where the name of a
+ * database should be: no such file is there, and nobody calls one so. */
+static bool is_statement(const char *word)
+{
+    size_t length = strlen(word);
+    const char *name;
+    if (access(word, F_OK) == 0)
+        return false;
+    for (unsigned i = 0; (name = shell_command_name(NULL, i)); i++)
+        if (strncasecmp(word, name, strlen(name)) == 0
+            && (!word[strlen(name)] || word[strlen(name)] == ' '))
+            return true;
+    return strchr(word, '\n') || (length && word[length - 1] == ';')
+        || (starts_statement(word) && !has_ending(word));
+}
+
+static bool fail_statement(struct options *options, const char *word)
+{
+    snprintf(options->error, sizeof options->error,
+             "%.100s%s: SQL where the name of a database is expected", word,
+             strlen(word) > 100 ? "..." : "");
+    snprintf(options->hint, sizeof options->hint,
+             "vdbq FILE \"SQL\" runs it on a file, vdbq -c \"SQL\" in memory; "
+             "./ in front makes it the name of a file");
+    return false;
+}
+
 /* The database, and SQL after it. */
 static bool take_words(struct options *options, int count, char **word)
 {
+    if (count > 0 && is_statement(word[0]))
+        return fail_statement(options, word[0]);
     if (count > 0)
         options->database = word[0];
     if (count > 1 && !add_input(options, INPUT_SQL, word[1]))
