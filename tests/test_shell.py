@@ -963,7 +963,7 @@ class Terminal:
 
     def type(self, text):
         """Types on its keyboard."""
-        os.write(self.fd, text.encode())
+        os.write(self.fd, text if isinstance(text, bytes) else text.encode())
 
     def end(self):
         """Waits for its end; returns the exit code."""
@@ -1018,6 +1018,103 @@ def case_terminal_session(folder):
     assert stat.S_IMODE(os.stat(history).st_mode) == 0o600
     with open(history, encoding='utf-8') as file:
         assert 'one' in file.read()
+
+
+def case_terminal_takes_every_text(folder):
+    for locale in ('C', 'POSIX', 'C.UTF-8', 'xx_XX.ISO-8859-1'):
+        name = f'{locale}.vdb'
+        shell = Terminal(folder, '-list', name, LC_ALL=locale, VDBQ_HISTORY='')
+        shell.wait_for('vdbq> ')
+        shell.type('create table t (s text);\r')
+        shell.wait_for('vdbq> ')
+        shell.type("insert into t values ('Müller 漢字 𝄞');\r")
+        shell.wait_for('vdbq> ')
+        shell.type(b"insert into t values ('M\xfcller');\r")
+        shell.wait_for('the byte 0xfc is not text in UTF-8')
+        shell.wait_for('vdbq> ')
+        shell.type(b"insert into t values ('\xc3');\r")
+        shell.wait_for('the byte 0xc3 is not text in UTF-8')
+        shell.wait_for('vdbq> ')
+        shell.type('.quit\r')
+        assert shell.end() == 0
+        expect(run(folder, '-quote', name, 'select s from t'), 0, "'Müller 漢字 𝄞'\n")
+
+
+def history_of(path):
+    """The lines of a history file."""
+    with open(path, encoding='utf-8') as file:
+        title, *lines = file.read().splitlines()
+    assert title == '_HiStOrY_V2_', title
+    return [re.sub(r'\\(\d{3})', lambda found: chr(int(found[1], 8)), line) for line in lines]
+
+
+def case_terminal_history_is_kept(folder):
+    path = os.path.join(folder, 'deep/er/history')
+    expected = []
+    for number, sign in enumerate((signal.SIGHUP, signal.SIGTERM, signal.SIGKILL)):
+        shell = Terminal(folder, VDBQ_HISTORY=path)
+        shell.wait_for('vdbq> ')
+        for line in (f"select 'ü \\ {number}',", '  2;', '  2;'):
+            shell.type(line + '\r')
+            shell.wait_for('> ')
+        os.kill(shell.pid, sign)
+        assert shell.end() == -sign
+        expected += [f"select 'ü \\ {number}',", '  2;']
+    assert history_of(path) == expected, history_of(path)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    shell = Terminal(folder, VDBQ_HISTORY=path)
+    shell.wait_for('vdbq> ')
+    shell.type('\x1b[A\x1b[A')
+    shell.wait_for("select 'ü \\ 2',")
+    shell.type('\x15.quit\r')
+    assert shell.end() == 0
+
+
+def case_terminal_histories_meet(folder):
+    path = os.path.join(folder, 'history')
+    shells = [Terminal(folder, VDBQ_HISTORY=path) for _ in range(3)]
+    for shell in shells:
+        shell.wait_for('vdbq> ')
+    for round_ in range(4):
+        for number, shell in enumerate(shells):
+            shell.type(f'.print {number} {round_}\r')
+            shell.wait_for(f'{number} {round_}\r\n')
+            shell.wait_for('vdbq> ')
+    for shell in shells:
+        shell.type('\x04')
+        assert shell.end() == 0
+    expected = [f'.print {number} {round_}' for round_ in range(4) for number in range(3)]
+    assert history_of(path) == expected, history_of(path)
+
+
+def case_terminal_history_that_cannot_be_kept(folder):
+    write(folder, 'notes', 'my notes\n')
+    for path, reason in (('notes', 'it is no history'), ('.', 'Is a directory'),
+                         ('notes/x', 'Not a directory'), ('/dev/null', 'it is no plain file')):
+        shell = Terminal(folder, VDBQ_HISTORY=path)
+        shell.wait_for('vdbq> ')
+        shell.type('.print 1\r')
+        shell.wait_for(f'note: the history is not kept in {path}: {reason}')
+        shell.wait_for('vdbq> ')
+        shell.type('.print 2\r')
+        assert 'note' not in shell.wait_for('vdbq> ')
+        shell.type('\x04')
+        assert shell.end() == 0
+    with open(os.path.join(folder, 'notes'), encoding='utf-8') as file:
+        assert file.read() == 'my notes\n'
+
+
+def case_terminal_history_stays_short(folder):
+    path = os.path.join(folder, write(folder, 'history', '_HiStOrY_V2_\n' + ''.join(
+        f'select\\040{i:06};\n' for i in range(100000))))
+    shell = Terminal(folder, VDBQ_HISTORY=path)
+    shell.wait_for('vdbq> ')
+    shell.type('.quit\r')
+    assert shell.end() == 0
+    lines = history_of(path)
+    assert 40000 < len(lines) < 60000 and lines[-2:] == ['select 099999;', '.quit'], lines[-3:]
+    assert lines[0] == f'select {100000 - len(lines) + 1:06};', lines[0]
+    assert sorted(os.listdir(folder)) == ['history'], os.listdir(folder)
 
 
 def case_terminal_completion(folder):

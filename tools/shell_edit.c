@@ -7,78 +7,53 @@
 
 #include <errno.h>
 #include <histedit.h>
+#include <langinfo.h>
+#include <limits.h>
+#include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <wchar.h>
 
-enum { HISTORY_LINES = 2000, PATH_ROOM = 4096, CANDIDATES_MAX = 500 };
+enum { HISTORY_LINES = 2000, CANDIDATES_MAX = 500 };
 
 static struct {
     struct shell *shell;
     EditLine *line;
     History *history;
-    char path[PATH_ROOM]; /* of the history; "": it is not kept */
-    bool more;            /* a statement goes on                */
+    bool more;             /* a statement goes on                  */
+    unsigned char byte[8]; /* read, and not yet a character        */
+    size_t bytes;          /* of them                              */
+    struct out text;       /* in memory: the line that was entered */
 } editor;
 
-/* ------------------------------------------------------------- history -- */
-
-/* Makes the folders that `path` lies in. */
-static void make_folders(const char *path)
+/* A prompt takes every text: where the locale's is not UTF-8, texts are
+ * nevertheless. False where there is no such locale. */
+static bool take_utf8(void)
 {
-    char folder[PATH_ROOM];
-    for (const char *at = path + 1; (at = strchr(at, '/')); at++) {
-        memcpy(folder, path, (size_t)(at - path));
-        folder[at - path] = 0;
-        mkdir(folder, 0700);
+    static const char *const names[] = { "C.UTF-8", "C.utf8", "en_US.UTF-8" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(nl_langinfo(CODESET), "UTF-8") == 0)
+            return true;
+        setlocale(LC_CTYPE, names[i]);
     }
-}
-
-static void find_history(void)
-{
-    const char *own = getenv("VDBQ_HISTORY");
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-    char *path = editor.path;
-    int length = 0;
-    if (own)
-        length = snprintf(path, PATH_ROOM, "%s", own);
-    else if (state && *state == '/')
-        length = snprintf(path, PATH_ROOM, "%s/vdbq/history", state);
-    else if (home && *home)
-        length = snprintf(path, PATH_ROOM, "%s/.local/state/vdbq/history",
-                          home);
-    if (length < 0 || length >= PATH_ROOM)
-        *path = 0;
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 static void open_history(void)
 {
     HistEvent event;
+    const char *path = shell_history_open(editor.shell);
     editor.history = history_init();
     if (!editor.history)
         return;
     history(editor.history, &event, H_SETSIZE, HISTORY_LINES);
     history(editor.history, &event, H_SETUNIQUE, 1);
     el_set(editor.line, EL_HIST, history, editor.history);
-    find_history();
-    if (*editor.path)
-        history(editor.history, &event, H_LOAD, editor.path);
-}
-
-static void save_history(void)
-{
-    HistEvent event;
-    if (!editor.history || !*editor.path)
-        return;
-    mode_t mask = umask(077);
-    if (strchr(editor.path, '/'))
-        make_folders(editor.path);
-    history(editor.history, &event, H_SAVE, editor.path);
-    umask(mask);
+    if (path)
+        history(editor.history, &event, H_LOAD, path);
 }
 
 /* --------------------------------------------------------------- input -- */
@@ -109,23 +84,66 @@ static int read_byte(void)
     return -1;
 }
 
+/* A byte that is no part of a character is kept as one that no text has, and
+ * becomes that byte again when the line is done: who reads the line says what
+ * is wrong with it. */
+enum { STRAY = 0xdc00 };
+
+static int stray(wchar_t *character)
+{
+    *character = STRAY + editor.byte[0];
+    memmove(editor.byte, editor.byte + 1, --editor.bytes);
+    return 1;
+}
+
+/* The character that the bytes read so far begin with; more are read while
+ * they may become one. */
 static int read_character(EditLine *line, wchar_t *character)
 {
     (void)line;
-    mbstate_t state;
-    memset(&state, 0, sizeof state);
     for (;;) {
-        int byte = read_byte();
-        if (byte < 0)
-            return 0;
-        char c = (char)byte;
-        size_t status = mbrtowc(character, &c, 1, &state);
-        if (status == (size_t)-1) {
-            memset(&state, 0, sizeof state);
-        } else if (status != (size_t)-2) {
+        mbstate_t state;
+        memset(&state, 0, sizeof state);
+        size_t size = editor.bytes
+            ? mbrtowc(character, (const char *)editor.byte, editor.bytes,
+                      &state)
+            : (size_t)-2;
+        if (size == (size_t)-1)
+            return stray(character);
+        if (size != (size_t)-2) {
+            size += !size; /* a NUL */
+            editor.bytes -= size;
+            memmove(editor.byte, editor.byte + size, editor.bytes);
             return 1;
         }
+        int byte = read_byte();
+        if (byte < 0)
+            return editor.bytes ? stray(character) : 0;
+        editor.byte[editor.bytes++] = (unsigned char)byte;
     }
+}
+
+/* The line's bytes; false where some were no characters. */
+static bool encode(const wchar_t *line, int count)
+{
+    struct out *text = &editor.text;
+    bool good = true;
+    text->length = 0;
+    for (int i = 0; i < count; i++) {
+        char bytes[MB_LEN_MAX];
+        mbstate_t state;
+        memset(&state, 0, sizeof state);
+        size_t size = wcrtomb(bytes, line[i], &state);
+        if (size == (size_t)-1) {
+            bytes[0] = (char)(line[i] - STRAY);
+            size = 1;
+            good = false;
+        }
+        out_bytes(text, bytes, size);
+    }
+    out_char(text, 0);
+    text->length--;
+    return good;
 }
 
 bool shell_edit_line(bool more, const char **line, size_t *length)
@@ -133,16 +151,21 @@ bool shell_edit_line(bool more, const char **line, size_t *length)
     int count = 0;
     HistEvent event;
     editor.more = more;
+    editor.bytes = 0;
     el_resize(editor.line);
-    *line = el_gets(editor.line, &count);
-    if (!*line || count <= 0) {
+    const wchar_t *typed = el_wgets(editor.line, &count);
+    if (!typed || count <= 0) {
         out_text(&editor.shell->out, "\n");
         out_flush(&editor.shell->out);
         return false;
     }
-    *length = (size_t)count;
-    if (strspn(*line, " \t\r\n") < *length && editor.history)
+    bool good = encode(typed, count);
+    *line = editor.text.bytes;
+    *length = editor.text.length;
+    if (good && strspn(*line, " \t\r\n") < *length && editor.history) {
         history(editor.history, &event, H_ENTER, *line);
+        shell_history_add(*line, *length);
+    }
     return true;
 }
 
@@ -238,6 +261,8 @@ static unsigned char complete(EditLine *line, int key)
 bool shell_edit_open(struct shell *shell)
 {
     editor.shell = shell;
+    if (!take_utf8() || !out_open(&editor.text, -1))
+        return false;
     editor.line = el_init("vdbq", stdin, stdout, stderr);
     if (!editor.line)
         return false;
@@ -257,7 +282,8 @@ void shell_edit_close(void)
 {
     if (!editor.line)
         return;
-    save_history();
+    shell_history_close();
+    out_close(&editor.text);
     if (editor.history)
         history_end(editor.history);
     el_end(editor.line);
