@@ -13,6 +13,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 VDBQ = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else 'vdbq'
@@ -215,6 +216,109 @@ def case_cache_of_the_user_is_used(folder):
     gives_rows(query(folder, POCL_CACHE_DIR=cache))
     if not os.path.isdir(cache):
         raise NoDevice('the CPU device is not of POCL')
+
+
+# -------------------------------------------------- what is wrong with a cache --
+
+def entries(cache):
+    """The files of compiled kernels."""
+    folder = os.path.join(cache, 'vdbq', 'kernels')
+    return sorted(os.path.join(folder, name) for name in os.listdir(folder))
+
+
+def scratch(cache):
+    """The folders in which drivers work."""
+    return os.listdir(os.path.join(cache, 'vdbq', 'pocl'))
+
+
+def fill_cache(folder):
+    """A new cache with the kernels of a query; its path."""
+    need_cpu(folder)
+    cache = os.path.join(folder, 'fresh')
+    gives_rows(query(folder, XDG_CACHE_HOME=cache))
+    if not os.path.isdir(os.path.join(cache, 'vdbq', 'kernels')):
+        raise NoDevice('the driver keeps its cache elsewhere')
+    assert entries(cache) and scratch(cache) == [], scratch(cache)
+    return cache
+
+
+def flip(path):
+    """One bit in the middle, of the compiled code."""
+    with open(path, 'r+b') as file:
+        file.seek(os.path.getsize(path) // 2)
+        byte = file.read(1)[0]
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte ^ 4]))
+
+
+def cut(path):
+    """Half of it is gone."""
+    os.truncate(path, os.path.getsize(path) // 2)
+
+
+def empty(path):
+    """All of it is gone."""
+    os.truncate(path, 0)
+
+
+def link_away(path):
+    """It is a link to another file."""
+    os.rename(path, path + '.other')
+    os.symlink(path + '.other', path)
+
+
+def case_damaged_cache_is_built_anew(folder):
+    cache = fill_cache(folder)
+    before = {path: os.path.getsize(path) for path in entries(cache)}
+    for damage in flip, cut, empty, link_away:
+        for path in before:
+            damage(path)
+        gives_rows(query(folder, XDG_CACHE_HOME=cache))
+        sizes = {path: os.path.getsize(path) for path in before if not os.path.islink(path)}
+        assert sizes == before, (damage, sizes, before)
+        assert scratch(cache) == [], (damage, scratch(cache))
+
+
+def case_foreign_files_are_not_run(folder):
+    cache = fill_cache(folder)
+    left = os.path.join(cache, 'vdbq', 'pocl', 'vdbq-pocl-killed')
+    os.makedirs(os.path.join(left, 'AB', 'CDEF', 'vdbq_machine'))
+    for name in 'AB/CDEF/program.bc', 'AB/CDEF/vdbq_machine/vdbq_machine.so', 'tempfile':
+        with open(os.path.join(left, name), 'wb') as file:
+            file.write(b'no code')
+    for path in entries(cache):
+        with open(path, 'wb') as file:
+            file.write(b'no code')
+    gives_rows(query(folder, XDG_CACHE_HOME=cache))
+    assert scratch(cache) == [], scratch(cache)
+
+
+def case_killed_builds_harm_nobody(folder):
+    cache = os.path.join(os.path.dirname(fill_cache(folder)), 'killed')
+    for milliseconds in 60, 150, 300, 500, 800:
+        with subprocess.Popen([VDBQ, '--device', 'cpu', '-c', QUERY], stdout=subprocess.DEVNULL,
+                              cwd=folder, env=dict(os.environ, XDG_CACHE_HOME=cache)) as killed:
+            time.sleep(milliseconds / 1000)
+            killed.kill()
+    gives_rows(query(folder, XDG_CACHE_HOME=cache))
+    assert scratch(cache) == [], scratch(cache)
+
+
+def case_two_may_fill_a_cache(folder):
+    cache = os.path.join(os.path.dirname(fill_cache(folder)), 'both')
+    command = [VDBQ, '--device', 'cpu', '--mode', 'csv', '-c', QUERY]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, cwd=folder,
+                             env=dict(os.environ, XDG_CACHE_HOME=cache)) for _ in range(2)]
+    for one in both:
+        assert one.communicate(timeout=120)[0] == b'a\n2\n3\n' and one.returncode == 0, one
+    assert len(entries(cache)) == 1 and scratch(cache) == [], (entries(cache), scratch(cache))
+
+
+def case_scratch_of_another_process_is_not_used(folder):
+    need_cpu(folder)
+    other = os.path.join(folder, 'vdbq-pocl-other')
+    gives_rows(query(folder, POCL_CACHE_DIR=other, XDG_CACHE_HOME=os.path.join(folder, 'fresh')))
+    assert not os.path.exists(other)
 
 
 # --------------------------------------------------------------- compiling --

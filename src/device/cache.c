@@ -29,7 +29,8 @@ struct cache_head {
 };
 _Static_assert(sizeof(struct cache_head) == 40, "layout of cache_head");
 
-static bool entry_path(const struct text *key, struct text *path);
+static bool entry_path(const struct text *key, bool makes,
+                       struct text *path);
 static bool entry_read(const char *path, struct text *entry);
 static bool entry_is_sound(const struct text *entry, const struct text *key);
 static bool entry_write(const char *path, const struct text *entry);
@@ -37,7 +38,7 @@ static bool entry_write(const char *path, const struct text *entry);
 bool cache_load(const struct text *key, struct text *binary)
 {
     struct text path = { 0 }, entry = { 0 };
-    bool found = entry_path(key, &path) && entry_read(path.bytes, &entry) &&
+    bool found = entry_path(key, false, &path) && entry_read(path.bytes, &entry) &&
                  entry_is_sound(&entry, key);
 
     if (found) {
@@ -61,7 +62,7 @@ void cache_save(const struct text *key, const void *bytes, size_t size)
     text_add(&entry, (const char *)&head, sizeof head);
     text_add(&entry, key->bytes, key->length);
     text_add(&entry, bytes, size);
-    if (!entry.failed && entry_path(key, &path)) {
+    if (!entry.failed && entry_path(key, true, &path)) {
         head.checksum = XXH3_64bits(entry.bytes + sizeof head,
                                     entry.length - sizeof head);
         memcpy(entry.bytes, &head, sizeof head);
@@ -71,13 +72,17 @@ void cache_save(const struct text *key, const void *bytes, size_t size)
     text_finish(&path);
 }
 
-/* Where the entry of a key is; false where there is no cache. */
-static bool entry_path(const struct text *key, struct text *path)
+/* Where the entry of a key is, in a folder that is made if need be; false
+ * where there is no cache. */
+static bool entry_path(const struct text *key, bool makes, struct text *path)
 {
     XXH128_hash_t hash = XXH3_128bits(key->bytes, key->length);
     struct error ignored;
+    bool there = makes ? environment_cache_folder("kernels", path, &ignored)
+                             == VDBQ_OK
+                       : environment_cache_look("kernels", path);
 
-    if (environment_cache_folder("kernels", path, &ignored) != VDBQ_OK)
+    if (!there)
         return false;
     text_print(path, "/%016llx%016llx.bin", (unsigned long long)hash.high64,
                (unsigned long long)hash.low64);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Before the OpenCL loader opens. POCL has no device where it finds no cache
- * folder, fails builds where it cannot write there, and runs whatever shared
- * object it finds in it. So it gets a folder of ours that was looked at
- * first, or a private temporary one. Variables that the user set stay.
+ * Before the OpenCL loader opens: the variables that drivers read, and the
+ * folders of our cache. Variables that the user set stay.
  */
 #include "device/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +14,17 @@
 #include <unistd.h>
 
 #include "base/os.h"
+#include "device/scratch.h"
 
-/* Room that a build needs in the cache, tried before it is trusted. */
-enum { CACHE_ROOM = 1 << 20 };
+/* Room that POCL needs for a build, which ends the process where it does not
+ * find it (measured: 1.2 MB, also where there is nothing left to compile). */
+enum { BUILD_ROOM = 4 << 20 };
 
-static char temporary_folder[512]; /* "" or ours to remove at the end    */
-static pid_t temporary_owner;      /* the process that made it, no child */
-
-static enum vdbq_status cache_for_pocl(struct error *error);
-static enum vdbq_status temporary_create(struct text *path,
-                                         struct error *error);
-static void temporary_remove(void);
 static bool cache_root_path(struct text *path);
 static enum vdbq_status cache_root(struct text *path, struct error *error);
 static enum vdbq_status folder_make(struct text *path, const char *name,
                                     struct error *error);
 static enum vdbq_status folder_check(const char *path, struct error *error);
-static enum vdbq_status folder_has_room(const char *path,
-                                        struct error *error);
 
 /* Has POCL keep each of its threads on a processor of its own: else two may
  * share one for a whole process (measured: up to 1.6 times slower on two
@@ -48,26 +38,19 @@ static void keep_threads_apart(void)
 
 enum vdbq_status environment_prepare(struct error *error)
 {
+    const char *asked = getenv("POCL_CACHE_DIR");
+    enum vdbq_status status = VDBQ_OK;
+
     /* POCL's own choice of POCL_WORK_GROUP_METHOD stays: "loops" does not
      * make vectors of the machine's loops (measured: 3 to 6 times slower),
      * and nothing here has barriers on a CPU, which it is for. */
     keep_threads_apart();
-    if (getenv("POCL_CACHE_DIR") != NULL)
+    if (asked != NULL && !scratch_is_one(asked))
         return VDBQ_OK;
-    return cache_for_pocl(error);
-}
-
-static enum vdbq_status cache_for_pocl(struct error *error)
-{
-    struct text path = { 0 };
-    enum vdbq_status status = environment_cache_folder("pocl", &path, error);
-
-    if (status == VDBQ_IO)
-        status = temporary_create(&path, error);
-    if (status == VDBQ_OK && (path.failed ||
-                              setenv("POCL_CACHE_DIR", path.bytes, 1) != 0))
+    if (scratch_path() == NULL)
+        status = scratch_create(error);
+    if (status == VDBQ_OK && setenv("POCL_CACHE_DIR", scratch_path(), 1) != 0)
         status = error_no_memory(error);
-    text_finish(&path);
     return status;
 }
 
@@ -80,9 +63,20 @@ enum vdbq_status environment_cache_folder(const char *name, struct text *path,
         status = folder_make(path, "vdbq", error);
     if (status == VDBQ_OK)
         status = folder_make(path, name, error);
-    if (status == VDBQ_OK)
-        status = folder_has_room(path->bytes, error);
     return status;
+}
+
+bool environment_cache_look(const char *name, struct text *path)
+{
+    struct error ignored;
+
+    if (!cache_root_path(path))
+        return false;
+    text_print(path, "/vdbq");
+    if (path->failed || folder_check(path->bytes, &ignored) != VDBQ_OK)
+        return false;
+    text_print(path, "/%s", name);
+    return !path->failed && folder_check(path->bytes, &ignored) == VDBQ_OK;
 }
 
 bool environment_cache_path(const char *name, struct text *path)
@@ -159,8 +153,7 @@ static enum vdbq_status folder_check(const char *path, struct error *error)
                       "XDG_CACHE_HOME to a folder of your own", path);
 }
 
-/* Whether a file of CACHE_ROOM bytes can be written there. */
-static enum vdbq_status folder_has_room(const char *path, struct error *error)
+enum vdbq_status environment_has_room(const char *path, struct error *error)
 {
     char name[4096];
     int file, code;
@@ -173,59 +166,11 @@ static enum vdbq_status folder_has_room(const char *path, struct error *error)
     if (file < 0)
         return error_set(error, VDBQ_IO, "cannot write in '%s': %s", path,
                          strerror(errno));
-    code = posix_fallocate(file, 0, CACHE_ROOM);
+    code = posix_fallocate(file, 0, BUILD_ROOM);
     close(file);
     unlink(name);
     if (code != 0)
         return error_set(error, VDBQ_IO, "cannot write in '%s': %s", path,
                          strerror(code));
     return VDBQ_OK;
-}
-
-/* ---------------------------------------------------------- temporary -- */
-
-/* A private folder for this process, where there is no cache. `error` says
- * why there is none; that is what the user must hear if this fails, too. */
-static enum vdbq_status temporary_create(struct text *path,
-                                         struct error *error)
-{
-    const char *place = getenv("TMPDIR");
-    struct error second;
-    char why[ERROR_MESSAGE_MAX];
-
-    if (place == NULL || place[0] != '/')
-        place = "/tmp";
-    memcpy(why, error->message, sizeof why);
-    text_finish(path);
-    snprintf(temporary_folder, sizeof temporary_folder,
-             "%s/vdbq-kernels-XXXXXX", place);
-    temporary_owner = getpid();
-    if (mkdtemp(temporary_folder) == NULL)
-        temporary_folder[0] = '\0';
-    if (temporary_folder[0] == '\0' ||
-        folder_has_room(temporary_folder, &second) != VDBQ_OK) {
-        temporary_remove();
-        error_set(error, VDBQ_DEVICE, "%s; and there is no room for a "
-                  "temporary one in '%s'", why, place);
-        return error_hint(error, "set XDG_CACHE_HOME (or TMPDIR) to a folder "
-                          "that you can write, with some MiB of room");
-    }
-    atexit(temporary_remove);
-    text_print(path, "%s", temporary_folder);
-    return VDBQ_OK;
-}
-
-static int remove_one(const char *path, const struct stat *facts, int type,
-                      struct FTW *walk)
-{
-    (void)facts, (void)type, (void)walk;
-    remove(path);
-    return 0;
-}
-
-static void temporary_remove(void)
-{
-    if (temporary_folder[0] != '\0' && temporary_owner == getpid())
-        nftw(temporary_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    temporary_folder[0] = '\0';
 }

@@ -20,10 +20,16 @@ enum vdbq_status environment_prepare(struct error *error);
  * ~/.cache/vdbq) and adds its path to `path`. What lies in it is loaded as
  * code, so it must be ours alone: a folder, not a link, of our user, that
  * nobody else may write. VDBQ_DEVICE: it is there but not ours alone;
- * VDBQ_IO: there is none, and none can be made or written.
+ * VDBQ_IO: there is none, and none can be made.
  */
 enum vdbq_status environment_cache_folder(const char *name, struct text *path,
                                           struct error *error);
+
+/* Whether there is room for a build in that folder; IO if not. */
+enum vdbq_status environment_has_room(const char *path, struct error *error);
+
+/* Adds the path of such a folder that is there and ours alone, to be read. */
+bool environment_cache_look(const char *name, struct text *path);
 
 /* Adds the path of that folder, without making or looking at anything: for
  * reading what is no code. False where there can be none. */

@@ -39,6 +39,7 @@ struct opencl {
     struct vector machines;    /* struct opencl_machine *, see there     */
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
+    bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
     struct vector calls;       /* cl_event: of calls since the last wait */
 };
 
@@ -142,10 +143,11 @@ void opencl_tuning_init(struct opencl *opencl);
 void opencl_machines_finish(struct opencl *opencl);
 
 /* Builds the program whose text is `count` strings. A driver that keeps no
- * binaries of its own gets ours; see cache.h. */
+ * binaries of its own gets ours; see cache.h and keep.h. */
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error);
+void opencl_program_release(cl_program program); /* accepts NULL */
 
 /* ------------------------------------------------------------- launch -- */
 

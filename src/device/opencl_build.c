@@ -8,8 +8,10 @@
 
 #include "base/memory.h"
 #include "device/cache.h"
+#include "device/keep.h"
 #include "device/opencl.h"
 #include "device/quirks.h"
+#include "device/scratch.h"
 
 enum { LOG_LINES = 40 };
 
@@ -26,27 +28,61 @@ static cl_program binary_load(struct opencl *opencl, const struct text *key,
                               const char *options);
 static void binary_save(cl_program program, const struct text *key);
 
+/* From its binary where there is one, else from its text: then the binary is
+ * kept. */
+static enum vdbq_status build_or_load(struct opencl *opencl,
+                                      const char **strings, unsigned count,
+                                      const char *options,
+                                      const struct text *key,
+                                      cl_program *program,
+                                      struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!key->failed)
+        *program = binary_load(opencl, key, options);
+    if (*program != NULL)
+        return VDBQ_OK;
+    status = build_source(opencl, strings, count, options, program, error);
+    if (status == VDBQ_OK && !key->failed)
+        binary_save(*program, key);
+    return status;
+}
+
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error)
 {
+    const struct quirks *quirks = quirks_of(opencl->found.platform_name);
+    bool has_files = quirks->keeps_files && keep_is_on();
     struct text key = { 0 };
-    enum vdbq_status status = VDBQ_OK;
+    enum vdbq_status status;
 
     *program = NULL;
-    if (quirks_of(opencl->found.platform_name)->keeps_binaries)
+    if (quirks->keeps_binaries && !has_files)
         return build_source(opencl, strings, count, options, program, error);
     build_key(opencl, strings, count, options, &key);
-    if (!key.failed)
-        *program = binary_load(opencl, &key, options);
-    if (*program == NULL) {
-        status = build_source(opencl, strings, count, options, program,
-                              error);
-        if (status == VDBQ_OK && !key.failed)
-            binary_save(*program, &key);
+    if (has_files) {
+        keep_before(&key);
+        status = scratch_check_room(error);
+        if (status == VDBQ_OK)
+            status = build_source(opencl, strings, count, options, program,
+                                  error);
+        keep_after(&key, *program);
+    } else {
+        status = build_or_load(opencl, strings, count, options, &key, program,
+                               error);
     }
     text_finish(&key);
     return status;
+}
+
+void opencl_program_release(cl_program program)
+{
+    if (program == NULL)
+        return;
+    keep_forget(program);
+    opencl_calls.ReleaseProgram(program);
 }
 
 static enum vdbq_status build_source(struct opencl *opencl,

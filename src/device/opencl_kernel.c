@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "device/keep.h"
 #include "device/opencl.h"
 
 /* The texts of cl/group.cl and others, which tools/embed.py made. */
@@ -69,6 +70,7 @@ static enum vdbq_status find_kernel(struct opencl *opencl,
         return status;
     opencl->kernels[number] = opencl_calls.CreateKernel(
         opencl->texts[text], kernels[number].function, &code);
+    opencl->launched[text] = true;
     times->compile_ns += os_time_ns() - start;
     return opencl_check(code, "clCreateKernel", error);
 }
@@ -169,6 +171,11 @@ enum vdbq_status opencl_calls_wait(struct device *device,
         opencl_calls.ReleaseEvent(events[i]);
     }
     opencl->calls.count = 0;
+    for (unsigned i = 0; i < OPENCL_TEXTS && status == VDBQ_OK; i++) {
+        if (opencl->launched[i])
+            keep_launched(opencl->texts[i]);
+        opencl->launched[i] = false;
+    }
     return status;
 }
 
@@ -183,6 +190,5 @@ void opencl_kernels_finish(struct opencl *opencl)
         if (opencl->kernels[i] != NULL)
             opencl_calls.ReleaseKernel(opencl->kernels[i]);
     for (unsigned i = 0; i < OPENCL_TEXTS; i++)
-        if (opencl->texts[i] != NULL)
-            opencl_calls.ReleaseProgram(opencl->texts[i]);
+        opencl_program_release(opencl->texts[i]);
 }

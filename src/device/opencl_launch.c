@@ -4,6 +4,7 @@
  * with its arguments.
  */
 #include "base/os.h"
+#include "device/keep.h"
 #include "device/opencl.h"
 
 enum vdbq_status opencl_arguments(struct opencl_machine *machine,
@@ -81,6 +82,8 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
     times->launches++;
     if (!machine->run_warm)
         status = warm_up(*event, start, times, error);
+    if (!machine->run_warm && status == VDBQ_OK)
+        keep_launched(machine->program);
     machine->run_warm = true;
     return status;
 }

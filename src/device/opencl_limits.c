@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/os.h"
+#include "device/keep.h"
 #include "device/opencl.h"
 #include "device/quirks.h"
 
@@ -58,8 +59,9 @@ enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
         opencl_calls.ReleaseMemObject(sweep.found);
     if (sweep.kernel != NULL)
         opencl_calls.ReleaseKernel(sweep.kernel);
-    if (sweep.program != NULL)
-        opencl_calls.ReleaseProgram(sweep.program);
+    if (status == VDBQ_OK)
+        keep_launched(sweep.program);
+    opencl_program_release(sweep.program);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "base/os.h"
 #include "cl/opcodes.h"
 #include "cl/tablet.h"
+#include "device/keep.h"
 #include "device/opencl.h"
 #include "device/quirks.h"
 
@@ -256,8 +257,7 @@ static void machine_destroy(struct opencl_machine *machine)
 {
     if (machine->run != NULL)
         opencl_calls.ReleaseKernel(machine->run);
-    if (machine->program != NULL)
-        opencl_calls.ReleaseProgram(machine->program);
+    opencl_program_release(machine->program);
     memory_release(machine->body);
     memory_release(machine);
 }
@@ -337,6 +337,8 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
                               "clEnqueueNDRangeKernel", error);
     if (status == VDBQ_OK)
         status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
+    if (status == VDBQ_OK)
+        keep_launched(machine->program);
     machine->run_warm = true;
     return status;
 }
