@@ -16,14 +16,17 @@ SETTINGS = {'VDBQ_TABLET_ROWS': ('0', '1', '2', '63', '64', '65'),
             'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'off'),
             'VDBQ_MODE': ('auto', 'serial', 'streamed', 'mapped', 'cached'),
             'VDBQ_STEPS': ('auto', 'auto', 'device', 'host')}
-# Of devices other than 'host', besides.
-DEVICE_SETTINGS = {'VDBQ_DEVICE_MEMORY': ('64K', '1M', '1G', '1G'), 'VDBQ_CORES': ('1', '2')}
+# Of devices other than 'host', besides; a GPU cannot be limited to some cores.
+DEVICE_SETTINGS = {'VDBQ_DEVICE_MEMORY': ('64K', '1M', '1G', '1G')}
+CPU_SETTINGS = {'VDBQ_CORES': ('1', '2')}
 STEPS_MAX = 20_000_000  # of sqlite3, then it gives a query up
 
 
 def some_settings(rng, device):
     """Random variables of the environment of a shell on that device."""
     known = SETTINGS if device == 'host' else SETTINGS | DEVICE_SETTINGS
+    if device == 'cpu':
+        known |= CPU_SETTINGS
     return tuple((name, rng.choice(values)) for name, values in known.items())
 
 
