@@ -12,7 +12,8 @@
  *   bind_date.c      ... of dates and times
  *   expression_new.c new ones are made, folded where they are constant
  *   meet.c           operands of different types are brought to one
- *   compare.c        ... or, in comparisons, to what SQLite's rule says
+ *   compare.c        ... or, in comparisons, to what SQLite's rule says ...
+ *   compare_number.c ... exactly, where no type holds both numbers
  *   type.c           each operator gets its type
  *   convert.c        casts between the types of SQL
  *   values.c         constants that are rows: VALUES, long lists of IN

@@ -52,6 +52,12 @@ struct node *values_node(struct binder *binder, struct node *const *parts,
 
 /* ------------------------------------------------------------------- IN -- */
 
+static bool has_plain_items(const struct expression *operand)
+{
+    return is_integer(operand->type) || operand->type == VDBQ_TEXT
+           || operand->type == VDBQ_DATE || operand->type == VDBQ_TIMESTAMP;
+}
+
 /* Whether an item is a constant that is compared with the operand as it is:
  * an integer with integers, or a value of the same type. */
 static bool is_plain_item(const struct expression *operand,
@@ -61,11 +67,8 @@ static bool is_plain_item(const struct expression *operand,
         return false;
     if (item->null)
         return true;
-    if (is_integer(operand->type))
-        return is_integer(item->type);
-    return operand->type == item->type
-           && (item->type == VDBQ_TEXT || item->type == VDBQ_DATE
-               || item->type == VDBQ_TIMESTAMP);
+    return is_integer(operand->type) ? is_integer(item->type)
+                                     : operand->type == item->type;
 }
 
 /* Items as the operand is compared with them: '2020-02-29' as a date. Those
@@ -136,7 +139,8 @@ enum vdbq_status values_of_list(struct binder *binder,
     bool plain;
 
     *node = NULL;
-    if (count < LIST_LONG || operand->kind == EXPRESSION_CONSTANT)
+    if (count < LIST_LONG || operand->kind == EXPRESSION_CONSTANT
+        || !has_plain_items(operand))
         return VDBQ_OK;
     read = arena_alloc(binder->arena, count * sizeof(*read));
     if (read == NULL)
