@@ -801,7 +801,8 @@ def case_import_infers_types(folder):
 def case_import_finds_the_header(folder):
     cases = [
         ('a,b\nanna,x\n', 'a,b'), ('1,anna\n2,bob\n', 'c1,c2'), ('id,2020\n1,5\n', 'id,2020'),
-        ('a,2\n', 'c1,c2'), ('"a","2"\n', 'a,2'), ('"x","2"\ny,2\n', 'x,2'), ('a,b\n', 'a,b'),
+        ('a,2\n', 'c1,c2'), ('"a","2"\n', 'c1,c2'), ('"x","2"\ny,2\n', 'x,2'), ('a,b\n', 'a,b'),
+        ('2,x\n1,1e5\n3,y\n', 'c1,c2'), ('"a;b"|1\n"7"|2\nx|3\n', 'c1,c2'),
         ('"1",x\n"2",y\n', 'c1,c2'), ('"1","x"\n"2","y"\n', 'c1,c2'),
         ('007,x\n008,y\n', 'c1,c2'), ('zip\n007\n', 'zip'),
         ('2024-01-01,x\n2024-01-02,y\n', 'c1,c2'), ('a,\n1,2\n', 'a,c2'),

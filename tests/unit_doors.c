@@ -212,6 +212,9 @@ static void write_file(const char *path, const char *text)
 
 static void test_csv(void **unused)
 {
+    static const struct csv_dialect dialects[] = {
+        { 0 }, { ';', 0 }, { 0, CSV_UNQUOTED }, { ',', '\'' }
+    };
     (void)unused;
     char path[] = "/tmp/vdbq-doors-XXXXXX", text[TEXT_MAX];
     int fd = mkstemp(path);
@@ -226,6 +229,7 @@ static void test_csv(void **unused)
                                         .file = path,
                                         .table = next_random(2) ? "t" : "v",
                                         .header = (int)next_random(3) - 1,
+                                        .dialect = dialects[next_random(4)],
                                         .threads = 1 + next_random(2) };
         enum vdbq_status status = import_csv(&params, &report);
         assert_int_equal(status, report.status);

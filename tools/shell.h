@@ -30,9 +30,11 @@ struct shell_parameter {
     char *value;
 };
 
-/* A file that queries have read, as it was then. */
+/* A file that queries have read, as it was then, and how. */
 struct shell_file {
     char *name;
+    struct csv_dialect dialect;
+    int header;
     uintmax_t inode, device;
     intmax_t size, seconds, nanoseconds;
 };

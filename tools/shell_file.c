@@ -19,9 +19,13 @@
 
 /* -------------------------------------------------------------- reading -- */
 
-static bool is_same(const struct shell_file *file, const struct stat *facts)
+static bool is_same(const struct shell *shell, const struct shell_file *file,
+                    const struct stat *facts)
 {
-    return file->inode == facts->st_ino && file->device == facts->st_dev
+    return file->dialect.delimiter == shell->dialect.delimiter
+        && file->dialect.quote == shell->dialect.quote
+        && file->header == shell->file_header
+        && file->inode == facts->st_ino && file->device == facts->st_dev
         && file->size == facts->st_size
         && file->seconds == facts->st_mtim.tv_sec
         && file->nanoseconds == facts->st_mtim.tv_nsec;
@@ -116,7 +120,8 @@ static enum vdbq_status note(struct shell *shell, vdbq *files,
         return vdbq_fail(files, VDBQ_NO_MEMORY, "out of memory", NULL);
     }
     more[shell->files++] = (struct shell_file){
-        .name = copy, .inode = facts->st_ino, .device = facts->st_dev,
+        .name = copy, .dialect = shell->dialect,
+        .header = shell->file_header, .inode = facts->st_ino, .device = facts->st_dev,
         .size = facts->st_size, .seconds = facts->st_mtim.tv_sec,
         .nanoseconds = facts->st_mtim.tv_nsec };
     return VDBQ_OK;
@@ -133,7 +138,7 @@ enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name)
         return vdbq_fail(files, VDBQ_IO, message, NULL);
     }
     const struct shell_file *known = find(shell, name);
-    if (known && is_same(known, &facts))
+    if (known && is_same(shell, known, &facts))
         return VDBQ_OK;
     enum vdbq_status status = drop_table(shell, files, name);
     if (status == VDBQ_OK)

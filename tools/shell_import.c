@@ -184,8 +184,6 @@ bool shell_csv(struct shell *shell, const struct place *place,
     }
     if (!arguments)
         write_settings(shell);
-    else
-        shell_files_clear(shell);
     shell->dialect = params.dialect;
     shell->file_header = params.header;
     return true;

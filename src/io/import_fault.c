@@ -104,7 +104,8 @@ static enum vdbq_status fail_count(struct import *import,
                            ? "add the missing delimiters; an empty field is "
                              "a NULL"
                            : "put a value that holds the delimiter in "
-                             "quotes, or name another one with --delimiter",
+                             "quotes; --delimiter of .import and .csv names "
+                             "another",
                        "the record has %u field%s where %u are expected",
                        fault->column, fault->column == 1 ? "" : "s",
                        import->columns);
@@ -121,7 +122,8 @@ static enum vdbq_status fail_quote(struct import *import,
     if (fault->kind == FAULT_OPEN)
         return import_fail(import, VDBQ_TYPE,
                            "close it; a quote inside is written twice; "
-                           "--quote '' where quotes are characters",
+                           "--quote '' of .import and .csv "
+                           "makes quotes characters",
                            "a quoted field starts here and never ends");
     return import_fail(import, VDBQ_TYPE,
                        "a quote inside a quoted field is written twice",

@@ -2,7 +2,7 @@
 /*
  * The first record: how many columns there are, and whether it holds their
  * names. It does where all of its values look like texts, or where one does
- * that stands above something else.
+ * that stands above values that do not.
  */
 #include "io/import_inner.h"
 
@@ -11,14 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What the first record and the one below it tell about a column. */
-struct first {
-    unsigned seen;  /* enum import_seen, of the first record's field */
-    bool quoted;    /* it stands in quotes                           */
-    unsigned below; /* seen in the field below it                    */
-};
-
-enum { BELOW_MAX = 1000 }; /* records that are looked at */
+enum { BELOW_MAX = 1000 }; /* records of values that are looked at */
 
 /* A copy of the field as a name; NULL without memory. */
 static char *name_of(const struct csv_field *field)
@@ -69,56 +62,41 @@ static enum vdbq_status read_first(struct import *import,
 
 /* ------------------------------------------------- whether it holds names -- */
 
-/* Looks at the next record, field by field, beside the columns' firsts. */
-static void look(const struct import *import, struct csv_reader reader,
-                 bool below, struct first *first)
+/* Looks at the next record: what its fields look like is added to `seen`, one
+ * a column. False at the end and behind a fault. */
+static bool look(const struct import *import, struct csv_reader *reader,
+                 unsigned *seen, bool *quoted)
 {
     struct csv_field field;
-    enum csv_next next = csv_record(&reader) ? CSV_MORE : CSV_LAST;
-    for (unsigned i = 0; next == CSV_MORE && i < import->columns; i++) {
-        next = csv_next(&reader, &field);
+    enum csv_next next = csv_record(reader) ? CSV_MORE : CSV_OPEN;
+    for (unsigned i = 0; next == CSV_MORE; i++) {
+        next = csv_next(reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
+            return false;
+        if (i < import->columns)
+            seen[i] |= import_seen(&field);
+        *quoted &= field.quote != 0;
+    }
+    return next == CSV_LAST;
+}
+
+/* Names are texts: all of them, or one above values that are none. Names that
+ * could be values are told by their quotes, where the values have none. */
+static bool are_names(const struct import *import, struct csv_reader reader,
+                      unsigned *first, unsigned *below)
+{
+    bool texts = true, differ = false, quoted = true, values_quoted = true;
+    look(import, &reader, first, &quoted);
+    for (unsigned i = 0; i < BELOW_MAX; i++)
+        if (!look(import, &reader, below, &values_quoted))
             break;
-        if (below) {
-            first[i].below = import_seen(&field);
-        } else {
-            first[i].seen = import_seen(&field);
-            first[i].quoted = field.quote != 0;
-        }
-    }
-}
-
-/* Whether some value of the next records stands in no quotes. */
-static bool has_unquoted(struct csv_reader reader)
-{
-    struct csv_field field;
-    for (unsigned i = 0; i < BELOW_MAX && csv_record(&reader); i++) {
-        enum csv_next next = CSV_MORE;
-        while (next == CSV_MORE) {
-            next = csv_next(&reader, &field);
-            if (next == CSV_STRAY || next == CSV_OPEN)
-                return false;
-            if (!field.quote)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Names are texts; those that could be values are quoted, all of them, where
- * values are not. `alone`: there are none. */
-static bool are_names(const struct import *import, const struct first *first,
-                      struct csv_reader values, bool alone)
-{
-    bool texts = true, quoted = true, differ = false;
     for (unsigned i = 0; i < import->columns; i++) {
-        bool text = first[i].seen == SEEN_TEXT;
-        unsigned below = first[i].below & ~(unsigned)SEEN_QUOTES;
+        bool text = first[i] == SEEN_TEXT;
+        unsigned values = below[i] & ~(unsigned)SEEN_QUOTES;
         texts &= text;
-        quoted &= first[i].quoted;
-        differ |= text && below && below != SEEN_TEXT;
+        differ |= text && values && !(values & SEEN_TEXT);
     }
-    return texts || differ || (quoted && (alone || has_unquoted(values)));
+    return texts || differ || (quoted && !values_quoted);
 }
 
 /* Whether each field is a name of the table's columns. */
@@ -137,20 +115,16 @@ static bool are_columns(const struct import *import)
     return found == import->columns;
 }
 
-/* Whether the record at `start` holds names; the reader is behind it. */
-static enum vdbq_status find_names(struct import *import, const char *start,
+/* Whether the record that the reader is at holds names. */
+static enum vdbq_status find_names(struct import *import,
                                    const struct csv_reader *reader)
 {
-    struct csv_reader again = *reader, behind = *reader;
-    struct first *first = calloc(import->columns, sizeof *first);
-    if (!first)
+    unsigned *seen = calloc(import->columns, 2 * sizeof *seen);
+    if (!seen)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    again.at = start;
-    look(import, again, false, first);
-    look(import, *reader, true, first);
     import->header = are_columns(import)
-                  || are_names(import, first, *reader, !csv_record(&behind));
-    free(first);
+                  || are_names(import, *reader, seen, seen + import->columns);
+    free(seen);
     return VDBQ_OK;
 }
 
@@ -218,13 +192,13 @@ enum vdbq_status import_head(struct import *import)
                                              import->end);
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
-    const char *start = reader.at;
+    const struct csv_reader first = reader;
     enum vdbq_status status = read_first(import, &reader);
     import->header = import->params->header > 0;
     if (status == VDBQ_OK && import->params->header < 0)
-        status = find_names(import, start, &reader);
+        status = find_names(import, &first);
     if (import->header || (status == VDBQ_OK && import->columns > 1))
-        import->body = import->header ? reader.at : start;
+        import->body = import->header ? reader.at : first.at;
     for (unsigned i = 0; i < import->columns && status == VDBQ_OK; i++)
         status = name_column(import, i);
     return status;

@@ -56,23 +56,33 @@ static bool is_code(const char *bytes, size_t length)
 /* A whole number of 64 bits. */
 static unsigned seen_wide(const char *bytes, size_t length)
 {
+    enum { SURELY_HELD = 15 }; /* digits of a double */
     int64_t value = 0;
+    if (length <= SURELY_HELD)
+        return SEEN_INT64;
     number_to_int64(bytes, length, &value);
     double near = (double)value;
     bool held = near < 9223372036854775808.0 && (int64_t)near == value;
     return held ? SEEN_INT64 : SEEN_LONG;
 }
 
-/* One with a point or an exponent, a name for infinity, or too long. */
+/* One with a point or an exponent, or infinity; without them it has too many
+ * digits. Only an exponent, or hundreds of digits, make it too large. */
 static unsigned seen_double(const char *bytes, size_t length)
 {
+    enum { SURELY_HELD = 300 };
+    bool point = false, letter = false;
     double value;
-    for (size_t i = 0; i < length; i++)
-        if (bytes[i] == '.' || (bytes[i] | 0x20) == 'e'
-            || (bytes[i] | 0x20) == 'i')
-            return number_to_double(bytes, length, &value) == NUMBER_OK
-                       ? SEEN_DOUBLE : SEEN_CODE;
-    return SEEN_CODE;
+    for (size_t i = 0; i < length; i++) {
+        point |= bytes[i] == '.';
+        letter |= bytes[i] >= 'A';
+    }
+    if (!point && !letter)
+        return SEEN_CODE;
+    if (!letter && length <= SURELY_HELD)
+        return SEEN_DOUBLE;
+    return number_to_double(bytes, length, &value) == NUMBER_OK ? SEEN_DOUBLE
+                                                                : SEEN_CODE;
 }
 
 unsigned import_seen(const struct csv_field *field)
