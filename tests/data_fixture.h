@@ -53,6 +53,25 @@ static inline unsigned setting(const char *name, unsigned otherwise)
     return text != NULL ? (unsigned)strtoul(text, NULL, 10) : otherwise;
 }
 
+/* The bytes of a file under tests/fixtures. */
+static inline bool read_fixture(const char *name, struct text *bytes)
+{
+    char path[512], part[4096];
+    size_t got;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/fixtures/%s", getenv("VDBQ_TEST_DATA"),
+             name);
+    file = fopen(path, "rb");
+    *bytes = (struct text){ 0 };
+    if (file == NULL)
+        return false;
+    while ((got = fread(part, 1, sizeof part, file)) > 0)
+        text_add(bytes, part, got);
+    fclose(file);
+    return !bytes->failed && bytes->length > 0;
+}
+
 /* --------------------------------------------------------------- disk -- */
 
 enum { SECTOR = 512, DISK_FILES = 8 };

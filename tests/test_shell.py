@@ -14,6 +14,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import stat
 import struct
@@ -505,6 +506,78 @@ def case_read_only(folder):
     expect(run(folder, 'r.vdb', 'select id from t where id = 1'), 0, 'id\n1\n')
     with open(os.path.join(folder, 'r.vdb'), 'rb') as file:
         assert file.read() == before
+
+
+def flip(folder, name, at):
+    """Damages a byte of a file."""
+    with open(os.path.join(folder, name), 'r+b') as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 1]))
+
+
+def expect_warning(result, out, warning):
+    """It went well, and said so much of the file."""
+    assert result.code == 0 and result.out == out, result
+    assert result.err.startswith('warning: ') and warning in result.err, result
+
+
+def case_damaged_heads(folder):
+    expect(run(folder, 'h.vdb', 'create table t (a integer)'))
+    expect(run(folder, 'h.vdb', 'insert into t values (1)'))
+    with open(os.path.join(folder, 'h.vdb'), 'rb') as file:
+        pages = file.read(8192)
+    newest = max(struct.unpack_from('<QQ', pages, at + 16) for at in (0, 4096))
+    flip(folder, 'h.vdb', 48)
+    flip(folder, 'h.vdb', 4096 + 48)
+    told = 'h.vdb: a head at byte 4096 is damaged'
+    expect_warning(run(folder, 'h.vdb', 'select * from t'), 'a\n1\n', told)
+    expect_warning(run(folder, 'h.vdb', 'insert into t values (2)'), '', told)
+    expect(run(folder, 'h.vdb', 'select * from t'), 0, 'a\n1\n2\n')
+    flip(folder, 'h.vdb', newest[1])
+    expect(run(folder, 'h.vdb', 'select count(*) from t'), 0, 'count(*)\n2\n')
+
+
+def case_damaged_state(folder):
+    for sql in ('create table t (a integer)', 'insert into t values (1)'):
+        expect(run(folder, 'd.vdb', sql))
+    with open(os.path.join(folder, 'd.vdb'), 'rb') as file:
+        pages = file.read(8192)
+    flip(folder, 'd.vdb', max(struct.unpack_from('<QQ', pages, at + 16) for at in (0, 4096))[1])
+    for _ in range(2):
+        result = run(folder, 'd.vdb', 'select count(*) from t')
+        assert result.code == 3 and 'is damaged' in result.err, result
+        assert '--accept-older' in result.err, result
+        expect_warning(run(folder, '--accept-older', 'd.vdb', 'select count(*) from t'),
+                       'count(*)\n0\n', 'the state before it is open')
+    expect_warning(run(folder, '--accept-older', 'd.vdb', 'insert into t values (7)'), '',
+                   'the state before it is open')
+    expect(run(folder, 'd.vdb', 'select a from t'), 0, 'a\n7\n')
+
+
+def case_old_file(folder):
+    fixtures = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'fixtures')
+    shutil.copy(os.path.join(fixtures, 'format1.vdb'), os.path.join(folder, 'old.vdb'))
+    with open(os.path.join(fixtures, 'format1.sql'), encoding='utf-8') as file:
+        expect(run(folder, 'new.vdb', text=file.read()))
+    tables = ('kinds', 'plain', 'rules', 'empty', 'texts')
+    look = '; '.join(f'select * from {name}' for name in tables)
+    schema = run(folder, 'new.vdb', '-c', '.schema')
+    wanted = run(folder, '-quote', 'new.vdb', look)
+    before = open(os.path.join(folder, 'old.vdb'), 'rb').read()
+    for change in ('', 'insert into empty values (1, null); delete from empty',
+                   'create table more (a integer)', 'drop table more'):
+        expect(run(folder, 'old.vdb', change) if change else wanted)
+        found = run(folder, '-quote', 'old.vdb', look)
+        assert (found.code, found.out, found.err) == (0, wanted.out, ''), (change, found)
+    assert run(folder, 'old.vdb', '-c', '.schema').out == schema.out
+    after = open(os.path.join(folder, 'old.vdb'), 'rb').read()
+    assert before[8] == 1 and after[8] == 2 and after[4096 + 8] == 2
+    result = run(folder, 'old.vdb', "insert into rules (t) values ('one')")
+    assert result.code == 1 and 'there twice' in result.err, result
+    result = run(folder, 'old.vdb', 'insert into plain values (8, 20)')
+    assert result.code == 1 and 'by_b' in result.err, result
 
 
 def case_no_device(folder):

@@ -20,7 +20,7 @@ enum { TABLETS_MAX = 64, MEMORY_MAX = 64 << 20, WAYS = 5 };
 static struct {
     uint8_t *bytes;
     size_t size;
-    struct file_head *heads[FILE_HEADS]; /* in `bytes` */
+    struct file_head *heads[2 * FILE_HEADS]; /* in `bytes`, then copies */
     unsigned newest;
     size_t catalogue, catalogue_size;    /* of the newest head */
     size_t tablets;
@@ -36,6 +36,9 @@ static void *bounded_resize(void *old, size_t size)
     return realloc(old, size);
 }
 
+/* What was said of the file that was opened last. */
+static char warning[ERROR_MESSAGE_MAX];
+
 /* What the disk's file holds, or why it is refused. */
 static enum vdbq_status read_it(unsigned flags, char **content)
 {
@@ -50,6 +53,7 @@ static enum vdbq_status read_it(unsigned flags, char **content)
     if (status != VDBQ_OK)
         return status;
     status = print_database(database, &text);
+    snprintf(warning, sizeof warning, "%s", database_warning(database));
     database_close(database);
     *content = text.bytes;
     return status;
@@ -107,7 +111,7 @@ static void survey(const struct catalogue *catalogue)
 {
     struct file_head *head;
 
-    for (unsigned i = 0; i < FILE_HEADS; i++)
+    for (unsigned i = 0; i < 2 * FILE_HEADS; i++)
         base.heads[i] = (struct file_head *)(base.bytes + i * PAGE_BYTES);
     base.newest = base.heads[1]->generation > base.heads[0]->generation;
     head = base.heads[base.newest];
@@ -202,10 +206,25 @@ static bool is_in_tablet(size_t at)
     return false;
 }
 
-static bool is_in_newest(size_t at)
+static bool is_in_head(size_t at)
 {
-    return within(at, base.newest * PAGE_BYTES, sizeof(struct file_head))
-        || within(at, base.catalogue, base.catalogue_size);
+    for (size_t i = 0; i < 2 * FILE_HEADS; i++)
+        if (within(at, i * PAGE_BYTES, sizeof(struct file_head)))
+            return true;
+    return false;
+}
+
+/* Damage of the catalogue: nothing is read, unless that is asked for. */
+static void assert_older_is_asked_for(void)
+{
+    char *content;
+
+    assert_non_null(strstr(ERROR->hint, "--accept-older"));
+    assert_int_equal(read_it(VDBQ_OPEN_OLDER | VDBQ_OPEN_READ_ONLY, &content),
+                     VDBQ_OK);
+    assert_string_equal(content, base.older_content);
+    assert_non_null(strstr(warning, "the state before it is open"));
+    memory_release(content);
 }
 
 static void any_byte_may_be_damaged(void **state)
@@ -219,14 +238,16 @@ static void any_byte_may_be_damaged(void **state)
             if (!damage(at, way))
                 continue;
             status = read_it(0, &content);
-            if (is_in_tablet(at))
+            if (within(at, base.catalogue, base.catalogue_size)) {
                 assert_int_equal(status, VDBQ_CORRUPT);
-            else if (is_in_newest(at) && status == VDBQ_OK)
-                assert_string_equal(content, base.older_content);
-            else if (status == VDBQ_OK)
+                assert_older_is_asked_for();
+            } else if (is_in_tablet(at)) {
+                assert_int_equal(status, VDBQ_CORRUPT);
+            } else {
+                assert_int_equal(status, VDBQ_OK);
                 assert_string_equal(content, base.newest_content);
-            else
-                assert_true(is_in_newest(at) && status == VDBQ_CORRUPT);
+                assert_int_equal(warning[0] != '\0', is_in_head(at));
+            }
             memory_release(content);
         }
 }
@@ -252,7 +273,7 @@ static void any_length_may_be_cut(void **state)
             if (create && size > 16)
                 assert_int_equal(disk.size, size); /* it is untouched */
         }
-    put_base(PAGE_BYTES * 3);
+    put_base(PAGE_BYTES * 5);
     assert_int_equal(read_it(0, &(char *){ NULL }), VDBQ_CORRUPT);
     assert_non_null(strstr(ERROR->message, "the file is too short"));
 }
@@ -276,7 +297,8 @@ static void zeros_and_noise_are_no_database(void **state)
     }
 }
 
-/* Both heads lead nowhere: the message is about the newer one. */
+/* Both heads lead nowhere: the message is about the newer one, whatever is
+ * asked for. */
 static void damaged_catalogues_are_told(void **state)
 {
     char expected[64], *content;
@@ -289,20 +311,38 @@ static void damaged_catalogues_are_told(void **state)
     snprintf(expected, sizeof expected,
              "disk: the catalogue at byte %zu is damaged", base.catalogue);
     assert_memory_equal(ERROR->message, expected, strlen(expected));
+    assert_int_equal(read_it(VDBQ_OPEN_OLDER, &content), VDBQ_CORRUPT);
+    assert_memory_equal(ERROR->message, expected, strlen(expected));
 }
 
-/* The older state, where only that is whole, can be written again. */
+/* The older state, where only that is whole, can be written again; reading it
+ * and giving up a transaction change nothing that is left of the newest. */
 static void what_is_left_can_be_written(void **state)
 {
     struct database_params params = on_disk(3);
     struct database *database;
+    struct transaction *transaction;
     char *content;
 
     (void)state;
+    params.flags |= VDBQ_OPEN_OLDER;
     put_base(base.size);
     disk.bytes[base.catalogue] ^= 1;
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR),
+                     VDBQ_OK);
+    assert_int_equal(add_rows(transaction, "t", 50, 9, 4), VDBQ_OK);
+    assert_int_equal(transaction_settle(transaction, ERROR), VDBQ_OK);
+    transaction_abort(transaction);
+    database_close(database);
+    assert_int_equal(disk.size, base.size);
+    disk.bytes[base.catalogue] ^= 1;
+    assert_memory_equal(disk.bytes, base.bytes, base.size);
+    disk.bytes[base.catalogue] ^= 1;
+    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    assert_string_not_equal(database_warning(database), "");
     commit_one(database, 2);
+    assert_string_equal(database_warning(database), "");
     database_close(database);
     assert_int_equal(read_it(0, &content), VDBQ_OK);
     assert_string_equal(content, base.newest_content);
@@ -319,7 +359,7 @@ static void fix_checksums(void)
                                            base.tablet_size[i]);
         memcpy(disk.bytes + base.checksum[i], &checksum, sizeof checksum);
     }
-    for (unsigned i = 0; i < FILE_HEADS; i++) {
+    for (unsigned i = 0; i < 2 * FILE_HEADS; i++) {
         struct file_head *head =
             (struct file_head *)(disk.bytes + i * PAGE_BYTES);
         if (head->catalogue <= disk.size
@@ -329,6 +369,8 @@ static void fix_checksums(void)
                                (size_t)head->catalogue_size);
         head->checksum =
             block_checksum(head, offsetof(struct file_head, checksum));
+        head->checksum_all =
+            block_checksum(head, offsetof(struct file_head, checksum_all));
     }
 }
 
@@ -378,7 +420,7 @@ static size_t place(void)
 
     switch (chance(4)) {
     case 0:
-        return (size_t)chance(FILE_HEADS) * PAGE_BYTES
+        return (size_t)chance(2 * FILE_HEADS) * PAGE_BYTES
              + (size_t)chance(sizeof(struct file_head));
     case 1:
     case 2:
@@ -414,16 +456,19 @@ static void many_bytes_may_be_hostile(void **state)
 static void newer_formats_are_named(void **state)
 {
     (void)state;
-    for (unsigned which = 0; which < FILE_HEADS; which++) {
+    for (unsigned which = 0; which < 2 * FILE_HEADS; which++) {
         struct file_head *head;
         char *content;
         put_base(base.size);
         head = (struct file_head *)(disk.bytes + which * PAGE_BYTES);
         head->format = 7;
+        head->version_read = FILE_VERSION(3, 14);
         fix_checksums();
-        assert_int_equal(read_it(VDBQ_OPEN_CREATE, &content), VDBQ_CORRUPT);
+        assert_int_equal(read_it(VDBQ_OPEN_CREATE | VDBQ_OPEN_OLDER,
+                                 &content), VDBQ_CORRUPT);
         assert_string_equal(ERROR->message, "disk: the file has format 7, "
-                            "this vdbq reads up to 1");
+                            "this vdbq reads up to 2");
+        assert_string_equal(ERROR->hint, "it needs vdbq 3.14 or newer");
     }
 }
 
@@ -437,16 +482,33 @@ static void blocks_must_not_overlap(void **state)
     memcpy(disk.bytes + base.checksum[1] - 16,
            disk.bytes + base.checksum[0] - 16, 8);
     fix_checksums();
-    assert_int_equal(read_it(0, &content), VDBQ_OK);
-    assert_string_equal(content, base.older_content);
-    memory_release(content);
+    assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
+    assert_older_is_asked_for();
     put_base(base.size);
     memcpy(disk.bytes + base.checksum[1] - 16, &base.heads[base.newest]
            ->catalogue, 8);
     fix_checksums();
-    assert_int_equal(read_it(0, &content), VDBQ_OK);
-    assert_string_equal(content, base.older_content);
-    memory_release(content);
+    assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
+    assert_non_null(strstr(ERROR->message, "two blocks in one place"));
+    put_base(base.size);
+    memcpy(disk.bytes + base.checksum[1] - 16, &(uint64_t){ FILE_COPIES }, 8);
+    fix_checksums();
+    assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
+    assert_non_null(strstr(ERROR->message, "two blocks in one place"));
+}
+
+/* Nor may two tablets be known by the same. */
+static void identities_must_differ(void **state)
+{
+    char *content;
+
+    (void)state;
+    put_base(base.size); /* it stands behind the checksum */
+    memcpy(disk.bytes + base.checksum[1] + 8,
+           disk.bytes + base.checksum[0] + 8, sizeof(struct identity));
+    fix_checksums();
+    assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
+    assert_non_null(strstr(ERROR->message, "two tablets of one identity"));
 }
 
 /* The planner trusts minimum and maximum, so they must be true even where
@@ -461,7 +523,7 @@ static void facts_must_be_true(void **state)
     put_base(base.size);
     column = (struct tablet_column *)(disk.bytes + base.tablet[0]
                                       + sizeof(struct tablet));
-    at = base.checksum[0] + 8 + 8 + 4 + 8;
+    at = base.checksum[0] + 8 + sizeof(struct identity) + 4 + 8;
     assert_memory_equal(disk.bytes + at, &column->minimum, 8);
     column->minimum++;
     memcpy(disk.bytes + at, &column->minimum, 8);
@@ -489,6 +551,7 @@ int main(void)
         cmocka_unit_test(many_bytes_may_be_hostile),
         cmocka_unit_test(newer_formats_are_named),
         cmocka_unit_test(blocks_must_not_overlap),
+        cmocka_unit_test(identities_must_differ),
         cmocka_unit_test(facts_must_be_true),
     };
 

@@ -26,6 +26,7 @@ struct workload {
     uint32_t tablet_rows;
     unsigned steps;
     enum vdbq_status (*step)(struct transaction *transaction, unsigned n);
+    bool upgrades; /* it starts with a file of format 1, not with none */
 };
 
 static enum vdbq_status make_fill_drop(struct transaction *t, unsigned n)
@@ -184,19 +185,45 @@ static enum vdbq_status names(struct transaction *t, unsigned n)
 }
 
 static const struct workload workloads[] = {
-    { "make, fill, drop", 64, 9, make_fill_drop },
-    { "single rows", 4, 13, single_rows },
-    { "single rows, large tablets", 0, 9, single_rows },
-    { "full tablets", 3, 4, full_tablets },
-    { "replace", 32, 6, replace },
-    { "many tables", 16, 8, many_tables },
-    { "falling keys", 4, 4, falling_keys },
-    { "two tables", 1, 4, two_tables },
-    { "rewrite", 16, 6, rewrite },
-    { "statements", 8, 5, statements },
-    { "names", 16, 5, names },
+    { "make, fill, drop", 64, 9, make_fill_drop, false },
+    { "single rows", 4, 13, single_rows, false },
+    { "single rows, large tablets", 0, 9, single_rows, false },
+    { "full tablets", 3, 4, full_tablets, false },
+    { "replace", 32, 6, replace, false },
+    { "many tables", 16, 8, many_tables, false },
+    { "falling keys", 4, 4, falling_keys, false },
+    { "two tables", 1, 4, two_tables, false },
+    { "rewrite", 16, 6, rewrite, false },
+    { "statements", 8, 5, statements, false },
+    { "names", 16, 5, names, false },
+    { "upgrade", 64, 3, make_fill_drop, true },
+    { "upgrade, statements", 8, 2, statements, true },
 };
 enum { WORKLOADS = sizeof workloads / sizeof *workloads };
+
+static struct text first_format; /* a file of that format */
+
+static int read_first_format(void **state)
+{
+    (void)state;
+    return read_fixture("format1.vdb", &first_format) ? 0 : -1;
+}
+
+static int forget_first_format(void **state)
+{
+    (void)state;
+    text_finish(&first_format);
+    return 0;
+}
+
+/* The disk as it is before the workload. */
+static void start(const struct workload *work)
+{
+    if (work->upgrades)
+        disk_start((const uint8_t *)first_format.bytes, first_format.length);
+    else
+        disk_start(NULL, 0);
+}
 
 /* What the database holds after each step, [0] before the first. */
 static char *states[STEPS_MAX + 1];
@@ -244,7 +271,7 @@ static unsigned run_well(const struct workload *work)
     struct database *database;
     unsigned steps;
 
-    disk_start(NULL, 0);
+    start(work);
     database = open_disk(work);
     assert_non_null(database);
     states[0] = content(database);
@@ -308,6 +335,7 @@ static unsigned assert_state(struct database *database,
 struct image {
     uint8_t *bytes;
     size_t size;
+    bool torn; /* a sector of it is half of what was to arrive */
 };
 
 static void image_reach(struct image *image, size_t size)
@@ -331,8 +359,10 @@ static void image_write(struct image *image, const struct disk_write *write)
         bool arrives = mood == 0 ? true : mood == 1 ? false : chance(2) == 0;
         if (!arrives)
             continue;
-        if (mood == 3 && chance(4) == 0)
-            size = (size_t)chance(size + 1); /* torn */
+        if (mood == 3 && chance(4) == 0) {
+            size = (size_t)chance(size + 1);
+            image->torn = true;
+        }
         image_reach(image, (size_t)write->offset + at + size);
         memcpy(image->bytes + write->offset + at, write->bytes + at, size);
     }
@@ -341,7 +371,8 @@ static void image_write(struct image *image, const struct disk_write *write)
 /* What the disk may hold after the power was cut now. */
 static struct image picture(void)
 {
-    struct image image = { malloc(disk.durable_size + 1), disk.durable_size };
+    struct image image = { malloc(disk.durable_size + 1), disk.durable_size,
+                           false };
 
     memcpy(image.bytes, disk.durable, disk.durable_size);
     for (size_t i = 0; i < disk.log_count; i++)
@@ -380,6 +411,8 @@ static void try_picture(const struct image *image,
     database = open_disk(work);
     if (database == NULL)
         fail_msg("%s: after %d steps: %s", work->name, done, ERROR->message);
+    if (!image->torn)
+        assert_string_equal(database_warning(database), "");
     state = assert_state(database, work, done);
     for (unsigned n = state; n < work->steps; n++)
         assert_int_equal(do_step(database, work, n), VDBQ_OK);
@@ -398,7 +431,7 @@ static void power_may_be_cut_anywhere(void **state)
         const struct workload *work = &workloads[w];
         unsigned steps = run_well(work);
         for (unsigned cut = 1; cut <= steps; cut++) {
-            disk_start(NULL, 0);
+            start(work);
             disk.cut_at = cut;
             int done = run_until_death(work);
             for (unsigned i = 0; i < images; i++, tried++) {
@@ -424,7 +457,7 @@ static void kill_then_cut(const struct workload *work, unsigned kill_at,
     unsigned state;
     int done;
 
-    disk_start(NULL, 0);
+    start(work);
     disk.cut_at = kill_at;
     done = run_until_death(work);
     disk.dead = false;
@@ -432,6 +465,7 @@ static void kill_then_cut(const struct workload *work, unsigned kill_at,
     database = open_disk(work);
     if (database == NULL)
         fail_msg("%s: killed at %u: %s", work->name, kill_at, ERROR->message);
+    assert_string_equal(database_warning(database), "");
     state = assert_state(database, work, done);
     disk.cut_at = disk.steps + cut_after;
     while (state < work->steps
@@ -523,7 +557,7 @@ static bool run_with_fault(const struct workload *work,
     struct database *database;
     bool reached = false;
 
-    disk_start(NULL, 0);
+    start(work);
     disk.fail_calls = fault->calls;
     disk.fail_code = fault->code;
     disk.fail_on = fault->on;
@@ -649,7 +683,7 @@ static bool run_without_memory(const struct workload *work, unsigned at,
     struct database *database;
     bool reached = false;
 
-    disk_start(NULL, 0);
+    start(work);
     let_fail(at, on);
     database = open_disk(work);
     reached = database == NULL;
@@ -706,5 +740,6 @@ int main(void)
     };
 
     chance_start();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, read_first_format,
+                                  forget_first_format);
 }

@@ -27,6 +27,18 @@ static enum shell_exit open_code(enum vdbq_status status)
     return file ? EXIT_FILE : shell_exit_code(status);
 }
 
+/* Tells what is wrong with the file although it could be opened. */
+static void tell_warning(struct shell *shell)
+{
+    const char *warning = vdbq_warning(shell->db);
+    if (*warning == '\0')
+        return;
+    out_text(&shell->err, "warning: ");
+    out_text(&shell->err, warning);
+    out_char(&shell->err, '\n');
+    out_flush(&shell->err);
+}
+
 /* Opens shell->db; where that fails it is what tells why, until it closes. */
 static bool open_database(struct shell *shell, const struct place *place)
 {
@@ -37,6 +49,7 @@ static bool open_database(struct shell *shell, const struct place *place)
     enum vdbq_status status = vdbq_open(shell->path, flags, &shell->db);
     if (status != VDBQ_OK)
         return fail_open(shell, place, open_code(status));
+    tell_warning(shell);
     for (unsigned i = 0; i < options->sets; i++)
         if (vdbq_set(shell->db, options->set[i].name, options->set[i].value)
                 != VDBQ_OK)

@@ -77,6 +77,8 @@ static const struct option_row rows[] = {
       "write", take_set, "timeout" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
+    { "accept-older", 0, NULL, "opens the state before the newest one where "
+      "that is damaged", take_flag, NULL },
     { "no-sync", 0, NULL, "fast, but a power cut can lose the database",
       take_flag, NULL },
     { "devices", 0, NULL, "lists the devices of this machine", take_flag,
@@ -110,6 +112,8 @@ static bool take_flag(struct options *options, const struct option_row *row,
         options->batch = true;
     else if (strcmp(name, "readonly") == 0)
         options->open_flags |= VDBQ_OPEN_READ_ONLY;
+    else if (strcmp(name, "accept-older") == 0)
+        options->open_flags |= VDBQ_OPEN_OLDER;
     else if (strcmp(name, "no-sync") == 0)
         options->open_flags |= VDBQ_OPEN_NO_SYNC;
     else if (strcmp(name, "devices") == 0)

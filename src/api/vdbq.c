@@ -100,6 +100,12 @@ enum vdbq_status vdbq_open(const char *path, unsigned flags, vdbq **db)
     return session_report(made, status, NULL, 0);
 }
 
+const char *vdbq_warning(const vdbq *db)
+{
+    return db != NULL && db->database != NULL ? database_warning(db->database)
+                                              : "";
+}
+
 void vdbq_close(vdbq *db)
 {
     if (db == NULL || session_is_inherited(db))

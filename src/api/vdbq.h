@@ -77,7 +77,7 @@
 extern "C" {
 #endif
 
-#define VDBQ_VERSION "0.1.0"
+#define VDBQ_VERSION "0.2.0"
 
 /* ------------------------------------------------------------- status -- */
 
@@ -164,7 +164,9 @@ typedef struct vdbq_query vdbq_query; /* a prepared statement         */
 enum vdbq_open_flags {
     VDBQ_OPEN_CREATE = 1,    /* make the file where there is none */
     VDBQ_OPEN_READ_ONLY = 2, /* refuse every change               */
-    VDBQ_OPEN_NO_SYNC = 4    /* fast, but a power cut can lose it all */
+    VDBQ_OPEN_NO_SYNC = 4,   /* fast, but a power cut can lose it all */
+    VDBQ_OPEN_OLDER = 8      /* where the newest state is damaged, open the one
+                                before it; a change makes that the newest */
 };
 
 /*
@@ -174,10 +176,17 @@ enum vdbq_open_flags {
  *
  * `*db` is set also on failure, so that vdbq_error() can be asked, unless
  * there was no memory for it; it must be closed with vdbq_close().
- * Fails with IO, CORRUPT, NO_MEMORY.
+ * Files of an earlier vdbq are read as they are; the first change makes them
+ * files that need vdbq 0.2. Fails with IO, CORRUPT (also where it needs a newer
+ * vdbq), NO_MEMORY.
  */
 VDBQ_API enum vdbq_status vdbq_open(const char *path, unsigned flags,
                                     vdbq **db);
+
+/* What is wrong with the file although it can be used: a page of it is damaged
+ * of which there is a copy, which the next write mends, or an older state is
+ * open, with VDBQ_OPEN_OLDER. "": nothing, as of the last look at the file. */
+VDBQ_API const char *vdbq_warning(const vdbq *db);
 
 /* Closes queries and appenders left open, then the database. What was
  * committed stays; a session that changed nothing writes nothing. */

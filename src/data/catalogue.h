@@ -47,7 +47,6 @@ struct tablet_ref {
     uint64_t offset;     /* in the file                              */
     uint64_t size_bytes;
     uint64_t checksum;   /* XXH3 of its bytes                        */
-    uint64_t generation; /* of the commit that wrote it              */
     uint64_t row_first;  /* number of its first row in the table     */
     uint32_t rows;
     struct column_facts *facts; /* one for each column               */

@@ -21,7 +21,8 @@ struct decoder {
     const char *path;
     struct catalogue *catalogue;
     struct error *error;
-    bool plain; /* it is of the first form */
+    bool first;      /* it is of the first form ...             */
+    bool identities; /* ... of that in which tablets have their own */
     bool failed;
 };
 
@@ -34,6 +35,7 @@ static void get_views(struct decoder *decoder);
 static void get_indexes(struct decoder *decoder);
 static void check_names(struct decoder *decoder);
 static void check_extents(struct decoder *decoder);
+static void check_identities(struct decoder *decoder);
 
 enum vdbq_status catalogue_decode(const void *bytes,
                                   const struct catalogue_bounds *bounds,
@@ -55,6 +57,8 @@ enum vdbq_status catalogue_decode(const void *bytes,
         check_names(&decoder);
     if (!decoder.failed)
         check_extents(&decoder);
+    if (!decoder.failed)
+        check_identities(&decoder);
     if (decoder.failed) {
         catalogue_release(decoder.catalogue);
         return error->status;
@@ -150,9 +154,10 @@ static void get_catalogue(struct decoder *decoder)
     size_t count;
 
     get(decoder, magic, sizeof magic);
-    decoder->plain = memcmp(magic, CATALOGUE_MAGIC, sizeof magic) == 0;
-    if (!decoder->plain
-        && memcmp(magic, CATALOGUE_MAGIC_2, sizeof magic) != 0)
+    decoder->identities = memcmp(magic, CATALOGUE_MAGIC, sizeof magic) == 0;
+    decoder->first = memcmp(magic, CATALOGUE_MAGIC_FIRST, sizeof magic) == 0;
+    if (!decoder->identities && !decoder->first
+        && memcmp(magic, CATALOGUE_MAGIC_SECOND, sizeof magic) != 0)
         fail(decoder, "its magic", NULL);
     catalogue->generation = get_64(decoder);
     if (catalogue->generation != decoder->bounds->generation)
@@ -166,7 +171,7 @@ static void get_catalogue(struct decoder *decoder)
         get_table(decoder, &catalogue->tables[i]);
         catalogue->table_count++;
     }
-    if (!decoder->plain) {
+    if (!decoder->first) {
         get_views(decoder);
         get_indexes(decoder);
     }
@@ -193,7 +198,7 @@ static void get_table(struct decoder *decoder, struct table *table)
     if (table->key != NO_KEY && table->key >= table->column_count)
         fail(decoder, "the primary key", table->name);
     get_columns(decoder, table);
-    if (!decoder->plain)
+    if (!decoder->first)
         get_uniques(decoder, table);
     table->tablet_count =
         bound(decoder, tablets,
@@ -218,7 +223,7 @@ static const char *get_sql(struct decoder *decoder)
     return sql;
 }
 
-/* What the second form says of a column. */
+/* What all forms but the first say of a column. */
 static void get_column_more(struct decoder *decoder, const struct table *table,
                             struct column *column)
 {
@@ -243,15 +248,15 @@ static void get_columns(struct decoder *decoder, struct table *table)
         struct column *column = &table->columns[i];
         column->type = (enum vdbq_type)get_32(decoder);
         column->name = get_name(decoder);
-        if (!decoder->plain)
+        if (!decoder->first)
             get_column_more(decoder, table, column);
         if (!column_valid(column)
-            || (decoder->plain && column->type >= VDBQ_TEXT))
+            || (decoder->first && column->type >= VDBQ_TEXT))
             fail(decoder, "a column's type", table->name);
     }
 }
 
-/* Where the tablet lies and when it was written. */
+/* Where the tablet lies, and how many rows it has. */
 static void check_place(struct decoder *decoder, const struct table *table,
                         const struct tablet_ref *tablet)
 {
@@ -264,8 +269,6 @@ static void check_place(struct decoder *decoder, const struct table *table,
     if (tablet->size_bytes < TABLET_ALIGN
         || tablet->size_bytes % TABLET_ALIGN != 0)
         fail(decoder, "a tablet's size", table->name);
-    if (tablet->generation == 0 || tablet->generation > bounds->generation)
-        fail(decoder, "a tablet's generation", table->name);
     if (tablet->rows == 0 || tablet->rows > TABLET_ROWS_MAX)
         fail(decoder, "a tablet's number of rows", table->name);
 }
@@ -286,6 +289,21 @@ static void get_facts(struct decoder *decoder, const struct table *table,
     }
 }
 
+/* What the tablet is known by; see identity rule 2. */
+static void get_identity(struct decoder *decoder, const struct table *table,
+                         struct tablet_ref *tablet)
+{
+    uint64_t first = get_64(decoder);
+
+    if (decoder->identities)
+        tablet->identity = (struct identity){ first, get_64(decoder) };
+    else if (first == 0 || first > decoder->bounds->generation)
+        fail(decoder, "a tablet's generation", table->name);
+    else
+        tablet->identity =
+            identity_of_place(first, tablet->offset, tablet->checksum);
+}
+
 static void get_tablets(struct decoder *decoder, struct table *table)
 {
     size_t count = decoder->failed ? 0 : table->tablet_count;
@@ -296,10 +314,8 @@ static void get_tablets(struct decoder *decoder, struct table *table)
         tablet->offset = get_64(decoder);
         tablet->size_bytes = get_64(decoder);
         tablet->checksum = get_64(decoder);
-        tablet->generation = get_64(decoder);
+        get_identity(decoder, table, tablet);
         tablet->rows = get_32(decoder);
-        tablet->identity = identity_of_place(tablet->generation, tablet->offset,
-                                     tablet->checksum);
         if (!decoder->failed)
             check_place(decoder, table, tablet);
         get_facts(decoder, table, tablet);
@@ -444,6 +460,8 @@ static void check_extents(struct decoder *decoder)
     struct vector extents = VECTOR(struct extent);
 
     if (!extents_add(&extents, decoder->bounds->offset, decoder->bounds->size)
+        || !extents_add(&extents, decoder->bounds->copies,
+                        decoder->bounds->copies_size)
         || !extents_add_catalogue(&extents, decoder->catalogue)) {
         error_no_memory(decoder->error);
         decoder->failed = true;
@@ -452,4 +470,34 @@ static void check_extents(struct decoder *decoder)
     if (!decoder->failed && extents_overlap(&extents) != NULL)
         fail(decoder, "two blocks in one place", NULL);
     vector_finish(&extents);
+}
+
+static size_t count_tablets(const struct catalogue *catalogue)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        count += catalogue->tables[i].tablet_count;
+    return count;
+}
+
+/* Tablets that had one identity would be taken for one another. */
+static void check_identities(struct decoder *decoder)
+{
+    const struct catalogue *catalogue = decoder->catalogue;
+    size_t count = count_tablets(catalogue), at = 0;
+    struct identity *identities =
+        memory_zeroed(count + 1, sizeof *identities);
+
+    if (identities == NULL) {
+        error_no_memory(decoder->error);
+        decoder->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        for (size_t k = 0; k < catalogue->tables[i].tablet_count; k++)
+            identities[at++] = catalogue->tables[i].tablets[k].identity;
+    if (identities_twice(identities, count))
+        fail(decoder, "two tablets of one identity", NULL);
+    memory_release(identities);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The catalogue becomes bytes of the file: catalogue_file.h. It is written in
- * the first form wherever that can say all of it.
+ * The catalogue becomes bytes of the file: catalogue_file.h.
  */
 #include <string.h>
 
@@ -37,16 +36,13 @@ static void put_numbers(struct text *text, const unsigned *numbers,
 
 /* ------------------------------------------------------ tables, columns -- */
 
-static void put_column(struct text *text, const struct column *column,
-                       bool plain)
+static void put_column(struct text *text, const struct column *column)
 {
     unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
                    | (column->unique ? FLAG_UNIQUE : 0);
 
     put_32(text, (uint32_t)column->type);
     put_name(text, column->name);
-    if (plain)
-        return;
     put_32(text, column->precision | column->scale << 8 | flags << 16);
     put_name(text, column->default_sql != NULL ? column->default_sql : "");
 }
@@ -65,7 +61,8 @@ static void put_tablet(struct text *text, const struct table *table,
     put_64(text, tablet->offset);
     put_64(text, tablet->size_bytes);
     put_64(text, tablet->checksum);
-    put_64(text, tablet->generation);
+    put_64(text, tablet->identity.origin);
+    put_64(text, tablet->identity.number);
     put_32(text, tablet->rows);
     for (unsigned i = 0; i < table->column_count; i++) {
         const struct column_facts *facts = &tablet->facts[i];
@@ -76,7 +73,7 @@ static void put_tablet(struct text *text, const struct table *table,
     }
 }
 
-static void put_table(struct text *text, const struct table *table, bool plain)
+static void put_table(struct text *text, const struct table *table)
 {
     put_32(text, table->id);
     put_32(text, table->key);
@@ -84,9 +81,8 @@ static void put_table(struct text *text, const struct table *table, bool plain)
     put_64(text, table->tablet_count);
     put_name(text, table->name);
     for (unsigned i = 0; i < table->column_count; i++)
-        put_column(text, &table->columns[i], plain);
-    if (!plain)
-        put_uniques(text, table);
+        put_column(text, &table->columns[i]);
+    put_uniques(text, table);
     for (size_t i = 0; i < table->tablet_count; i++)
         put_tablet(text, table, &table->tablets[i]);
 }
@@ -111,38 +107,13 @@ static void put_names(struct text *text, const struct catalogue *catalogue)
     }
 }
 
-/* Whether the first form of the catalogue can say what a column is. */
-static bool column_plain(const struct column *column)
-{
-    return column->type < VDBQ_TEXT && !column->not_null && !column->unique
-        && column->default_sql == NULL;
-}
-
-static bool catalogue_plain(const struct catalogue *catalogue)
-{
-    if (catalogue->view_count > 0 || catalogue->index_count > 0)
-        return false;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        if (catalogue->tables[i].unique_count > 0)
-            return false;
-    for (size_t i = 0; i < catalogue->table_count; i++)
-        for (unsigned k = 0; k < catalogue->tables[i].column_count; k++)
-            if (!column_plain(&catalogue->tables[i].columns[k]))
-                return false;
-    return true;
-}
-
 void catalogue_encode(const struct catalogue *catalogue, struct text *text)
 {
-    bool plain = catalogue_plain(catalogue);
-
-    text_add(text, plain ? CATALOGUE_MAGIC : CATALOGUE_MAGIC_2,
-             CATALOGUE_MAGIC_BYTES);
+    text_add(text, CATALOGUE_MAGIC, CATALOGUE_MAGIC_BYTES);
     put_64(text, catalogue->generation);
     put_32(text, catalogue->next_table_id);
     put_32(text, (uint32_t)catalogue->table_count);
     for (size_t i = 0; i < catalogue->table_count; i++)
-        put_table(text, &catalogue->tables[i], plain);
-    if (!plain)
-        put_names(text, catalogue);
+        put_table(text, &catalogue->tables[i]);
+    put_names(text, catalogue);
 }

@@ -4,8 +4,7 @@
  * aligned; a name is its length (4 bytes) and its bytes, without a NUL.
  *
  *   the catalogue    size  field
- *                       8  magic: "VDBQCAT2", or "VDBQCATA" where nothing
- *                          needs what is marked with *
+ *                       8  magic: "VDBQCAT3"
  *                       8  generation, the same as in the head
  *                       4  id that the next table gets
  *                       4  tables; that many follow
@@ -23,7 +22,7 @@
  *                          many numbers of columns follow
  *                       .  tablets
  *   numbers of columns  4  how many, at least 1; then 4 for each
- *   a column            4  type; those from TEXT on are *
+ *   a column            4  type
  *                       .  name
  *                     * 1  precision, of DECIMAL; else 0
  *                     * 1  scale, of DECIMAL; else 0
@@ -33,11 +32,17 @@
  *   a tablet            8  offset in the file
  *                       8  size
  *                       8  checksum
- *                       8  generation
+ *                      16  identity: origin and number; no two tablets of a
+ *                          catalogue have the same
  *                       4  rows, at least 1
  *                      24  for each column: null count, minimum, maximum as
  *                          in struct tablet_column; of a TEXT column 0 and
  *                          the number of its words, or 0: nobody counted
+ *
+ * Files of format 1 have two other forms, which are read and not written. In
+ * both a tablet has, for its identity, 8 bytes: the generation of the commit
+ * that wrote it. "VDBQCAT2" is all else as above; "VDBQCATA" has nothing of
+ * what is marked with *, and only types before TEXT.
  *
  * catalogue_encode.c writes it, catalogue_decode.c reads it.
  */
@@ -45,8 +50,9 @@
 #define VDBQ_DATA_CATALOGUE_FILE_H
 
 enum { CATALOGUE_MAGIC_BYTES = 8 };
-#define CATALOGUE_MAGIC "VDBQCATA"
-#define CATALOGUE_MAGIC_2 "VDBQCAT2"
+#define CATALOGUE_MAGIC "VDBQCAT3"
+#define CATALOGUE_MAGIC_FIRST "VDBQCATA"
+#define CATALOGUE_MAGIC_SECOND "VDBQCAT2"
 
 /* Bytes that the smallest of each takes. */
 enum {

@@ -66,7 +66,17 @@ void database_close(struct database *database)
 
 bool database_read_only(const struct database *database)
 {
-    return database->file.read_only;
+    const struct file *file = &database->file;
+    struct error ignored;
+
+    return file->read_only || file_check_writable(file, &ignored) != VDBQ_OK;
+}
+
+const char *database_warning(const struct database *database)
+{
+    const struct error *warning = &database->file.warning;
+
+    return warning->status == VDBQ_OK ? "" : warning->message;
 }
 
 void database_encode(struct database *database, enum encoding_choice encoding)
@@ -163,16 +173,27 @@ enum vdbq_status database_refresh(struct database *database,
     return VDBQ_OK;
 }
 
-/* Whether a head says something that must not be passed over. */
-static bool forbids(const struct file *file, unsigned which)
+/* Takes the state of the older head for that of the file (rule 2). */
+static enum vdbq_status use_older(struct file *file, unsigned newest,
+                                  struct catalogue **catalogue,
+                                  struct error *error)
 {
-    const struct file_head *other = &file->heads[1 - which];
+    const struct error why = *error;
+    enum vdbq_status status =
+        load_catalogue(file, 1 - newest, catalogue, error);
 
-    if (file->states[which] == HEAD_NEWER)
-        return true;
-    return file->states[which] == HEAD_SHORT
-        && (file->states[1 - which] != HEAD_VALID
-            || other->generation < file->heads[which].generation);
+    if (status != VDBQ_OK) {
+        if (status == VDBQ_CORRUPT)
+            *error = why;
+        return status;
+    }
+    error_clear(error);
+    file->current = 1 - newest;
+    file->uses_older = true;
+    error_set(&file->warning, VDBQ_CORRUPT,
+              "%s; the state before it is open, and the next commit makes "
+              "that the newest", why.message);
+    return VDBQ_OK;
 }
 
 /* File rule 2. */
@@ -180,29 +201,20 @@ static enum vdbq_status choose_head(struct file *file,
                                     struct catalogue **catalogue,
                                     struct error *error)
 {
-    bool valid[FILE_HEADS];
-    unsigned first;
-    struct error of_first;
-    enum vdbq_status status;
+    unsigned newest;
+    enum vdbq_status status = file_newest(file, &newest, error);
 
-    for (unsigned i = 0; i < FILE_HEADS; i++)
-        valid[i] = file->states[i] == HEAD_VALID;
-    if ((!valid[0] && !valid[1]) || forbids(file, 0) || forbids(file, 1))
-        return file_no_head(file, error);
-    first = valid[1] && (!valid[0] || file->heads[1].generation
-                                      > file->heads[0].generation);
-    file->current = first;
-    status = load_catalogue(file, first, catalogue, error);
-    if (status != VDBQ_CORRUPT || !valid[1 - first])
+    if (status != VDBQ_OK)
         return status;
-    of_first = *error;
-    file->current = 1 - first;
-    status = load_catalogue(file, 1 - first, catalogue, error);
-    if (status == VDBQ_OK)
-        error_clear(error);
-    else if (status == VDBQ_CORRUPT)
-        *error = of_first;
-    return status;
+    file->current = newest;
+    file->uses_older = false;
+    status = load_catalogue(file, newest, catalogue, error);
+    if (status != VDBQ_CORRUPT || !file_has_older(file, newest))
+        return status;
+    if (file->older)
+        return use_older(file, newest, catalogue, error);
+    return error_hint(error, "the state before it may be whole: "
+                      "--accept-older (VDBQ_OPEN_OLDER) opens that");
 }
 
 static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
@@ -212,12 +224,17 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
     const struct file_head *head = &file->heads[which];
     const struct catalogue_bounds bounds = {
         .generation = head->generation, .first = FILE_FIRST, .end = head->end,
-        .offset = head->catalogue, .size = head->catalogue_size
+        .offset = head->catalogue, .size = head->catalogue_size,
+        .copies = head->copies,
+        .copies_size = head->copies != 0 ? FILE_FIRST : 0
     };
-    struct block block = block_create(bounds.size);
-    enum vdbq_status status;
+    struct block block;
+    enum vdbq_status status = file_check_head(file, which, error);
 
     *catalogue = NULL;
+    if (status != VDBQ_OK)
+        return status;
+    block = block_create(bounds.size);
     if (block.bytes == NULL)
         return error_no_memory(error);
     status = file_read(file, block.bytes, block.size, bounds.offset, error);

@@ -28,13 +28,17 @@ struct database_params {
 };
 
 /* Opens the file; a new one is made durable before it returns. Fails with
- * IO, CORRUPT (both heads damaged, or not a database), NO_MEMORY. */
+ * IO, CORRUPT (its newest state is damaged, or it is not a database),
+ * NO_MEMORY. */
 enum vdbq_status database_open(const struct database_params *params,
                                struct database **database,
                                struct error *error);
 /* Snapshots must have been closed. Writes nothing. */
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
+/* What is wrong with the file although it can be used, or ""; as of the last
+ * look at it. */
+const char *database_warning(const struct database *database);
 const char *database_path(const struct database *database);
 /* Whether the file may be read on several threads at a time. */
 bool database_reads_anywhere(const struct database *database);

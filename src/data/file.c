@@ -7,6 +7,8 @@
  *     4096  4096  head B   }
  *     8192     .  blocks: tablets and catalogues, each from a multiple of
  *                 4096 on, filled with zeros to the next
+ *   copies  4096  head A again   } two pages among the blocks; in a file that
+ *       .   4096  head B again   } is new, at 8192
  *
  * A head, little-endian:
  *   offset  size  field
@@ -18,20 +20,39 @@
  *       32     8  catalogue_size
  *       40     8  catalogue_checksum
  *       48     8  end         of all blocks in use, a multiple of 4096
- *       56     8  reserved    0
+ *       56     8  copies      where the two pages of second copies are, a
+ *                             multiple of 4096; the same in all heads
  *       64     8  checksum    XXH3 of the 64 bytes before it
- * Magic, format and checksum keep their places in every format to come.
+ *       72     8  features    bits of what may be ignored, ...
+ *       80     8  features_read   ... of what must be known to read the file
+ *       88     8  features_write  ... and to write it; rule 14
+ *       96     4  version_read    of vdbq that knows these to read: 65536 *
+ *                                 major + minor
+ *      100     4  version_write   ... and these to write
+ *      104     8  reserved    0
+ *      112     8  checksum_all    XXH3 of the 112 bytes before it
+ * Magic, format, checksums and versions keep their places in every format to
+ * come.
+ *
+ * Format 1 ended a head behind its checksum, had 0 where `copies` is, and no
+ * second copies. Such files are read as they are, and upgraded by the first
+ * commit (rule 13).
  *
  * Rules, cited by their numbers:
  *  1. What a head in use leads to is never written again. A commit writes
- *     tablets and catalogue to free space, syncs, writes the head that is
- *     not in use, syncs. Cut short anywhere, the old head or the new one is
- *     whole, and what it leads to is durable.
- *  2. The state of the file is that of the whole head with the larger
- *     generation. Where its catalogue is damaged it is the other head's. A
- *     whole head that ends behind the file's end makes the file CORRUPT:
- *     no crash leaves one, so the file was cut.
- *  3. A head fits one sector of 512 bytes and is believed by its checksum
+ *     tablets and catalogue to free space, syncs, writes both copies of the
+ *     head that is not in use, syncs. Cut short anywhere, the old head or the
+ *     new one is whole, and what it leads to is durable.
+ *  2. Of the two copies of a head the one counts that is whole; where both
+ *     are, that of the larger generation: a commit was cut short between them.
+ *     Where one is not, the user is told. Where none is, a commit was cut
+ *     short before its sync returned, and there is no such head. The state of
+ *     the file is that of the head with the larger generation. A head that is
+ *     whole and leads to a damaged catalogue, or ends behind the file's end,
+ *     makes the file CORRUPT: no crash leaves one. The other head's state is
+ *     used only with VDBQ_OPEN_OLDER, the user is told so, and a commit alone
+ *     makes it the newest.
+ *  3. A head fits one sector of 512 bytes and is believed by its checksums
  *     alone, so a torn head is no head.
  *  4. Every block is named with its size and checksum by what leads to it,
  *     and is checked before anything else looks at its bytes; of a tablet
@@ -43,19 +64,21 @@
  *     the heads. Who waits to be the writer stands in line, in bytes 2 to 31:
  *     see file_lock.c. That is for fairness; byte 0 alone decides.
  *  6. Free space is what no extent of the current catalogue, of the current
- *     catalogue's own block and of the catalogues that snapshots of this
- *     connection hold covers. It is not kept on disk. What a transaction has
- *     written itself is free again once neither its own catalogue nor any
- *     snapshot of it can name it; what one that is given up has written is
- *     cut off the file, unless a snapshot reads it.
+ *     catalogue's own block, of the second copies of the heads and of the
+ *     catalogues that snapshots of this connection hold covers. It is not kept
+ *     on disk. What a transaction has written itself is free again once
+ *     neither its own catalogue nor any snapshot of it can name it; what one
+ *     that is given up has written is cut off the file, unless a snapshot
+ *     reads it.
  *  7. A writer uses it only where, after he became the writer, he could lock
  *     byte 1 exclusively for a moment: then no other connection reads, and
  *     those that start to read meanwhile find the current head or his own.
- *     Else he writes behind the file's end.
+ *     Else, and where an older state is being used (rule 2), he writes behind
+ *     the file's end.
  *  8. A head that another connection wrote may not be durable: it may have
  *     been killed before its sync. So before the first block that a
- *     connection writes on top of such a head, it writes both heads again,
- *     as they are, and syncs.
+ *     connection writes on top of such a head, it writes all copies of both
+ *     heads again, as they count, and syncs. That mends a damaged copy.
  *  9. After a failed sync nothing is known of what the disk holds, and a
  *     second sync that works says nothing. So the connection is poisoned:
  *     it writes no more. If it was the head's sync, the head that was there
@@ -69,30 +92,29 @@
  *     snapshot names it (rules 1, 6 and 7), and is asked for by nobody after
  *     that; but other programs may write what they like. So what is read there
  *     picks no place in memory: heads and words are copied, and checked.
+ * 13. An upgrade writes the head in use, in this format, to two pages of free
+ *     space, and syncs; then over the head that is not in use, and syncs. From
+ *     then on that is the one in use, and the head of format 1, which leads to
+ *     the same state, is what the next commit writes over, and nothing before
+ *     it. So each step leaves the state that was there, and there is never a
+ *     newer state of which a head of format 1 does not know.
+ * 14. A head with features_read that this vdbq does not know makes the file
+ *     CORRUPT to it, with the version that is needed; with features_write that
+ *     it does not know, the file is for reading only. A head that is written
+ *     names the features that its writer uses, and no other.
  */
 #include "data/file.h"
 
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct file_head) == 72, "layout of file_head");
-_Static_assert(sizeof(struct file_head) <= 512, "file rule 3");
-_Static_assert(offsetof(struct file_head, format) == 8, "layout");
-_Static_assert(offsetof(struct file_head, generation) == 16, "layout");
-_Static_assert(offsetof(struct file_head, catalogue) == 24, "layout");
-_Static_assert(offsetof(struct file_head, catalogue_checksum) == 40, "layout");
-_Static_assert(offsetof(struct file_head, end) == 48, "layout");
-_Static_assert(offsetof(struct file_head, checksum) == 64, "layout");
-
-static const uint8_t magic[8] = { 0x89, 'V', 'D', 'B', 'Q',
-                                  '\r', '\n', 0x1a };
-
 static enum vdbq_status settle(struct file *file, struct error *error);
 static enum vdbq_status write_head(struct file *file, unsigned which,
                                    const struct file_head *head,
                                    struct error *error);
+static void take_head(struct file *file, unsigned which,
+                      const struct file_head *head);
 static void put_back(struct file *file, unsigned which);
-static enum head_state judge(const struct file_head *head, uint64_t size);
 static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
                                         const char *what,
                                         struct error *error);
@@ -107,7 +129,10 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
         status = file_sync(file, error);
     if (status != VDBQ_OK)
         return status;
-    file_seal_head(head);
+    if (file->heads[which].format == FILE_FORMAT_FIRST)
+        file->heads[which] = file->heads[file->current]; /* rule 13 */
+    head->copies = file->copies;
+    file_seal_head(head, FILE_FORMAT);
     status = write_head(file, which, head, error);
     if (status == VDBQ_OK)
         status = file_sync(file, error);
@@ -115,9 +140,7 @@ enum vdbq_status file_commit(struct file *file, struct file_head *head,
         put_back(file, which);
         return status;
     }
-    file->heads[which] = *head;
-    file->states[which] = HEAD_VALID;
-    file->current = which;
+    take_head(file, which, head);
     return VDBQ_OK;
 }
 
@@ -144,151 +167,40 @@ void file_cut(struct file *file, uint64_t size_bytes)
 
 /* -------------------------------------------------------------- heads -- */
 
-/* Reads one head; where the file ends before it, nothing but zeros. */
-static enum vdbq_status read_head(const struct file *file, unsigned which,
-                                  struct file_head *head, struct error *error)
-{
-    uint64_t offset = (uint64_t)which * PAGE_BYTES, size;
-    enum vdbq_status status = file_size(file, &size, error);
-
-    memset(head, 0, sizeof *head);
-    if (status != VDBQ_OK || size < offset + sizeof *head)
-        return status;
-    return file_read(file, head, sizeof *head, offset, error);
-}
-
-static enum vdbq_status read_both(const struct file *file,
-                                  struct file_head heads[FILE_HEADS],
-                                  struct error *error)
-{
-    enum vdbq_status status = read_head(file, 0, &heads[0], error);
-
-    return status != VDBQ_OK ? status : read_head(file, 1, &heads[1], error);
-}
-
-/* A head that is being written by another connection may be read in halves:
- * what was read twice in the same way is believed. */
-enum vdbq_status file_read_heads(struct file *file, bool *changed,
-                                 struct error *error)
-{
-    struct file_head heads[FILE_HEADS], before[FILE_HEADS];
-    enum vdbq_status status = read_both(file, heads, error);
-
-    *changed = false;
-    if (status != VDBQ_OK)
-        return status;
-    if (file->known && memcmp(heads, file->heads, sizeof heads) == 0)
-        return VDBQ_OK;
-    do {
-        memcpy(before, heads, sizeof heads);
-        status = file_size(file, &file->size_bytes, error);
-        if (status == VDBQ_OK)
-            status = read_both(file, heads, error);
-        if (status != VDBQ_OK)
-            return status;
-    } while (memcmp(heads, before, sizeof heads) != 0);
-    for (unsigned i = 0; i < FILE_HEADS; i++)
-        file->states[i] = judge(&heads[i], file->size_bytes);
-    memcpy(file->heads, heads, sizeof heads);
-    file->known = true;
-    file->settled = false;
-    *changed = true;
-    return VDBQ_OK;
-}
-
-uint64_t file_next_generation(const struct file *file)
-{
-    uint64_t newest = 0;
-
-    for (unsigned i = 0; i < FILE_HEADS; i++)
-        if (file->states[i] == HEAD_VALID
-            && file->heads[i].generation > newest)
-            newest = file->heads[i].generation;
-    return newest + 1;
-}
-
-void file_seal_head(struct file_head *head)
-{
-    memcpy(head->magic, magic, sizeof magic);
-    head->format = FILE_FORMAT;
-    head->page_bytes = PAGE_BYTES;
-    head->reserved = 0;
-    head->checksum =
-        block_checksum(head, offsetof(struct file_head, checksum));
-}
-
-/* Whether everything in a head of this format makes sense. */
-static bool is_sound(const struct file_head *head)
-{
-    return head->page_bytes == PAGE_BYTES && head->reserved == 0
-        && head->generation < INT64_MAX && head->end % PAGE_BYTES == 0
-        && head->end <= INT64_MAX && head->catalogue % PAGE_BYTES == 0
-        && head->catalogue >= FILE_FIRST && head->catalogue <= head->end
-        && head->catalogue_size > 0
-        && head->catalogue_size <= head->end - head->catalogue;
-}
-
-static enum head_state judge(const struct file_head *head, uint64_t size)
-{
-    uint64_t checksum =
-        block_checksum(head, offsetof(struct file_head, checksum));
-
-    if (memcmp(head->magic, magic, sizeof magic) != 0)
-        return HEAD_NONE;
-    if (head->checksum != checksum)
-        return HEAD_DAMAGED;
-    if (head->format > FILE_FORMAT)
-        return HEAD_NEWER;
-    if (head->format != FILE_FORMAT || !is_sound(head))
-        return HEAD_DAMAGED;
-    return head->end > size ? HEAD_SHORT : HEAD_VALID;
-}
-
-/* Says what one head is about; false: nothing that explains the file. */
-static bool explain(const struct file *file, unsigned which,
-                    struct error *error)
-{
-    const struct file_head *head = &file->heads[which];
-
-    if (file->states[which] == HEAD_NEWER)
-        error_set(error, VDBQ_CORRUPT,
-                  "%s: the file has format %u, this vdbq reads up to %u",
-                  file->path, (unsigned)head->format, (unsigned)FILE_FORMAT);
-    else if (file->states[which] == HEAD_SHORT)
-        error_set(error, VDBQ_CORRUPT,
-                  "%s: the file is too short: %llu bytes, head %u needs %llu",
-                  file->path, (unsigned long long)file->size_bytes, which,
-                  (unsigned long long)head->end);
-    else
-        return false;
-    return true;
-}
-
-enum vdbq_status file_no_head(const struct file *file, struct error *error)
-{
-    if (explain(file, 0, error) || explain(file, 1, error))
-        return VDBQ_CORRUPT;
-    if (file->size_bytes == 0)
-        return error_set(error, VDBQ_CORRUPT,
-                         "%s: not a vdbq database: the file is empty",
-                         file->path);
-    if (file->states[0] == HEAD_NONE && file->states[1] == HEAD_NONE)
-        return error_set(error, VDBQ_CORRUPT, "%s: not a vdbq database",
-                         file->path);
-    return error_set(error, VDBQ_CORRUPT,
-                     "%s: no head of the file is whole (%llu bytes)",
-                     file->path, (unsigned long long)file->size_bytes);
-}
-
-static enum vdbq_status write_head(struct file *file, unsigned which,
+/* Writes a head, then zeros, to a page. */
+static enum vdbq_status write_page(struct file *file, uint64_t offset,
                                    const struct file_head *head,
                                    struct error *error)
 {
     uint8_t page[PAGE_BYTES] = { 0 };
 
     memcpy(page, head, sizeof *head);
-    return file_write(file, page, sizeof page, (uint64_t)which * PAGE_BYTES,
-                      error);
+    return file_write(file, page, sizeof page, offset, error);
+}
+
+/* Writes the copies of a head; one of format 1 has none but the first. */
+static enum vdbq_status write_head(struct file *file, unsigned which,
+                                   const struct file_head *head,
+                                   struct error *error)
+{
+    uint64_t page = (uint64_t)which * PAGE_BYTES;
+    enum vdbq_status status = write_page(file, page, head, error);
+
+    if (status == VDBQ_OK && file->copies != 0
+        && head->format != FILE_FORMAT_FIRST)
+        status = write_page(file, file->copies + page, head, error);
+    return status;
+}
+
+/* Notes that a head was written, durably, and is in use now. */
+static void take_head(struct file *file, unsigned which,
+                      const struct file_head *head)
+{
+    file->first[which] = file->heads[which] = *head;
+    file->states[which] = HEAD_VALID;
+    file->current = which;
+    file->uses_older = false;
+    error_clear(&file->warning);
 }
 
 /* File rule 8. */
@@ -298,8 +210,10 @@ static enum vdbq_status settle(struct file *file, struct error *error)
 
     if (file->settled || file->no_sync)
         return VDBQ_OK;
-    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++) {
         status = write_head(file, i, &file->heads[i], error);
+        file->first[i] = file->heads[i];
+    }
     if (status == VDBQ_OK)
         status = file_sync(file, error);
     file->settled = status == VDBQ_OK;
@@ -310,12 +224,64 @@ static enum vdbq_status settle(struct file *file, struct error *error)
  * been told already; that of putting back adds nothing to it. */
 static void put_back(struct file *file, unsigned which)
 {
+    const struct file_head *head = &file->heads[which];
+    uint64_t page = (uint64_t)which * PAGE_BYTES;
     struct error ignored;
 
     error_clear(&ignored);
     file->poisoned = true;
-    if (write_head(file, which, &file->heads[which], &ignored) == VDBQ_OK)
-        file_sync(file, &ignored);
+    write_page(file, page, head, &ignored);
+    if (file->copies != 0)
+        write_page(file, file->copies + page, head, &ignored);
+    file_sync(file, &ignored);
+}
+
+/* ------------------------------------------------------------ upgrade -- */
+
+bool file_is_first_format(const struct file *file)
+{
+    return file->copies == 0;
+}
+
+/* Writes the second copies of both heads, durably, before any head leads to
+ * them. */
+static enum vdbq_status write_copies(struct file *file,
+                                     const struct file_head *head,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++)
+        status = write_page(file, head->copies + (uint64_t)i * PAGE_BYTES,
+                            head, error);
+    return status == VDBQ_OK ? file_sync(file, error) : status;
+}
+
+enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
+                              struct error *error)
+{
+    unsigned which = 1 - file->current;
+    struct file_head head = file->heads[file->current];
+    enum vdbq_status status = settle(file, error);
+
+    if (head.end < copies + FILE_FIRST)
+        head.end = copies + FILE_FIRST;
+    head.copies = copies;
+    file_seal_head(&head, FILE_FORMAT);
+    if (status == VDBQ_OK)
+        status = write_copies(file, &head, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = write_page(file, (uint64_t)which * PAGE_BYTES, &head, error);
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    if (status != VDBQ_OK) {
+        put_back(file, which);
+        return status;
+    }
+    file->copies = copies;
+    take_head(file, which, &head);
+    return VDBQ_OK;
 }
 
 /* -------------------------------------------------- the file's calls -- */
@@ -333,6 +299,7 @@ enum vdbq_status file_open(const struct database_params *params,
         .calls = params->files,
         .read_only = (params->flags & VDBQ_OPEN_READ_ONLY) != 0,
         .no_sync = memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
+        .older = (params->flags & VDBQ_OPEN_OLDER) != 0,
         .wait = params->wait
     };
     if (file->read_only)

@@ -232,7 +232,6 @@ static enum vdbq_status write_block(struct gather *gather,
     tablet->offset = space_take(&writer->space, room);
     tablet->size_bytes = block->size;
     tablet->checksum = block_checksum(block->bytes, block->size);
-    tablet->generation = writer->generation;
     tablet->identity = identity_give(&writer->identities);
     if (!vector_append(&gather->written, tablet, 1))
         return error_no_memory(error);

@@ -15,8 +15,7 @@
 struct writer {
     struct database *database;
     struct space space;
-    uint64_t generation; /* that the commit will have        */
-    struct identity_source identities; /* of what it writes */
+    struct identity_source identities; /* of tablets that it writes */
 };
 
 struct gather {

@@ -4,6 +4,7 @@
  */
 #include "data/identity.h"
 
+#include <stdlib.h>
 #include <xxhash.h>
 
 #define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
@@ -36,6 +37,25 @@ struct identity identity_of_place(uint64_t generation, uint64_t offset,
 bool identity_equal(struct identity a, struct identity b)
 {
     return a.origin == b.origin && a.number == b.number;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct identity *left = a, *right = b;
+
+    if (left->origin != right->origin)
+        return left->origin < right->origin ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+bool identities_twice(struct identity *identities, size_t count)
+{
+    if (count > 1)
+        qsort(identities, count, sizeof *identities, compare);
+    for (size_t i = 1; i < count; i++)
+        if (identity_equal(identities[i - 1], identities[i]))
+            return true;
+    return false;
 }
 
 uint64_t identity_hash(struct identity identity)

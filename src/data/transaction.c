@@ -69,10 +69,12 @@ static enum vdbq_status begin(struct transaction *transaction,
 
     transaction->gathers = VECTOR(struct gather);
     status = database_refresh(database, error);
+    if (status == VDBQ_OK)
+        status = file_check_writable(&database->file, error);
     if (status != VDBQ_OK)
         return status;
     transaction->draft = catalogue_hold(database->current);
-    transaction->writer.generation = file_next_generation(&database->file);
+    transaction->generation = file_next_generation(&database->file);
     status = file_draw_identities(&database->file, &transaction->writer.identities,
                              error);
     if (status != VDBQ_OK)
@@ -100,9 +102,11 @@ static enum vdbq_status find_space(struct transaction *transaction,
         return status;
     transaction->writer.space =
         space_init(page_round(transaction->size_before));
-    if (!alone)
+    if (!alone || file->uses_older)
         return VDBQ_OK;
     added = extents_add(&extents, head->catalogue, head->catalogue_size)
+         && extents_add(&extents, head->copies,
+                        head->copies != 0 ? FILE_FIRST : 0)
          && extents_add_catalogue(&extents, database->current);
     for (size_t i = 0; i < count && added; i++)
         if (open[i] != database->current && (i == 0 || open[i] != open[i - 1]))
@@ -162,7 +166,7 @@ void transaction_abort(struct transaction *transaction)
 {
     if (transaction == NULL)
         return;
-    if (transaction->writer.generation > 0 && !is_read(transaction))
+    if (transaction->generation > 0 && !is_read(transaction))
         file_cut(&transaction->writer.database->file,
                  transaction->size_before);
     end(transaction);
@@ -191,7 +195,7 @@ struct catalogue *transaction_next(const struct transaction *transaction,
     struct catalogue *next = catalogue_copy(transaction->draft, room);
 
     if (next != NULL)
-        next->generation = transaction->writer.generation;
+        next->generation = transaction->generation;
     if (next != NULL)
         next->origin = transaction->writer.identities.origin;
     return next;
@@ -368,10 +372,30 @@ enum vdbq_status transaction_commit(struct transaction *transaction,
     return VDBQ_OK;
 }
 
-/* Where the last block of a catalogue's tablets ends. */
-static uint64_t end_of_tablets(const struct catalogue *catalogue)
+/* Finds room for second copies of the heads where there are none, in a file
+ * of format 1. It stays in use whatever becomes of the commit. */
+static enum vdbq_status upgrade(struct transaction *transaction,
+                                struct error *error)
 {
-    uint64_t last = FILE_FIRST;
+    struct file *file = &transaction->writer.database->file;
+    uint64_t copies;
+    enum vdbq_status status;
+
+    if (!file_is_first_format(file))
+        return VDBQ_OK;
+    copies = space_take(&transaction->writer.space, FILE_FIRST);
+    status = file_upgrade(file, copies, error);
+    if (status == VDBQ_OK && transaction->size_before < copies + FILE_FIRST)
+        transaction->size_before = copies + FILE_FIRST;
+    return status;
+}
+
+/* Where the last block of a catalogue's tablets ends, or what has to be there
+ * in any case. */
+static uint64_t end_of_blocks(const struct catalogue *catalogue,
+                              const struct file *file)
+{
+    uint64_t last = file->copies + FILE_FIRST;
 
     for (size_t i = 0; i < catalogue->table_count; i++) {
         const struct table *table = &catalogue->tables[i];
@@ -384,6 +408,21 @@ static uint64_t end_of_tablets(const struct catalogue *catalogue)
     return last;
 }
 
+/* The catalogue as a block; without bytes, there is no memory. */
+static struct block encode(const struct catalogue *catalogue)
+{
+    struct text text = { 0 };
+    struct block block = { 0 };
+
+    catalogue_encode(catalogue, &text);
+    if (!text.failed)
+        block = block_create(text.length);
+    if (block.bytes != NULL)
+        memcpy(block.bytes, text.bytes, text.length);
+    text_finish(&text);
+    return block;
+}
+
 /* Writes the catalogue and the head that names it. */
 static enum vdbq_status write_catalogue(struct transaction *transaction,
                                         const struct catalogue *next,
@@ -391,28 +430,22 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
 {
     struct file *file = &transaction->writer.database->file;
     struct file_head head = { .generation = next->generation };
-    struct text text = { 0 };
-    struct block block = { 0 };
+    struct block block = encode(next);
     uint64_t reach;
-    enum vdbq_status status;
+    enum vdbq_status status = VDBQ_OK;
 
-    catalogue_encode(next, &text);
-    if (!text.failed)
-        block = block_create(text.length);
-    if (block.bytes == NULL) {
-        text_finish(&text);
+    if (block.bytes == NULL)
         return error_no_memory(error);
-    }
-    memcpy(block.bytes, text.bytes, text.length);
-    text_finish(&text);
+    status = upgrade(transaction, error);
     head.catalogue = space_take(&transaction->writer.space,
                                 page_round(block.size));
     head.catalogue_size = block.size;
     head.catalogue_checksum = block_checksum(block.bytes, block.size);
     reach = head.catalogue + page_round(block.size);
-    head.end = end_of_tablets(next);
+    head.end = end_of_blocks(next, file);
     head.end = reach > head.end ? reach : head.end;
-    status = file_write_block(file, &block, head.catalogue, error);
+    if (status == VDBQ_OK)
+        status = file_write_block(file, &block, head.catalogue, error);
     block_destroy(&block);
     return status != VDBQ_OK ? status : file_commit(file, &head, error);
 }

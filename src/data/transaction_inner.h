@@ -10,6 +10,7 @@
 
 struct transaction {
     struct writer writer;
+    uint64_t generation;      /* that the commit will have                 */
     struct catalogue *draft;  /* the next catalogue, without the rows that
                                  are being gathered; before there is any
                                  change, the current one                   */
