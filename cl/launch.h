@@ -174,9 +174,10 @@ struct descriptor {
  * NO_FAULT. */
 struct progress {
     u32 rows;   /* result rows, with groups of more than one item      */
-    u32 fault;  /* the least program counter that failed for a live row */
+    u32 fault;  /* the first live row for which an instruction failed: its
+                   number if all steps were full                       */
     u32 groups; /* that have set out, of more than one item            */
-    u32 reserved;
+    u32 fault_at; /* which instruction, if only rows of one group failed */
 };
 #define NO_FAULT 0xffffffffu
 

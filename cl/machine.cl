@@ -246,8 +246,9 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
     run_group(&m, (GLOBAL const struct launch *)control,
               (u32)get_group_id(0));
 #endif
-    if (m.fault != NO_FAULT)
-        atomic_min(&progress->fault, m.fault);
+    if (m.fault != NO_FAULT &&
+        atomic_min(&progress->fault, m.fault) > m.fault)
+        progress->fault_at = m.fault_at;
 }
 
 #endif

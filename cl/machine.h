@@ -136,7 +136,8 @@ struct machine {
     u32 step;             /* its number in the launch                    */
     u32 place;            /* where in the result this step's rows start;
                              with a group of 1: where the next ones go   */
-    u32 fault;            /* least program counter that failed           */
+    u32 fault;            /* as in struct progress, of this group's rows */
+    u32 fault_at;         /* likewise                                    */
     u32 item;             /* number of the work-item in its group        */
     GLOBAL const u8 *control;
     GLOBAL const struct code *code;

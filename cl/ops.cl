@@ -108,11 +108,22 @@ FLOATING(F64)
 
 /* --------------------------------------------- arithmetic that may fail -- */
 
-/* Notes that instruction k failed for a live row. */
+/* Of a tile: how many rows there are from the first one on for which something
+ * failed, row t among them if it is live; 0: none failed. */
+#define FAILS_IF(condition)                                                  \
+    {                                                                        \
+        i32 from_ = (LIVE & (condition)) ? VDBQ_TILE - t : 0;                \
+        failed = failed > from_ ? failed : from_;                            \
+    }
+
+/* Notes that instruction k failed for that row, if no row before it failed. */
 static void fault(struct machine *m, i32 k, i32 failed)
 {
-    if (failed && (u32)k < m->fault)
-        m->fault = (u32)k;
+    u32 row = (m->step * VDBQ_GROUP + m->item + 1) * VDBQ_TILE - (u32)failed;
+    if (failed && row < m->fault) {
+        m->fault = row;
+        m->fault_at = (u32)k;
+    }
 }
 
 /* Whether a 64-bit product is more than its low half says. */
@@ -132,7 +143,7 @@ OP(ADD_CHECKED_I64)
     i32 failed = 0;
     EACH {
         i64 x = B(I64), y = C(I64), sum = (i64)((u64)x + (u64)y);
-        failed |= LIVE & (((x ^ sum) & (y ^ sum)) < 0);
+        FAILS_IF(((x ^ sum) & (y ^ sum)) < 0)
         A(I64) = sum;
     }
     fault(m, k, failed);
@@ -143,7 +154,7 @@ OP(SUB_CHECKED_I64)
     i32 failed = 0;
     EACH {
         i64 x = B(I64), y = C(I64), less = (i64)((u64)x - (u64)y);
-        failed |= LIVE & (((x ^ y) & (x ^ less)) < 0);
+        FAILS_IF(((x ^ y) & (x ^ less)) < 0)
         A(I64) = less;
     }
     fault(m, k, failed);
@@ -154,7 +165,7 @@ OP(MUL_CHECKED_I64)
     i32 failed = 0;
     EACH {
         i64 x = B(I64), y = C(I64);
-        failed |= LIVE & product_overflows(x, y);
+        FAILS_IF(product_overflows(x, y))
         A(I64) = (i64)((u64)x * (u64)y);
     }
     fault(m, k, failed);
@@ -165,7 +176,7 @@ OP(DIV_CHECKED_I64)
     i32 failed = 0;
     EACH {
         i64 x = B(I64), y = C(I64);
-        failed |= LIVE & (y == -1) & (x != 0) & ((u64)x == (u64)0 - (u64)x);
+        FAILS_IF((y == -1) & (x != 0) & ((u64)x == (u64)0 - (u64)x))
         A(I64) = divide_I64(x, y);
     }
     fault(m, k, failed);
@@ -179,7 +190,7 @@ OP(DIV_CHECKED_I64)
         i32 failed = 0;                                                      \
         EACH {                                                               \
             T x = B(T), size = x < 0 ? (T)((U)0 - (U)x) : x;                 \
-            failed |= LIVE & (size < 0);                                     \
+            FAILS_IF(size < 0)                                               \
             A(T) = size;                                                     \
         }                                                                    \
         fault(m, k, failed);                                                 \
@@ -192,7 +203,7 @@ OP(FAIL)
 {
     NO_B; NO_C; NO_D;
     i32 failed = 0;
-    EACH failed |= LIVE & (A(I32) != 0);
+    EACH FAILS_IF(A(I32) != 0)
     fault(m, k, failed);
 }
 
@@ -223,7 +234,7 @@ OP(ADD_MONTHS_I32)
     EACH {
         i64 days = date_add_months(B(I32), C(I32));
         i32 fits = days >= DATE_FIRST && days <= DATE_LAST;
-        failed |= LIVE & !fits;
+        FAILS_IF(!fits)
         A(I32) = fits ? (i32)days : 0;
     }
     fault(m, k, failed);
@@ -298,7 +309,7 @@ OP(DATE_PART_I32) { NO_K; NO_D; EACH A(I32) = date_part(B(I32), c); }
         EACH {                                                               \
             FROM x = B(FROM);                                                \
             i32 fits = x > (low) && x < (high);                              \
-            failed |= LIVE & !fits;                                          \
+            FAILS_IF(!fits)                                          \
             C(TO) = fits ? (TO)x : (TO)0;                                    \
         }                                                                    \
         fault(m, k, failed);                                                 \
@@ -326,7 +337,7 @@ OP(CAST_F32_F64)
         f64 x = B(F64);
         i32 infinite = x - x != 0; /* or not a number */
         i32 fits = infinite || (x > -limit && x < limit);
-        failed |= LIVE & !fits;
+        FAILS_IF(!fits)
         C(F32) = fits ? (f32)x : 0;
     }
     fault(m, k, failed);

@@ -13,7 +13,7 @@ them, which are comments to vdbq:
     # expect: 1,NULL     a row of the answer, in quote mode, in order
     # error: REGEX       the program is refused, or fails, with this message
 
-A program without "error" must give the rows expected, none if none are. A
+A program must give the rows expected, none if none are, before it fails. A
 file without "# program" lines is one program.
 """
 import re
@@ -86,8 +86,9 @@ def judge(program, options):
         if code or messages:
             return f'exit code {code}: {messages}'
         return '' if rows == program.expected else f'expected {program.expected}, got {rows}'
-    if code != 1 or rows:
-        return f'an error was expected, got exit code {code}, {rows} {messages}'
+    if code != 1 or rows != program.expected:
+        return f'an error was expected behind {program.expected}, got exit code {code}, ' \
+            f'{rows} {messages}'
     if not re.search(program.error, messages):
         return f'another error was expected: {program.error!r}, got {messages!r}'
     return ''

@@ -126,6 +126,8 @@ static void test_run_failure(void **state)
             "insert into t values (1), (9223372036854775807)");
     vdbq_query *query = prepare(db, "select a + 1 from t");
     struct vdbq_batch batch;
+    assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_OK);
+    assert_int_equal(batch.rows, 1); /* before the one that fails */
     assert_int_equal(vdbq_query_batch(query, &batch), VDBQ_RANGE);
     assert_int_equal(batch.rows, 0);
     assert_int_equal(vdbq_error(db)->line, 1);

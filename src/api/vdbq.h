@@ -340,7 +340,8 @@ struct vdbq_batch {
 /*
  * The next rows, as many as came together; rows == 0 after the last. The
  * vectors are the query's and live until its next call. Rows come in table
- * order. Fails with what the run fails with, RANGE for an integer overflow.
+ * order. Fails with what the run fails with, RANGE for an integer overflow: the
+ * call behind the last row before the one that fails.
  */
 VDBQ_API enum vdbq_status vdbq_query_batch(vdbq_query *query,
                                            struct vdbq_batch *batch);

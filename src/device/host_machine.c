@@ -37,6 +37,8 @@ void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
     machine->inner = inner;
     for (u32 group = 0; group < groups; group++)
         run_group(machine, launch, group);
-    if (machine->fault < progress->fault)
+    if (machine->fault < progress->fault) {
         progress->fault = machine->fault;
+        progress->fault_at = machine->fault_at;
+    }
 }

@@ -346,9 +346,10 @@ static enum vdbq_status find_answer(struct apply_stream *apply, uint64_t row,
     return answer(apply, row, error);
 }
 
-/* Makes the column of a batch's answers. */
+/* Makes the column of a batch's answers, which ends before a row of which the
+ * inner query fails. */
 static enum vdbq_status answer_batch(struct apply_stream *apply,
-                                     const struct vdbq_batch *batch,
+                                     struct vdbq_batch *batch,
                                      struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -360,6 +361,10 @@ static enum vdbq_status answer_batch(struct apply_stream *apply,
         if (status == VDBQ_OK && !vector_append(&apply->numbers, &number, 1))
             status = error_no_memory(error);
     }
+    if (stream_row_failed(status)) {
+        batch->rows = apply->numbers.count;
+        status = stream_hold(&apply->head, error);
+    }
     if (status == VDBQ_OK)
         status = relation_room(&apply->column, batch->rows, error);
     if (status == VDBQ_OK)
@@ -368,24 +373,39 @@ static enum vdbq_status answer_batch(struct apply_stream *apply,
     return status;
 }
 
+/* Finds the answers of all rows before the first of which the inner query
+ * fails. */
+static enum vdbq_status answer_all(struct apply_stream *apply,
+                                   struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    uint64_t answered = 0;
+    uint32_t number;
+    enum vdbq_status status = replay_begin(&apply->input, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        replay_batch(&apply->input, &batch);
+        take_tuple(apply, &batch);
+        for (uint64_t row = 0; row < batch.rows && status == VDBQ_OK; row++) {
+            status = find_answer(apply, row, &number, error);
+            answered += status == VDBQ_OK;
+        }
+    }
+    apply->input.next = 0;
+    if (!stream_row_failed(status))
+        return status;
+    apply->input.relation.rows = answered;
+    return stream_hold(&apply->head, error);
+}
+
 /* Finds all answers, and makes words of them. */
 static enum vdbq_status answer_texts(struct apply_stream *apply,
                                      struct error *error)
 {
-    struct vdbq_batch batch = { .rows = 1 };
-    uint32_t number;
     enum vdbq_status status =
-        stream_gather(apply->head.inputs[0], &apply->input.relation, error);
+        stream_gather_some(&apply->head, &apply->input.relation, error);
     if (status == VDBQ_OK)
-        status = replay_begin(&apply->input, error);
+        status = answer_all(apply, error);
     apply->gathered = true;
-    while (status == VDBQ_OK && batch.rows > 0) {
-        replay_batch(&apply->input, &batch);
-        take_tuple(apply, &batch);
-        for (uint64_t row = 0; row < batch.rows && status == VDBQ_OK; row++)
-            status = find_answer(apply, row, &number, error);
-    }
-    apply->input.next = 0;
     if (status != VDBQ_OK || apply->texts.count == 0)
         return status;
     struct relation_column *column = &apply->answers.columns[0];

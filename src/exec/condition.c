@@ -166,9 +166,9 @@ static enum vdbq_status run_chunk(struct condition *condition, uint8_t *kept,
 {
     struct chunks *chunks = &condition->chunks;
     int64_t first = (int64_t)chunks->rows_started;
-    struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status = chunks_start(chunks, error);
-    while (status == VDBQ_OK && batch.rows > 0) {
+    while (status == VDBQ_OK && chunks_in_flight(chunks) > 0) {
+        struct vdbq_batch batch = { 0 };
         status = chunks_batch(chunks, &batch, error);
         for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++)
             kept[condition->at[((const int64_t *)batch.column[0].values)[i] -
@@ -179,12 +179,14 @@ static enum vdbq_status run_chunk(struct condition *condition, uint8_t *kept,
 
 enum vdbq_status condition_run(struct condition *condition,
                                const struct condition_pairs *pairs,
-                               uint8_t *kept, struct error *error)
+                               uint8_t *kept, uint64_t *judged,
+                               struct error *error)
 {
     struct chunks *chunks = &condition->chunks;
     enum vdbq_status status = VDBQ_OK;
     uint64_t next = 0;
     memset(kept, 0, pairs->count);
+    *judged = 0;
     while (next < pairs->count && status == VDBQ_OK) {
         struct chunk *chunk;
         status = chunks_begin(chunks, &chunk, error);
@@ -200,6 +202,8 @@ enum vdbq_status condition_run(struct condition *condition,
         chunk_pick(chunks, chunk, pairs->left->column_count, pairs->right,
                    condition->right, count);
         status = run_chunk(condition, kept, error);
+        if (status == VDBQ_RANGE)
+            *judged = condition->at[runner_rows_before(chunks->runner)];
     }
     return status;
 }

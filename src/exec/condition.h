@@ -35,9 +35,11 @@ struct condition_pairs {
     const uint32_t *left_rows, *right_rows;
     uint64_t count;
 };
-/* Sets kept[i] to whether pair i matches, for those that are pairs. */
+/* Sets kept[i] to whether pair i matches, for those that are pairs. Where it
+ * fails for a pair, that is pair `*judged`, and those before it are set. */
 enum vdbq_status condition_run(struct condition *condition,
                                const struct condition_pairs *pairs,
-                               uint8_t *kept, struct error *error);
+                               uint8_t *kept, uint64_t *judged,
+                               struct error *error);
 
 #endif

@@ -151,6 +151,8 @@ enum vdbq_status flight_start(struct flight *flight,
 {
     struct machine_shape shape = device_machine_shape(machine);
     flight->machine = machine;
+    flight->input = *input;
+    flight->failure.status = VDBQ_OK;
     make_head(flight, &shape, input);
     enum vdbq_status status =
         result_begin(&flight->result, shape, flight_steps(flight),
@@ -236,15 +238,74 @@ enum vdbq_status flight_hurry(struct flight *flight, bool wait,
                : collect(flight, error);
 }
 
+/* Leaves of the launch the rows before row `end`, counted as progress counts
+ * the row that fails. */
+static void cut_rows(struct flight *flight, struct machine_shape *shape,
+                     u32 end)
+{
+    struct launch *launch = control_launch(flight->head);
+    launch->steps = 0;
+    flight->rows = 0;
+    for (unsigned i = 0; i < flight->input.count; i++) {
+        u64 first = (u64)launch->piece_first[i] * shape->step_rows;
+        u32 rows = first < end ? end - (u32)first : 0;
+        if (rows < launch->piece_rows[i])
+            launch->piece_rows[i] = rows;
+        rows = launch->piece_rows[i];
+        launch->steps += (rows + shape->step_rows - 1) / shape->step_rows;
+        flight->rows += rows;
+    }
+    shape->steps_per_item = steps_of_group(flight, *shape, launch->steps);
+    launch->steps_per_item = shape->steps_per_item;
+}
+
+/* Runs the launch once more, over the rows before row `end`. */
+static enum vdbq_status run_again(struct flight *flight, u32 end,
+                                  struct error *error)
+{
+    struct device_times *times = flight->params->times;
+    struct machine_shape shape = device_machine_shape(flight->machine);
+    enum vdbq_status status = device_job_wait(flight->job, times, error);
+    if (status != VDBQ_OK)
+        return status;
+    cut_rows(flight, &shape, end);
+    status = result_begin(&flight->result, shape, flight_steps(flight), times,
+                          error);
+    memcpy(control_outputs(flight->head), flight->result.outputs,
+           control_launch(flight->head)->output_count *
+               sizeof *flight->result.outputs);
+    flight->copies.count = 0;
+    if (status == VDBQ_OK)
+        status = flight_control_in(flight, &flight->input, error);
+    if (status == VDBQ_OK)
+        status = job_start(flight, flight->machine, &flight->input, error);
+    return status == VDBQ_OK ? device_job_run(flight->job, error) : status;
+}
+
+/* A row failed. The rows up to it are run once more, so that it is the only
+ * one that does: its first instruction that fails is the one to tell of. Then
+ * those before it are, whose rows are the launch's. */
+static enum vdbq_status land_before_fault(struct flight *flight,
+                                          struct error *error)
+{
+    u32 row = flight_progress(flight)->fault;
+    enum vdbq_status status = run_again(flight, row + 1, error);
+    if (status != VDBQ_OK)
+        return status;
+    program_fault(flight->params->program,
+                  (int)flight_progress(flight)->fault_at, &flight->failure);
+    status = run_again(flight, row, error);
+    return status == VDBQ_OK ? collect(flight, error) : status;
+}
+
 enum vdbq_status flight_land(struct flight *flight, struct error *error)
 {
     struct device_times *times = flight->params->times;
     enum vdbq_status status = flight_hurry(flight, true, error);
+    if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
+        status = land_before_fault(flight, error);
     if (status == VDBQ_OK)
         status = device_job_wait(flight->job, times, error);
-    if (status == VDBQ_OK && flight->state == FLIGHT_STARTED)
-        return program_fault(flight->params->program,
-                             (int)flight_progress(flight)->fault, error);
     if (status == VDBQ_OK && flight->result.params.sink != NULL)
         status = result_sink(&flight->result, error);
     if (status == VDBQ_OK)

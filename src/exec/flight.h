@@ -50,6 +50,10 @@ struct flight {
     struct vector copies;          /* of struct device_copy, in              */
     uint64_t rows;                 /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
+    struct runner_input input;     /* of this start: what feeds and copies
+                                      point to is gone                       */
+    struct error failure;          /* of the row behind its rows; status OK:
+                                      none failed                            */
     struct result result;
 };
 
@@ -78,7 +82,8 @@ enum vdbq_status flight_foresee(struct flight *flight, struct error *error);
 bool flight_foresees(const struct flight *flight);
 /* The share of the launch's rows that became rows, which are on their way. */
 double flight_share(const struct flight *flight);
-/* Waits until the rows are there. A fault of a row fails with RANGE. */
+/* Waits until the rows are there; of rows that fail, those before the first one,
+ * and `failure` tells of that one. */
 enum vdbq_status flight_land(struct flight *flight, struct error *error);
 
 #endif

@@ -147,6 +147,14 @@ static void join_close(struct stream *stream)
 
 /* -------------------------------------------------------------- batches -- */
 
+/* The early left rows ended with a failure. */
+static enum vdbq_status tell_failure(const struct join_stream *join,
+                                     struct error *error)
+{
+    *error = join->left_failure;
+    return error->status;
+}
+
 /* Takes the next left rows to hand, or notes that there are none. */
 static enum vdbq_status next_left(struct join_stream *join,
                                   struct error *error)
@@ -154,7 +162,10 @@ static enum vdbq_status next_left(struct join_stream *join,
     enum vdbq_status status = stream_pause(join->head.params, error);
     if (status == VDBQ_OK && join->taken == join->pending.rows) {
         join->taken = 0;
-        status = stream_batch(join->head.inputs[0], &join->pending, error);
+        status = join->left_failure.status == VDBQ_OK
+                     ? stream_batch(join->head.inputs[0], &join->pending,
+                                    error)
+                     : tell_failure(join, error);
         join->left_ended = join->pending.rows == 0;
     }
     if (status != VDBQ_OK || join->left_ended)
@@ -189,6 +200,8 @@ static enum vdbq_status join_batch(struct stream *stream,
         status = join->slot < join->search.slot_count
                      ? join_round(join, batch, error)
                      : next_left(join, error);
+        if (stream->held != NULL)
+            return status;
     }
     if (status == VDBQ_OK && batch->rows == 0)
         status = join_round_alone(join, batch, error);

@@ -125,6 +125,7 @@ struct join_stream {
     unsigned threads;
     struct relation right;
     struct relation early;     /* left rows that came before the right ones */
+    struct error left_failure; /* what came behind them; status OK: nothing */
     struct vdbq_batch pending; /* left rows, taken up to `taken`            */
     struct vdbq_vector *early_vectors; /* of the first one                  */
     uint64_t taken;
@@ -148,6 +149,7 @@ struct join_stream {
      * behind their columns: */
     bool numbered;
     const uint64_t *left_numbers;  /* of the rows at hand                   */
+    uint64_t failed_left;          /* ... of which one failed: its number   */
     const uint64_t *right_numbers; /* of right rows; JOIN_RIGHT             */
     uint64_t *numbers;         /* of the output rows; room for those of a
                                   round                                     */

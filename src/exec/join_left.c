@@ -237,7 +237,7 @@ static bool looks_left(const struct join_stream *join)
            join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
 }
 
-/* Gathers left rows until they end, or are too many. */
+/* Gathers left rows until they end, fail, or are too many. */
 static enum vdbq_status gather_early(struct join_stream *join, bool *few,
                                      struct error *error)
 {
@@ -247,6 +247,10 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
         stream_gather_begin(join->head.inputs[0], &join->early, error);
     while (status == VDBQ_OK && batch.rows > 0 && join->early.rows <= most) {
         status = stream_batch(join->head.inputs[0], &batch, error);
+        if (stream_row_failed(status)) {
+            join->left_failure = *error;
+            status = VDBQ_OK;
+        }
         if (status == VDBQ_OK && batch.rows > 0)
             status = relation_append(&join->early, &batch, join->threads,
                                      error);

@@ -19,7 +19,8 @@ struct pick {
 };
 
 struct join_merge {
-    const struct spill *from;
+    const struct join_parts *parts;
+    const struct spill *from; /* their output */
     struct run *runs;
     unsigned run_count;
     unsigned *heap;          /* runs that have rows; the first one is next */
@@ -116,8 +117,7 @@ static enum vdbq_status open_runs(struct join_merge *merge,
     return status;
 }
 
-enum vdbq_status join_merge_create(const struct spill *from,
-                                   uint64_t share_bytes,
+enum vdbq_status join_merge_create(const struct join_parts *parts,
                                    struct join_merge **merge,
                                    struct error *error)
 {
@@ -125,8 +125,9 @@ enum vdbq_status join_merge_create(const struct spill *from,
     *merge = made;
     if (made == NULL)
         return error_no_memory(error);
-    made->from = from;
-    enum vdbq_status status = make_room(made, share_bytes, error);
+    made->parts = parts;
+    made->from = &parts->output;
+    enum vdbq_status status = make_room(made, parts->share_bytes, error);
     return status == VDBQ_OK ? open_runs(made, error) : status;
 }
 
@@ -167,6 +168,18 @@ static enum vdbq_status read_on(struct join_merge *merge, struct error *error)
     return VDBQ_OK;
 }
 
+/* Whether the next row of a run is behind the pair, or the left row, that
+ * failed. */
+static bool is_behind(const struct join_merge *merge, const struct run *run)
+{
+    const struct join_parts *parts = merge->parts;
+    uint64_t number = run->numbers[run->at];
+    return parts->failure.status != VDBQ_OK &&
+           (number > parts->failed_left ||
+            (number == parts->failed_left &&
+             run->reader.part > parts->failed_pass));
+}
+
 /* Picks the next rows, until a block is used up; how many. */
 static uint64_t pick_rows(struct join_merge *merge)
 {
@@ -174,6 +187,8 @@ static uint64_t pick_rows(struct join_merge *merge)
     while (merge->heap_count > 0 && count < merge->rows_most) {
         unsigned number = merge->heap[0];
         struct run *run = &merge->runs[number];
+        if (is_behind(merge, run))
+            break;
         merge->picks[count++] = (struct pick){ number, (uint32_t)run->at++ };
         if (run->at == run->batch.rows)
             break;

@@ -387,6 +387,34 @@ static void note_text(struct join_parts *parts)
              parts->count == 1 ? "" : "s", parts->passes);
 }
 
+/* Notes what failed, if it is the first. */
+void join_parts_failed(struct join_parts *parts, const struct error *error,
+                       uint64_t left, unsigned pass)
+{
+    if (parts->failure.status != VDBQ_OK && parts->failed_left <= left)
+        return;
+    parts->failure = *error;
+    parts->failed_left = left;
+    parts->failed_pass = pass;
+}
+
+/* Takes the next left rows to hand. Where they fail that is their end. */
+static enum vdbq_status next_left(struct join_stream *join,
+                                  struct error *error)
+{
+    struct join_parts *parts = join->parts;
+    enum vdbq_status status = VDBQ_OK;
+    join->pending.rows = 0;
+    if (join->left_failure.status != VDBQ_OK)
+        *error = join->left_failure;
+    else
+        status = stream_batch(join->head.inputs[0], &join->pending, error);
+    if (!stream_row_failed(status) && join->left_failure.status == VDBQ_OK)
+        return status;
+    join_parts_failed(parts, error, parts->left.count, 0);
+    return VDBQ_OK;
+}
+
 /* Cuts the left rows: those that came early, and the others. */
 static enum vdbq_status cut_left(struct join_stream *join,
                                  struct error *error)
@@ -398,7 +426,7 @@ static enum vdbq_status cut_left(struct join_stream *join,
     relation_finish(&join->early);
     join->pending.rows = 1;
     while (status == VDBQ_OK && join->pending.rows > 0) {
-        status = stream_batch(join->head.inputs[0], &join->pending, error);
+        status = next_left(join, error);
         if (status == VDBQ_OK && join->pending.rows > 0)
             status = cut_batch(parts, &parts->left, &join->pending, 0, error);
         if (status == VDBQ_OK)
@@ -431,9 +459,16 @@ static enum vdbq_status begin_merge(struct join_parts *parts,
     parts->merge = NULL;
     enum vdbq_status status = join_rounds_run(parts, error);
     return status == VDBQ_OK
-               ? join_merge_create(&parts->output, parts->share_bytes,
-                                   &parts->merge, error)
+               ? join_merge_create(parts, &parts->merge, error)
                : status;
+}
+
+/* Whether the rows that are merged are the last ones. */
+static bool is_over(const struct join_parts *parts)
+{
+    bool failed = parts->failure.status != VDBQ_OK;
+    return !join_rounds_more(parts) ||
+           (failed && parts->left_next > parts->failed_left);
 }
 
 enum vdbq_status join_parts_batch(struct join_stream *join,
@@ -448,9 +483,14 @@ enum vdbq_status join_parts_batch(struct join_stream *join,
             status = join_merge_batch(parts->merge, batch, error);
         if (status != VDBQ_OK || batch->rows > 0)
             break;
-        if (parts->merge != NULL && !join_rounds_more(parts))
+        if (parts->merge != NULL && is_over(parts))
             break;
         status = begin_merge(parts, error);
+    }
+    if (status == VDBQ_OK && batch->rows == 0 &&
+        parts->failure.status != VDBQ_OK) {
+        *error = parts->failure;
+        status = error->status;
     }
     note_text(parts);
     return status;

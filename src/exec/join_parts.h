@@ -77,6 +77,10 @@ struct join_parts {
     uint64_t left_next;    /* left rows come a few at a time: the next one  */
     uint64_t left_most;    /* ... and how many at once                      */
     struct join_merge *merge;
+    struct error failure;  /* of the first left row for which something
+                              failed; status OK: none did                   */
+    uint64_t failed_left;  /* ... its number ...                            */
+    unsigned failed_pass;  /* ... and of the output, the part of its pass   */
     unsigned passes;
     char text[96];
 };
@@ -86,6 +90,10 @@ enum vdbq_status join_parts_right(struct join_stream *join,
                                   struct error *error);
 enum vdbq_status join_parts_left(struct join_stream *join,
                                  struct error *error);
+/* Something failed for a left row of that number, in the pass whose rows are that
+ * part of the output. */
+void join_parts_failed(struct join_parts *parts, const struct error *error,
+                       uint64_t left, unsigned pass);
 void join_parts_destroy(struct join_parts *parts); /* accepts NULL */
 /* The next rows of the join; rows 0: the end. */
 enum vdbq_status join_parts_batch(struct join_stream *join,
@@ -118,10 +126,9 @@ bool join_rounds_more(const struct join_parts *parts);
 
 /* --------------------------------------------------------------- merge -- */
 
-/* Merges the parts of a spill by the rows' numbers, then by the parts. What
- * it is given outlives it. */
-enum vdbq_status join_merge_create(const struct spill *from,
-                                   uint64_t share_bytes,
+/* Merges the output of passes by the rows' numbers, then by the passes, up to
+ * what failed. What it is given outlives it. */
+enum vdbq_status join_merge_create(const struct join_parts *parts,
                                    struct join_merge **merge,
                                    struct error *error);
 void join_merge_destroy(struct join_merge *merge); /* accepts NULL */

@@ -113,6 +113,16 @@ static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
                : status;
 }
 
+/* The condition failed for a pair: that ends the pass, and maybe the join. */
+static enum vdbq_status note_failure(const struct giving *giving,
+                                     const struct error *error)
+{
+    struct join_parts *parts = giving->pass->parts;
+    join_parts_failed(parts, error, giving->join->failed_left,
+                      (unsigned)parts->output.parts.count - 1);
+    return VDBQ_OK;
+}
+
 static enum vdbq_status give_all(struct giving *giving, struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
@@ -125,6 +135,9 @@ static enum vdbq_status give_all(struct giving *giving, struct error *error)
                      ? add_marked(giving, batch.rows, error)
                      : add(giving, giving->pass->to, NULL, batch.rows, error);
     }
+    if (status != VDBQ_OK && giving->join->head.held != NULL &&
+        status == giving->join->head.held->status)
+        status = note_failure(giving, error);
     memory_release(giving->rows[0]);
     memory_release(giving->rows[1]);
     return status;

@@ -236,16 +236,26 @@ static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
 
 /* ------------------------------------------------------- with condition -- */
 
+/* Asks the condition of the pairs. Where it fails for one, those before that are
+ * left. */
 static enum vdbq_status judge(struct join_stream *join, struct error *error)
 {
-    return condition_run(&join->condition,
-                         &(struct condition_pairs){
-                             .left = &join->left,
-                             .right = &join->right,
-                             .left_rows = join->pairs.left,
-                             .right_rows = join->pairs.right,
-                             .count = join->pairs.count },
-                         join->pairs.kept, error);
+    struct join_pairs *pairs = &join->pairs;
+    uint64_t judged;
+    enum vdbq_status status = condition_run(
+        &join->condition,
+        &(struct condition_pairs){ .left = &join->left,
+                                   .right = &join->right,
+                                   .left_rows = pairs->left,
+                                   .right_rows = pairs->right,
+                                   .count = pairs->count },
+        pairs->kept, &judged, error);
+    if (status != VDBQ_RANGE)
+        return status;
+    if (join->numbered)
+        join->failed_left = join->left_numbers[pairs->left[judged]];
+    pairs->count = judged;
+    return stream_hold(&join->head, error);
 }
 
 /* Turns the pairs, in place, into those that go out: how many. */

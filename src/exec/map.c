@@ -158,10 +158,10 @@ static enum vdbq_status compute_row(const struct computing *computing,
     return put_value(computing, at, &value, error);
 }
 
-/* One function over a batch; its values go behind the results so far. */
+/* One function over a batch; its values go behind the results so far. The batch
+ * ends before a row for which it fails. */
 static enum vdbq_status compute(struct map_stream *map, unsigned number,
-                                const struct vdbq_batch *batch,
-                                struct error *error)
+                                struct vdbq_batch *batch, struct error *error)
 {
     struct computing computing = {
         .map = map,
@@ -173,6 +173,10 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
     computing.function = function_find(computing.step->name);
     for (uint64_t row = 0; row < batch->rows && status == VDBQ_OK; row++) {
         status = compute_row(&computing, row, map->results.rows + row, error);
+        if (stream_row_failed(status)) {
+            batch->rows = row;
+            return stream_hold(&map->head, error);
+        }
         if (status == VDBQ_OK && row % STREAM_PAUSE_ROWS == 0)
             status = stream_pause(map->head.params, error);
     }
@@ -197,8 +201,7 @@ static enum vdbq_status compute_all(struct map_stream *map,
                                     struct error *error)
 {
     struct relation *relation = &map->input.relation;
-    enum vdbq_status status =
-        stream_gather(map->head.inputs[0], relation, error);
+    enum vdbq_status status = stream_gather_some(&map->head, relation, error);
     if (status == VDBQ_OK)
         status = replay_begin(&map->input, error);
     if (status == VDBQ_OK)
@@ -215,7 +218,7 @@ static enum vdbq_status compute_all(struct map_stream *map,
             status = make_words(map, i, error);
         arena_finish(&map->arena);
     }
-    map->results.rows = relation->rows;
+    map->results.rows = relation->rows = batch.rows;
     map->gathered = true;
     return status;
 }
@@ -224,7 +227,7 @@ static enum vdbq_status compute_all(struct map_stream *map,
 
 /* Computes the functions of one batch. */
 static enum vdbq_status compute_batch(struct map_stream *map,
-                                      const struct vdbq_batch *batch,
+                                      struct vdbq_batch *batch,
                                       struct error *error)
 {
     map->given = map->results.rows = 0;

@@ -37,6 +37,7 @@ struct runner {
     unsigned ring;      /* of which this many are used                 */
     unsigned first;     /* the oldest in flight                        */
     unsigned in_flight; /* how many                                    */
+    bool failed;        /* a row of the oldest one, behind its rows    */
     struct sink *sink;  /* takes the rows; NULL: none                  */
     struct device_times times;
 };
@@ -245,7 +246,7 @@ unsigned runner_ring(const struct runner *runner)
 bool runner_has_room(const struct runner *runner)
 {
     bool first = runner->mode == MODE_MAPPED && runner->times.launches == 0;
-    return runner->in_flight < (first ? 1 : runner->ring);
+    return !runner->failed && runner->in_flight < (first ? 1 : runner->ring);
 }
 
 /* The n-th flight, from the oldest on. */
@@ -329,7 +330,21 @@ static enum vdbq_status land(struct runner *runner, struct error *error)
     status = flight_land(flight, error);
     adapt_ran(&runner->adapt, flight->machine, flight->rows,
               runner->times.kernel_ns - before);
+    runner->failed = status == VDBQ_OK && flight->failure.status != VDBQ_OK;
     return status;
+}
+
+/* Tells of the row that failed, once a call said that none is left before it. */
+static enum vdbq_status tell_failure(const struct flight *flight,
+                                     struct error *error)
+{
+    *error = flight->failure;
+    return error->status;
+}
+
+uint64_t runner_rows_before(const struct runner *runner)
+{
+    return runner->flights[runner->first].rows;
 }
 
 enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
@@ -337,6 +352,8 @@ enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
 {
     enum vdbq_status status = VDBQ_OK;
     struct flight *flight = flight_at(runner, 0);
+    if (runner->failed && flight->state == FLIGHT_IDLE)
+        return tell_failure(flight, error);
     if (flight->state != FLIGHT_LANDED)
         status = land(runner, error);
     if (status != VDBQ_OK)
@@ -345,6 +362,8 @@ enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
     if (batch->rows > 0)
         return VDBQ_OK;
     flight->state = FLIGHT_IDLE;
+    if (runner->failed)
+        return VDBQ_OK;
     runner->first = (runner->first + 1) % runner->ring;
     runner->in_flight--;
     return VDBQ_OK;

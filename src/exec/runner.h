@@ -103,10 +103,17 @@ enum vdbq_status runner_start(struct runner *runner,
                               struct error *error);
 
 /* The next result rows of the oldest launch in flight, in order; rows 0: it
- * has no more, and is in flight no longer. They live until the next call. A
- * fault of a row fails with RANGE and the position of the instruction. */
+ * has no more, and is in flight no longer. They live until the next call.
+ *
+ * Where rows fail, in whichever launches, the first of them ends the rows: those
+ * before it come, then rows 0, and the next call fails with RANGE and the
+ * position of the first instruction that failed for it. Its launch stays in
+ * flight and no other can start. */
 enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
                               struct error *error);
+
+/* Of the launch in which a row failed: the rows before that. */
+uint64_t runner_rows_before(const struct runner *runner);
 
 /* The build that runs: "interpreted", "specialised", or from which launch on
  * it was which. Lives as long as the runner. */

@@ -226,10 +226,37 @@ void stream_close(struct stream *stream)
         stream_close(stream->inputs[i]);
     memory_release(stream->inputs);
     memory_release(stream->reads);
+    memory_release(stream->held);
     memory_release(stream);
 }
 
 /* ---------------------------------------------------------------- rows -- */
+
+bool stream_row_failed(enum vdbq_status status)
+{
+    return status != VDBQ_OK && status != VDBQ_NO_MEMORY &&
+           status != VDBQ_CANCELLED;
+}
+
+enum vdbq_status stream_hold(struct stream *stream, struct error *error)
+{
+    if (stream->held == NULL)
+        stream->held = memory_zeroed(1, sizeof *stream->held);
+    if (stream->held == NULL)
+        return error_no_memory(error);
+    *stream->held = *error;
+    return VDBQ_OK;
+}
+
+/* Fails with what is held, if anything is: then that is the end. */
+static enum vdbq_status tell_held(struct stream *stream, struct error *error)
+{
+    if (stream->held == NULL)
+        return VDBQ_OK;
+    stream->ended = true;
+    *error = *stream->held;
+    return error->status;
+}
 
 enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
                               struct error *error)
@@ -239,9 +266,15 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
     stream->asked = true;
     if (stream->ended)
         return VDBQ_OK;
+    if (stream->last)
+        return tell_held(stream, error);
     uint64_t start = clock_of(stream->params);
+    bool held = stream->held != NULL;
     status = stream->calls->batch(stream, batch, error);
+    stream->last = !held && stream->held != NULL;
     stream->time_ns += clock_of(stream->params) - start;
+    if (status == VDBQ_OK && batch->rows == 0)
+        status = tell_held(stream, error);
     if (status != VDBQ_OK)
         batch->rows = 0;
     stream->rows += batch->rows;
@@ -305,4 +338,13 @@ enum vdbq_status stream_gather(struct stream *stream,
             status = stream_pause(stream->params, error);
     }
     return status;
+}
+
+enum vdbq_status stream_gather_some(struct stream *stream,
+                                    struct relation *relation,
+                                    struct error *error)
+{
+    enum vdbq_status status =
+        stream_gather(stream->inputs[0], relation, error);
+    return stream_row_failed(status) ? stream_hold(stream, error) : status;
 }

@@ -3,6 +3,20 @@
  * A stream: the rows of one step, batch by batch, as they are asked for. What
  * must see all rows first (a sort, a group, one side of a join) does so while
  * it is opened; the rest runs as rows are asked for.
+ *
+ * Which failure a query ends with follows from statement and data alone, as if
+ * its steps were run row by row by one thread (the serial order):
+ *   1. Steps are opened inputs first, in their order.
+ *   2. A step gives all its rows before the first that fails; the call behind
+ *      them fails. Within a row the first instruction, or function, that fails
+ *      is the one that is told of.
+ *   3. A step that takes rows from one that fails does with those before the
+ *      failure what it does with any, so that a failure of its own that belongs
+ *      to one of them comes first; and where nobody asks for more rows, as
+ *      above a LIMIT, the failure is not met.
+ *   4. A join judges the pairs of a left row, in the order of right rows, before
+ *      those of the next.
+ *   5. What must see all rows fails where its input fails.
  */
 #ifndef VDBQ_EXEC_STREAM_H
 #define VDBQ_EXEC_STREAM_H

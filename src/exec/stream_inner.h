@@ -47,12 +47,21 @@ struct stream {
     bool *reads;            /* of each column: somebody reads it; values of
                                others need not be written                  */
     bool ended;             /* ... or failed: there are no more rows       */
+    struct error *held;     /* comes behind the last rows: stream_hold();
+                               NULL: nothing                               */
+    bool last;              /* ... which were given                        */
     bool asked;             /* for rows                                    */
     bool replays;           /* rows that another stream of the step gave   */
     uint64_t rows;          /* that came so far                            */
     uint64_t time_ns;       /* of opening and of batches, with the inputs';
                                where somebody asks                         */
 };
+
+/* Whether a failure may be that of a row, so that those before it come. */
+bool stream_row_failed(enum vdbq_status status);
+/* Has a stream fail with a copy of the error where its rows end. A batch that
+ * calls it gives the last rows, those before the one that failed. */
+enum vdbq_status stream_hold(struct stream *stream, struct error *error);
 
 /* Closes an input whose rows are all taken, for what it holds. */
 void stream_close_input(struct stream *stream, unsigned number);
@@ -80,6 +89,10 @@ enum vdbq_status stream_gather_begin(struct stream *stream,
 enum vdbq_status stream_gather(struct stream *stream,
                                struct relation *relation,
                                struct error *error);
+/* The same of a stream's first input, whose failure the stream holds. */
+enum vdbq_status stream_gather_some(struct stream *stream,
+                                    struct relation *relation,
+                                    struct error *error);
 
 /* Adds what a device took. */
 void stream_add_times(const struct device_times *times,

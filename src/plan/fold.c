@@ -88,7 +88,7 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
     host_machine_run(binder->machine, (const u8 *)control, (u8 *)outcome,
                      &outcome->progress, NULL, no_pieces, 1);
     if (outcome->progress.fault != NO_FAULT)
-        return program_fault(program, (int)outcome->progress.fault,
+        return program_fault(program, (int)outcome->progress.fault_at,
                              binder->error);
     return VDBQ_OK;
 }

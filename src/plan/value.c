@@ -44,7 +44,7 @@ struct value value_of(struct generator *generator,
 int value_null(struct generator *generator,
                const struct expression *expression)
 {
-    if (!expression->nullable)
+    if (!expression->nullable && !expression->faults)
         return -1;
     if (expression->kind == EXPRESSION_COLUMN)
         return value_column_null(generator, expression);

@@ -92,6 +92,13 @@ class Vdbq:
 
     def run(self, sql):
         """The rows of a statement."""
+        answer, message = self.answer(sql)
+        if message:
+            raise Refused(message)
+        return rows_of(answer)
+
+    def answer(self, sql):
+        """What a statement prints, and its error; '' where there is none."""
         self.count += 1
         token = b'@@end-%d@@\n' % self.count
         try:
@@ -99,10 +106,7 @@ class Vdbq:
             answer = self.read_to(token)
         except BrokenPipeError:
             raise Died(self.last_words()) from None
-        message = self.new_errors()
-        if message:
-            raise Refused(message)
-        return rows_of(answer)
+        return answer, self.new_errors()
 
     def read_to(self, token):
         answer, end = b'', time.monotonic() + self.options.timeout
