@@ -9,6 +9,7 @@ that need an OpenCL device pass over where there is none, and say so.
 """
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
@@ -361,6 +362,21 @@ def case_second_process_compiles_nothing(folder):
         _, name, again = analyze(folder, 'a > 60', *options, XDG_CACHE_HOME=cache)
         assert name == build and again < first, (name, first, again)
         assert kept(cache) == before, kept(cache) ^ before
+
+
+def case_interrupt_of_a_build(folder):
+    cache = fill_cache(folder)
+    for number, seconds in enumerate((0.05, 0.1, 0.2, 0.4)):
+        with subprocess.Popen([VDBQ, '--device', 'cpu', '-c', QUERY], cwd=folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              start_new_session=True,
+                              env=dict(os.environ, XDG_CACHE_HOME=f'{cache}{number}')) as shell:
+            time.sleep(seconds)
+            os.killpg(shell.pid, signal.SIGINT)
+            errors = shell.communicate(timeout=120)[1].decode()
+            assert shell.returncode in (130, -signal.SIGINT), (seconds, shell.returncode, errors)
+            assert errors in ('', 'error: interrupted\n',
+                              'interrupted, but the statement was done before\n'), errors
 
 
 def case_constants_share_a_machine(folder):

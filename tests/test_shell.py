@@ -1234,6 +1234,69 @@ def case_terminal_error_has_colour(folder):
     shell.end()
 
 
+def interrupted(folder, sql, seconds):
+    """Ctrl-C so long after a shell began to run SQL on all.vdb: its code and errors."""
+    with subprocess.Popen([VDBQ, 'all.vdb'], cwd=folder, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment(folder, {})) as shell:
+        shell.stdin.write(b'.print ready\n' + sql.encode())
+        shell.stdin.flush()
+        assert shell.stdout.readline() == b'ready\n'
+        time.sleep(seconds)
+        shell.send_signal(signal.SIGINT)
+        shell.wait(60)
+        return shell.returncode, shell.stderr.read().decode()
+
+
+def case_interrupt_tells_what_became_of_a_change(folder):
+    expect(run(folder, 'all.vdb', 'create table t (a bigint, b double); insert into t '
+               'values (1, 1.5), (2, 2.5);' + 'insert into t select a + 2, b from t;' * 18), 0, '')
+    told = set()
+    for step in range(12):
+        before = run(folder, '--no-header', 'all.vdb', 'select sum(a) from t').out
+        code, errors = interrupted(folder, 'update t set a = a + 1, b = sqrt(b * b + 1);'
+                                           'create table missed (a integer);\n', step * 0.04)
+        after = run(folder, '--no-header', 'all.vdb', 'select sum(a) from t').out
+        assert code == 130, (code, errors)
+        changed = after != before
+        expected = ('interrupted, but the statement was done before\n' if changed
+                    else 'error: line 2: interrupted: nothing was changed\n')
+        assert errors in (expected, 'error: interrupted between statements\n'), (errors, changed)
+        told.add(errors)
+        if run(folder, 'all.vdb', '.tables').out != 't\n':
+            assert changed and 'nothing' not in errors, errors
+            break  # it came after both
+    assert 'error: line 2: interrupted: nothing was changed\n' in told, told
+
+
+def case_interrupt_leaves_a_transaction_open(folder):
+    expect(run(folder, 'all.vdb', 'create table t (a bigint); insert into t values (1), (2);'
+               + 'insert into t select a + 2 from t;' * 19), 0, '')
+    code, errors = interrupted(folder, 'begin; delete from t where a = 1;'
+                               'update t set a = (select max(a) from t) + sqrt(a) + a % 7;\n', 0.1)
+    assert code == 130, (code, errors)
+    assert re.fullmatch(r'(error: line 2: interrupted: nothing was changed\nhint: the transaction '
+                        r'is open still.*\n|interrupted, but the statement was done before\n|'
+                        r'error: interrupted between statements\n)', errors), errors
+
+
+def case_interrupt_ends_the_wait_for_a_writer(folder):
+    expect(run(folder, 'all.vdb', 'create table t (a bigint)'), 0, '')
+    with subprocess.Popen([VDBQ, 'all.vdb'], cwd=folder, env=environment(folder, {}),
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+        first.stdin.write(b'begin;\n.print began\n')
+        first.stdin.flush()
+        assert first.stdout.readline() == b'began\n'
+        write(folder, 'one.csv', 'a\n1\n')
+        for work in 'delete from t;\n', 'begin;\n', '.import one.csv t\n':
+            start = time.monotonic()
+            code, errors = interrupted(folder, '.timeout 60000\n' + work, 0.3)
+            assert code == 130 and 'interrupted' in errors, (work, code, errors)
+            assert time.monotonic() - start < 20
+        first.stdin.close()
+        first.wait(20)
+
+
 def case_interrupt_ends_a_script(folder):
     shell = subprocess.Popen([VDBQ, '--batch'], cwd=folder, stdin=subprocess.PIPE,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,

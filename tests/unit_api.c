@@ -353,6 +353,39 @@ static void test_cancel(void **state)
     vdbq_close(db);
 }
 
+/* Cancels while the file is being read, which the next statement waits for. */
+static enum vdbq_status cancel_reading(void *context, vdbq *files,
+                                       const char *name)
+{
+    (void)name;
+    vdbq_cancel(context);
+    run(files, "create table if not exists \"file\" (a integer)");
+    return VDBQ_OK;
+}
+
+/* A cancel between two statements of a text is not lost, and stays with it. */
+static void test_cancel_between(void **state)
+{
+    (void)state;
+    vdbq *db = open_memory();
+    run(db, "create table t (a integer)");
+    vdbq_on_file(db, cancel_reading, db);
+    assert_int_equal(vdbq_execute(db, "insert into t values (1); insert into "
+                                      "t select a from 'file'; insert into t "
+                                      "values (2)"), VDBQ_CANCELLED);
+    assert_string_equal(vdbq_error(db)->message, "interrupted: nothing was "
+                                                 "changed");
+    assert_int_equal(vdbq_execute(db, "insert into t select a from 'file' "
+                                      "limit 0; insert into t values (2)"),
+                     VDBQ_CANCELLED);
+    vdbq_on_file(db, NULL, NULL);
+    vdbq_query *query = prepare(db, "select sum(a) from t");
+    assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
+    assert_int_equal(vdbq_query_int64(query, 0), 1);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
 /* The next row's first value; the query ends after it. */
 static int64_t only_number(vdbq_query *query)
 {
@@ -631,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_append),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_cancel_between),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_parameter_values),
         cmocka_unit_test(test_files),

@@ -67,6 +67,7 @@ struct shell {
     bool bar;                   /* a progress bar may be drawn              */
     bool timer;                 /* tell what each statement cost            */
     bool quit;                  /* .quit was given                          */
+    bool interrupt_told;        /* what became of a statement by Ctrl-C     */
     unsigned depth;             /* of .read inside .read                    */
     int status;                 /* enum shell_exit: the worst so far        */
     int64_t bar_start_ns;       /* when the work at hand began              */
@@ -188,6 +189,8 @@ void shell_bar_clear(struct shell *shell);
 void shell_signals_install(void);
 /* What it cancels; NULL: nothing runs. */
 void shell_signals_running(vdbq *db);
+/* Waits until something can be read, or its end; false: it was pressed. */
+bool shell_wait_input(int fd);
 /* Whether it was pressed since the last shell_interrupt_clear(), and whether
  * twice within a second. */
 bool shell_interrupted(void);

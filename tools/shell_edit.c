@@ -10,7 +10,6 @@
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -67,14 +66,8 @@ static const char *prompt(EditLine *line)
 /* One byte of the terminal, or -1 at its end and after Ctrl-C. */
 static int read_byte(void)
 {
-    struct pollfd wait = { .fd = STDIN_FILENO, .events = POLLIN };
     unsigned char byte;
-    while (!shell_interrupted()) {
-        if (poll(&wait, 1, -1) < 0) {
-            if (errno == EINTR)
-                continue;
-            return -1;
-        }
+    while (shell_wait_input(STDIN_FILENO)) {
         ssize_t got = read(STDIN_FILENO, &byte, 1);
         if (got == 1)
             return byte;

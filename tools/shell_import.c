@@ -90,6 +90,7 @@ static bool take_arguments(struct shell *shell, const struct place *place,
 static bool fail_import(struct shell *shell, const char *file,
                         const struct import_report *report)
 {
+    shell->interrupt_told |= report->status == VDBQ_CANCELLED;
     shell_error_head(shell, strcmp(file, "-") == 0 ? "stdin" : file,
                      report->line, report->column);
     out_text(&shell->err, report->message);
@@ -136,7 +137,9 @@ bool shell_import(struct shell *shell, const struct place *place,
         return false;
     int64_t start_ns = shell_now_ns();
     shell_bar_start(shell, "bytes");
+    shell_signals_running(shell->db);
     import_csv(&params, &report);
+    shell_signals_running(NULL);
     shell_bar_clear(shell);
     if (report.status != VDBQ_OK)
         return fail_import(shell, params.file, &report);

@@ -94,6 +94,17 @@ struct work {
     int64_t start_ns;
 };
 
+/* Who interrupts a change must hear what became of it: this came too late. */
+static void tell_done(struct shell *shell, const struct work *work)
+{
+    if (!shell_interrupted() || !work->query
+        || vdbq_query_columns(work->query))
+        return;
+    shell->interrupt_told = true;
+    out_text(&shell->err, "interrupted, but the statement was done before\n");
+    out_flush(&shell->err);
+}
+
 static bool finish(struct shell *shell, const struct work *work)
 {
     enum vdbq_status status = work->status;
@@ -105,6 +116,9 @@ static bool finish(struct shell *shell, const struct work *work)
         shell_fail_db(shell, work->place);
     else if (status == VDBQ_OK && work->query && shell->timer)
         tell_time(shell, work->query, work->start_ns);
+    if (status == VDBQ_OK)
+        tell_done(shell, work);
+    shell->interrupt_told |= status == VDBQ_CANCELLED;
     vdbq_query_close(work->query);
     return status == VDBQ_OK;
 }
@@ -113,6 +127,12 @@ static void run(struct shell *shell, struct work *work)
 {
     vdbq_query *query = work->query;
     work->status = shell_parameters_bind(shell, query);
+    if (work->status == VDBQ_OK && shell_interrupted())
+        work->status = vdbq_fail(shell->db, VDBQ_CANCELLED,
+                                 vdbq_query_columns(query)
+                                     ? "interrupted"
+                                     : "interrupted: nothing was changed",
+                                 NULL);
     if (work->status == VDBQ_OK)
         work->status = vdbq_query_run(query);
     if (work->status != VDBQ_OK)
@@ -159,7 +179,7 @@ bool shell_sql(struct shell *shell, const struct place *place,
     const char *end = sql + length;
     struct place here = *place;
     bool good = true;
-    while (sql < end && !shell->out.error) {
+    while (sql < end && !shell->out.error && !shell_interrupted()) {
         const char *start = sql;
         good &= run_first(shell, &here, &sql, end);
         if (!good && !shell->batch)

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,19 +43,15 @@ static bool run_source(struct shell *shell, struct source *source);
 
 /* ----------------------------------------------------------- the lines -- */
 
-/* poll() is what a signal ends, so that Ctrl-C is seen while waiting. */
+/* Ctrl-C ends the input. */
 static ssize_t read_some(int fd, char *bytes, size_t length)
 {
-    struct pollfd wait = { .fd = fd, .events = POLLIN };
-    for (;;) {
-        if (shell_interrupted())
-            return 0;
-        if (poll(&wait, 1, -1) < 0 && errno == EINTR)
-            continue;
+    while (shell_wait_input(fd)) {
         ssize_t got = read(fd, bytes, length);
         if (got >= 0 || errno != EINTR)
             return got;
     }
+    return 0;
 }
 
 static bool fill(struct source *source)
@@ -169,7 +164,8 @@ static bool add_line(struct script *script, const char *line, size_t length)
 {
     const char *at = line, *end = line + length;
     bool good = true;
-    while (at < end && (good || script->shell->batch)) {
+    while (at < end && (good || script->shell->batch)
+           && !shell_interrupted()) {
         bool ended;
         while (!script->text.length && at < end && is_blank(*at))
             at++;
@@ -243,6 +239,16 @@ static bool run_lines(struct script *script)
     return good;
 }
 
+/* A script that Ctrl-C has ended; told once. */
+static void end_interrupted(struct shell *shell)
+{
+    if (!shell->interrupt_told)
+        shell_fail(shell, NULL, VDBQ_CANCELLED, "",
+                   "interrupted between statements");
+    shell->interrupt_told = true;
+    shell_raise(shell, EXIT_INTERRUPTED);
+}
+
 static bool run_source(struct shell *shell, struct source *source)
 {
     struct script script = { .shell = shell, .source = source };
@@ -258,7 +264,7 @@ static bool run_source(struct shell *shell, struct source *source)
     out_close(&script.text);
     free(source->bytes);
     if (shell_interrupted() && !shell->interactive)
-        shell_raise(shell, EXIT_INTERRUPTED);
+        end_interrupted(shell);
     return good;
 }
 

@@ -310,6 +310,19 @@ static enum vdbq_status change_rows(vdbq_query *query,
     return status;
 }
 
+/* Who interrupts a change must hear what became of it. After the commit has
+ * begun nothing interrupts it. */
+static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status,
+                                       bool own)
+{
+    if (session_ended_by(db, status) != VDBQ_CANCELLED)
+        return status;
+    error_set(&db->error, VDBQ_CANCELLED, "interrupted: nothing was changed");
+    return own ? VDBQ_CANCELLED
+               : error_hint(&db->error, "the transaction is open still, as it "
+                            "was before this statement");
+}
+
 enum vdbq_status query_change(vdbq_query *query)
 {
     vdbq *db = query->db;
@@ -327,11 +340,13 @@ enum vdbq_status query_change(vdbq_query *query)
     enum vdbq_status status = query_files_open(query);
     if (status != VDBQ_OK)
         return status;
+    bool own = db->transaction == NULL;
     status = session_enter(db, &transaction);
     if (status == VDBQ_OK)
         status = query_plan(query, transaction_catalogue(transaction));
     if (status == VDBQ_OK)
         status = change_rows(query, transaction);
     query_end(query);
-    return session_leave(db, transaction, status);
+    status = session_leave(db, transaction, status);
+    return told_unchanged(db, status, own);
 }

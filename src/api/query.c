@@ -193,25 +193,39 @@ static enum vdbq_status refuse_copy(vdbq_query *query)
     return session_report(query->db, VDBQ_MISUSE, NULL, 0);
 }
 
+/* Runs the first statement of what is left of the text. */
+static enum vdbq_status execute_next(vdbq *db, const char *sql,
+                                     const char **rest)
+{
+    vdbq_query *query;
+    const char *start = *rest;
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = vdbq_prepare(db, start, -1, &query, rest);
+    if (status == VDBQ_OK && query != NULL
+        && vdbq_query_copy_file(query) != NULL)
+        status = refuse_copy(query);
+    while (status == VDBQ_OK && query != NULL && batch.rows > 0)
+        status = vdbq_query_batch(query, &batch);
+    session_move(db, sql, start);
+    vdbq_query_close(query);
+    return status;
+}
+
 enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 {
     if (db == NULL || sql == NULL)
         return session_misuse(db, "the SQL text");
     enum vdbq_status status = session_report(db, session_begin(db), NULL, 0);
     const char *rest = sql;
+    atomic_store(&db->cancelled, false);
+    db->executing = true;
     while (status == VDBQ_OK && *rest != '\0') {
-        vdbq_query *query;
-        const char *start = rest;
-        struct vdbq_batch batch = { .rows = 1 };
-        status = vdbq_prepare(db, rest, -1, &query, &rest);
-        if (status == VDBQ_OK && query != NULL
-            && vdbq_query_copy_file(query) != NULL)
-            status = refuse_copy(query);
-        while (status == VDBQ_OK && query != NULL && batch.rows > 0)
-            status = vdbq_query_batch(query, &batch);
-        session_move(db, sql, start);
-        vdbq_query_close(query);
+        if (atomic_load(&db->cancelled))
+            status = session_report(db, error_cancelled(&db->error), NULL, 0);
+        else
+            status = execute_next(db, sql, &rest);
     }
+    db->executing = false;
     return status;
 }
 
@@ -379,9 +393,10 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->reading = READING_NOT;
     query->row = 0;
     query->failed = false;
-    atomic_store(&db->cancelled, false);
+    if (!db->executing)
+        atomic_store(&db->cancelled, false);
     if (status == VDBQ_OK)
-        status = start(query);
+        status = session_ended_by(db, start(query));
     query->stats.sum.total_ns += os_time_ns() - started;
     query->state = QUERY_RUNNING;
     query->failed = status != VDBQ_OK;
@@ -449,7 +464,7 @@ static enum vdbq_status fetch(vdbq_query *query, enum query_reading reading)
         return status;
     status = session_begin(query->db);
     if (status == VDBQ_OK)
-        status = next_batch(query);
+        status = session_ended_by(query->db, next_batch(query));
     query->failed = status != VDBQ_OK;
     return session_report(query->db, status, query->text, query->length);
 }

@@ -62,6 +62,8 @@ struct vdbq {
     vdbq_file_reader file_reader; /* may be NULL                  */
     void *file_context;
     atomic_bool cancelled;
+    bool executing;             /* in vdbq_execute(): a cancel is for
+                                   all statements                 */
     vdbq_progress progress;
     void *progress_context;
     struct error error;
@@ -87,6 +89,10 @@ bool session_is_inherited(const vdbq *db);
 /* The failure of a call that was not given what it needs: `what`, "the SQL
  * text", is NULL. `db` may be NULL, too: then nothing is told. */
 enum vdbq_status session_misuse(vdbq *db, const char *what);
+
+/* What has ended a query. Signals make drivers' compilers fail, which is then
+ * told as what the signal asked for: CANCELLED, not DEVICE. */
+enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
 /* Opens what a query of the connection reads: what its transaction has made
  * so far, or the newest commit. */

@@ -204,6 +204,13 @@ enum vdbq_status session_begin(vdbq *db)
     return VDBQ_OK;
 }
 
+enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status)
+{
+    if (status != VDBQ_DEVICE || !atomic_load(&db->cancelled))
+        return status;
+    return error_cancelled(&db->error);
+}
+
 bool session_is_inherited(const vdbq *db)
 {
     return db->process != os_process();

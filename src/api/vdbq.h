@@ -235,8 +235,11 @@ VDBQ_API enum vdbq_status vdbq_set(vdbq *db, const char *option,
 /* The option's value, or NULL where there is no such option. */
 VDBQ_API const char *vdbq_get(vdbq *db, const char *option);
 
-/* Asks the query that runs on `db` to stop; it ends with CANCELLED. May be
- * called from any thread and from a signal handler. */
+/* Asks the query that runs on `db` to stop; it ends with CANCELLED, and of
+ * vdbq_execute() all statements that are left do. A change that is being
+ * committed is done, not cancelled: where CANCELLED is returned, the statement
+ * has changed nothing. May be called from any thread and from a signal
+ * handler. */
 VDBQ_API void vdbq_cancel(vdbq *db);
 
 /* `progress` is called between launches with rows done and rows in all;

@@ -60,6 +60,11 @@ enum vdbq_status error_no_memory(struct error *error)
     return error_set(error, VDBQ_NO_MEMORY, "out of memory");
 }
 
+enum vdbq_status error_cancelled(struct error *error)
+{
+    return error_set(error, VDBQ_CANCELLED, "interrupted");
+}
+
 /* Formats into `room`; what does not fit is cut, and with it the last UTF-8
  * character left, which may have been split. */
 static void format_cut(char *room, size_t size, const char *format,

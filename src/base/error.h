@@ -42,7 +42,8 @@ enum vdbq_status error_at(struct error *error, enum vdbq_status status,
 enum vdbq_status error_hint(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* VDBQ_NO_MEMORY, with its message. */
+/* VDBQ_NO_MEMORY, and VDBQ_CANCELLED, with their messages. */
 enum vdbq_status error_no_memory(struct error *error);
+enum vdbq_status error_cancelled(struct error *error);
 
 #endif

@@ -33,6 +33,7 @@ enum {
 
 struct wait {
     const struct file *file;
+    bool may_end; /* by a cancel: not what takes a moment only */
     uint64_t start_ns;
     uint64_t moved_ns; /* when there was last some progress */
     uint64_t most_ns;
@@ -74,13 +75,16 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
     uint64_t now = os_time_ns(), most = file->wait.timeout_ms;
 
     return (struct wait){ .file = file, .start_ns = now, .moved_ns = now,
+                          .may_end = least_ms == 0,
                           .most_ns = (most > least_ms ? most : least_ms)
                                      * 1000000 };
 }
 
-static bool is_cancelled(const struct file *file)
+static bool is_cancelled(const struct wait *wait)
 {
-    return file->wait.cancelled != NULL && atomic_load(file->wait.cancelled);
+    const atomic_bool *cancelled = wait->file->wait.cancelled;
+
+    return wait->may_end && cancelled != NULL && atomic_load(cancelled);
 }
 
 /* Waits a little; false: it has waited for long enough. */
@@ -89,7 +93,7 @@ static bool wait_more(const struct wait *wait)
     uint64_t now = os_time_ns(), waited = now - wait->start_ns;
     uint64_t pause = (now - wait->moved_ns) / 8;
 
-    if (waited >= wait->most_ns || is_cancelled(wait->file))
+    if (waited >= wait->most_ns || is_cancelled(wait))
         return false;
     pause = pause < PAUSE_MIN_NS ? PAUSE_MIN_NS
           : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
@@ -102,9 +106,8 @@ static bool wait_more(const struct wait *wait)
 /* What to say where waiting has ended for nothing. */
 static enum vdbq_status give_up(const struct wait *wait, struct error *error)
 {
-    if (is_cancelled(wait->file))
-        return error_set(error, VDBQ_CANCELLED, "%s: waiting for another "
-                         "connection was cancelled", wait->file->path);
+    if (is_cancelled(wait))
+        return error_cancelled(error);
     return say_busy(wait->file, os_time_ns() - wait->start_ns, error);
 }
 

@@ -441,7 +441,7 @@ static enum vdbq_status feed(struct scan *scan, struct error *error)
 {
     while (!scan->fed && runner_has_room(scan->runner)) {
         if (stopped(scan))
-            return error_set(error, VDBQ_CANCELLED, "the query was cancelled");
+            return error_cancelled(error);
         enum vdbq_status status = start_next(scan, error);
         if (status == VDBQ_LIMIT && runner_in_flight(scan->runner) > 0)
             return VDBQ_OK;

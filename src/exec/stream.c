@@ -307,7 +307,7 @@ enum vdbq_status stream_pause(const struct stream_params *params,
                               struct error *error)
 {
     if (params->cancelled != NULL && atomic_load(params->cancelled))
-        return error_set(error, VDBQ_CANCELLED, "the query was cancelled");
+        return error_cancelled(error);
     return VDBQ_OK;
 }
 

@@ -202,8 +202,7 @@ static enum vdbq_status try_shape(struct tuning_run *run,
     char line[128];
     enum vdbq_status status = VDBQ_OK;
     if (atomic_load(run->params->cancelled))
-        return error_set(run->error, VDBQ_CANCELLED,
-                         "the tuning run was cancelled");
+        return error_cancelled(run->error);
     device_tuning_set(device, shape);
     for (int i = BUILD_INTERPRETED; i <= BUILD_SPECIALISED; i++)
         if (status == VDBQ_OK)

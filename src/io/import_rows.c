@@ -277,7 +277,8 @@ static bool take(void *context, unsigned chunk, unsigned number)
     if (slot->fault.kind)
         append->status = import_fail_at(import, &slot->fault);
     else if (!keep_on(import, chunk))
-        append->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
+        append->status = import_fail(import, VDBQ_CANCELLED, "",
+                                     "interrupted: nothing was imported");
     else
         append->status = append_slot(append, slot);
     return append->status == VDBQ_OK;

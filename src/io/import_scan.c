@@ -94,7 +94,7 @@ static bool take(void *context, unsigned chunk, unsigned number)
     if (slot->fault.kind)
         scan->status = import_fail_at(import, &slot->fault);
     else if (!keep_on(import, chunk))
-        scan->status = import_fail(import, VDBQ_CANCELLED, "", "cancelled");
+        scan->status = import_fail(import, VDBQ_CANCELLED, "", "interrupted");
     for (unsigned i = 0; i < import->columns; i++)
         import->column[i].seen |= slot->seen[i];
     return scan->status == VDBQ_OK;
