@@ -576,15 +576,21 @@ struct expression *bind_expression(struct binder *binder,
     return expression_affine(binder, e, tree->kind == AST_CAST);
 }
 
-struct expression *bind_condition(struct binder *binder,
-                                  const struct ast_expression *tree)
+struct expression *expression_condition(struct binder *binder,
+                                        struct expression *e,
+                                        struct position at)
 {
-    struct expression *e = bind_expression(binder, tree);
-
     if (e == NULL || is_number(e->type))
         return e;
-    error_at(binder->error, VDBQ_TYPE, tree->at,
+    error_at(binder->error, VDBQ_TYPE, at,
              "a condition is true or false, not a %s",
              vdbq_type_name((enum vdbq_type)e->type));
     return NULL;
+}
+
+struct expression *bind_condition(struct binder *binder,
+                                  const struct ast_expression *tree)
+{
+    return expression_condition(binder, bind_expression(binder, tree),
+                                tree->at);
 }

@@ -53,8 +53,13 @@ static struct expression *make_nullif(struct binder *binder,
 static struct expression *make_iif(struct binder *binder,
                                    const struct call *call)
 {
-    return expression_choice(binder, call->arguments[0], call->arguments[1],
-                             call->arguments[2], call->tree->at);
+    struct expression *condition = expression_condition(
+        binder, call->arguments[0], call->arguments[0]->at);
+
+    return condition ? expression_choice(binder, condition,
+                                         call->arguments[1],
+                                         call->arguments[2], call->tree->at)
+                     : NULL;
 }
 
 /* The least or greatest where none is NULL. */

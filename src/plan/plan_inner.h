@@ -197,7 +197,10 @@ struct expression *expression_known(struct binder *binder,
 struct expression *expression_like(struct binder *binder, const char *name,
                                    struct expression **operands,
                                    unsigned count, struct position at);
-/* As a condition: a number, or NULL. */
+/* An expression, if it may be a condition: a number. */
+struct expression *expression_condition(struct binder *binder,
+                                        struct expression *e,
+                                        struct position at);
 struct expression *bind_condition(struct binder *binder,
                                   const struct ast_expression *tree);
 /* bind_function.c */

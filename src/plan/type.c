@@ -40,7 +40,7 @@ struct expression *expression_operation(struct binder *binder,
 
 static bool is_zero(const struct expression *e)
 {
-    return e->kind == EXPRESSION_CONSTANT && !e->null
+    return e->kind == EXPRESSION_CONSTANT && !e->null && is_number(e->type)
            && (is_float(e->type) ? e->real == 0 : e->integer == 0);
 }
 
@@ -213,15 +213,6 @@ static struct expression *minus(struct binder *binder,
 
 /* ---------------------------------------------------------------- logic -- */
 
-static struct expression *refuse_truth(struct binder *binder,
-                                       const struct expression *e)
-{
-    error_at(binder->error, VDBQ_TYPE, e->at,
-             "a condition is true or false, not a %s",
-             vdbq_type_name((enum vdbq_type)e->type));
-    return NULL;
-}
-
 /* What is false AND anything, or true OR anything, is so at once. */
 static struct expression *logic(struct binder *binder,
                                 enum ast_operator operator,
@@ -231,10 +222,10 @@ static struct expression *logic(struct binder *binder,
 {
     int decides = operator == AST_OR;
 
-    if (!is_number(left->type))
-        return refuse_truth(binder, left);
-    if (operator != AST_NOT && !is_number(right->type))
-        return refuse_truth(binder, right);
+    if (expression_condition(binder, left, left->at) == NULL
+        || (operator != AST_NOT
+            && expression_condition(binder, right, right->at) == NULL))
+        return NULL;
     if (operator != AST_NOT
         && (known_truth(left) == decides || known_truth(right) == decides))
         return expression_truth(binder, decides, tree->at);

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Every function and operator that the sources name, so that none is left out.
+
+A form is an expression with holes: abs({0}), ({0} + {1}).
+"""
+import re
+from collections import namedtuple
+
+ARITY_MAX = 3  # of a function that takes more, the calls with fewer
+Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
+
+# Tables of names, in C: the file, and a row of it with its name and the least
+# and greatest number of arguments.
+ROW = r'\{ "(\w+)", '
+TABLES = (
+    ('src/program/function.c', ROW + r'[A-Z]\w*, (\d+), (\d+),'),
+    ('src/plan/bind_scalar.c', ROW + r'(\d+), (\w+),'),
+    ('src/plan/bind_math.c', ROW + r'(\d+), (\w+),'),
+    ('src/plan/bind_math.c', r'^    X\((\w+), ((\d)),'),
+    ('src/plan/bind_date.c', ROW + r'(\d+), (\w+),'),
+)
+PLANNERS = 'static const struct function casts[]'  # have no names in SQL
+AGGREGATES = ('src/plan/bind_aggregate.c', ROW + 'AGGREGATE_')
+WINDOWS = ('src/plan/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
+TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
+OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
+
+
+def all_forms(root):
+    """The forms of all functions, aggregates, windows, casts and operators."""
+    forms = [*calls(root), *windows(root), *casts(root), *operators(root)]
+    return sorted(set(forms))
+
+
+def rows(root, table):
+    path, pattern = table
+    source = (root / path).read_text().split(PLANNERS)[0]
+    found = re.findall(pattern, source, re.M)
+    if not found:
+        raise SystemExit(f'{path}: no names where they are looked for: {pattern}')
+    return found
+
+
+def call(name, arity):
+    holes = ', '.join(f'{{{i}}}' for i in range(arity))
+    return Form(name, arity, f'{name}({holes})')
+
+
+def arities(least, most):
+    least = int(least or 1)
+    most = int(most) if most.isdigit() else ARITY_MAX if most else least
+    return range(least, min(most, ARITY_MAX) + 1)
+
+
+def calls(root):
+    for table in TABLES:
+        for name, least, most in rows(root, table):
+            for arity in arities(least, most):
+                yield call(name, arity)
+    for name in rows(root, AGGREGATES):
+        yield Form(name, 1, f'{name}({{0}})', True)
+        yield Form(name, 1, f'{name}(distinct {{0}})', True)
+
+
+def windows(root):
+    for name, least, most in rows(root, WINDOWS):
+        for arity in arities(least, most):
+            yield Form(name, arity, call(name, arity).text + ' over ()', True)
+
+
+def casts(root):
+    for name in rows(root, TYPES):
+        for size in ('', '(18,0)', '(18,18)', '(4,2)') if name == 'decimal' else ('',):
+            yield Form(f'cast {name}{size}', 1, f'CAST({{0}} AS {name}{size})')
+
+
+def operators(root):
+    for rule in rows(root, OPERATORS):
+        words = rule.split('%prec')[0].split()
+        if not any(word in ('type', '"::"') for word in words):
+            yield from operator(words)
+
+
+def operator(words):
+    """The forms of one rule of the grammar."""
+    for like in ('LIKE', 'ILIKE') if 'like' in words else ('',):
+        texts = {'IS_NOT': 'NOT', 'like': like}
+        parts = []
+        holes = iter(range(ARITY_MAX + 1))
+        for word in words:
+            if word == 'term':
+                parts.append(f'{{{next(holes)}}}')
+            elif word == 'in_items':
+                parts.append(f'({{{next(holes)}}}, {{{next(holes)}}})')
+            else:
+                parts.append(texts.get(word, word.strip('"')))
+        arity = next(holes)
+        name = ' '.join(p for p in parts if '{' not in p)
+        yield Form(name, arity, '(' + ' '.join(parts) + ')')

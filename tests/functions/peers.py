@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""What sqlite3 and DuckDB say of a form, and where we differ on purpose.
+
+A peer's row: its own text of the form (None: the same), and the letters of the
+types for which its answer is asked (functions/values.py).
+"""
+import sqlite3
+from collections import namedtuple
+
+Peer = namedtuple('Peer', 'text types')
+NUMBERS, ANY = 'IFDMB', 'IFDMBTYW'
+TEXTS = 'ITYW'  # what is the same text in both; floats have other digits
+
+SQLITE = {name: Peer(None, types) for names, types in (
+    ('lower upper length trim ltrim rtrim replace instr hex like glob LIKE ||', TEXTS),
+    ('substr substring', 'IT'), ('unicode', 'T'), ('char', 'I'),
+    ('abs sign mod sqrt exp ln log log10 log2 sin cos tan asin acos atan atan2 power pow floor '
+     'ceil ceiling trunc round + - * / % NOT', NUMBERS),
+    ('coalesce ifnull nullif iif min max ISNULL NOTNULL IS', ANY),
+    ('strftime date datetime time julianday unixepoch', 'TYWD'),
+    ('count total sum avg', 'ID')) for name in names.split()}
+SQLITE |= {name: Peer(None, ANY) for name in (
+    '=', '<>', '<', '<=', '>', '>=', 'IS NOT', 'NOT NULL', 'BETWEEN AND', 'NOT BETWEEN AND',
+    'IN', 'NOT IN', 'NOT LIKE')}
+SQLITE |= {
+    'NOT LIKE': Peer(None, TEXTS), 'LIKE ESCAPE': Peer(None, TEXTS),
+    'IS DISTINCT FROM': Peer('({0} IS NOT {1})', ANY),
+    'IS NOT DISTINCT FROM': Peer('({0} IS {1})', ANY),
+    'cast integer': Peer('CAST({0} AS INTEGER)', 'IFDBT'),
+    'cast bigint': Peer('CAST({0} AS INTEGER)', 'IFDBT'),
+    'cast double': Peer('CAST({0} AS REAL)', 'IFDMBT'),
+    'cast text': Peer('CAST({0} AS TEXT)', TEXTS)}
+
+DUCKDB = {name: Peer(None, types) for names, types in (
+    ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
+    ('year month day hour minute', 'YW'), ('second extract date_part', 'YW'),
+    ('concat concat_ws', 'ITY')) for name in names.split()}
+DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
+           'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW')}
+
+
+class Sqlite:
+    """Values are bound, so that nothing hangs on how they are written."""
+    name, forms = 'sqlite3', SQLITE
+    holes = {'I': 'CAST(?{} AS INTEGER)', 'F': 'CAST(?{} AS REAL)', 'D': 'CAST(?{} AS REAL)',
+             'M': 'CAST(?{} AS REAL)', 'B': 'CAST(?{} AS INTEGER)', 'T': 'CAST(?{} AS TEXT)',
+             'Y': 'CAST(?{} AS TEXT)', 'W': 'CAST(?{} AS TEXT)'}
+
+    def __init__(self):
+        self.connection = sqlite3.connect(':memory:')
+
+    def answers(self, text, letters, rows):
+        """For each row of values (True, the answer) or (False, a message)."""
+        holes = [self.holes[letter].format(i + 1) for i, letter in enumerate(letters)]
+        sql = 'SELECT ' + text.format(*holes)
+        return [self.answer(sql, [v.sqlite for v in row]) for row in rows]
+
+    def answer(self, sql, values):
+        try:
+            return True, self.connection.execute(sql, values).fetchone()[0]
+        except (sqlite3.Error, OverflowError) as error:
+            return False, str(error)
+
+
+class DuckDB:
+    """An error of one value is a NULL here (TRY); one of types is no answer."""
+    name, forms = 'DuckDB', DUCKDB
+
+    def __init__(self):
+        import duckdb
+        self.error = duckdb.Error
+        self.connection = duckdb.connect(config={'threads': 1})
+
+    def answers(self, text, letters, rows):
+        names = ', '.join(f'a{i}' for i in range(len(letters)))
+        values = ', '.join(f"({k}, {', '.join(v.duckdb for v in row)})"
+                           for k, row in enumerate(rows))
+        call = text.format(*names.split(', '))
+        try:
+            found = self.connection.execute(f'SELECT TRY({call}) FROM (VALUES {values}) '
+                                            f't(k, {names}) ORDER BY k').fetchall()
+        except self.error:
+            return None
+        return [(True, plain(row[0])) for row in found]
+
+
+def plain(value):
+    """A value of DuckDB's as one of ours."""
+    if isinstance(value, bool):
+        return int(value)
+    if value is None or isinstance(value, (int, float, str)):
+        return value
+    if type(value).__name__ == 'Decimal':
+        return float(value)
+    text = str(value)
+    return text.rstrip('0') if '.' in text else text
+
+
+def peers():
+    """Those that this machine has."""
+    try:
+        return Sqlite(), DuckDB()
+    except ImportError:
+        return (Sqlite(),)
+
+
+# --------------------------------------------------- different on purpose --
+
+class Difference(namedtuple('Difference', 'peer names why holds')):
+    """In forms of these names, where `holds` is true of the types' letters,
+    the values, our answer and the other's."""
+
+    def applies(self, peer, form, letters, values, ours, theirs):
+        return self.peer == peer and form.name in self.names.split(',') and \
+            self.holds(letters, values, ours, theirs)
+
+
+COMPARED = '=,<>,<,<=,>,>=,IS,IS NOT,IS DISTINCT FROM,IS NOT DISTINCT FROM,IN,NOT IN,' \
+    'BETWEEN AND,NOT BETWEEN AND,min,max,nullif'
+CLOCKS = 'date,time,datetime,julianday,unixepoch,strftime'
+
+
+def typed(letters):
+    """Whether a date, a time or a truth value meets something of another type."""
+    return any(letter in letters for letter in 'YWB') and len(set(letters)) > 1
+
+
+def beyond_32_bits(values):
+    return any(isinstance(v, int) and not -2**31 < v < 2**31 for v in values)
+
+
+def has_null(values):
+    return any(v is None for v in values)
+
+
+DIFFERENCES = (
+    Difference('sqlite3', 'coalesce,min,max', 'one argument is enough',
+               lambda letters, values, ours, theirs: len(values) == 1),
+    Difference('sqlite3', 'char', 'a NULL gives NULL',
+               lambda letters, values, ours, theirs: has_null(values) and ours is None),
+    Difference('sqlite3', 'replace', 'with nothing to replace, sqlite3 gives the first as it is',
+               lambda letters, values, ours, theirs: values[1] == ''),
+    Difference('sqlite3', 'substr,substring', 'sqlite3 counts in 32 bits',
+               lambda letters, values, ours, theirs: beyond_32_bits(values[1:])),
+    Difference('sqlite3', '+,-,*,/', 'FLOAT has 32 bits and overflows to infinity',
+               lambda letters, values, ours, theirs: 'F' in letters and abs(theirs) > 3.4e38),
+    Difference('sqlite3', '%,mod', 'remainders of DECIMAL are exact, with its fraction',
+               lambda letters, values, ours, theirs: 'M' in letters),
+    Difference('sqlite3', 'round', 'digits that are no integer are rounded to one',
+               lambda letters, values, ours, theirs: len(values) > 1 and letters[1] in 'MFD'),
+    Difference('sqlite3', 'mod', 'remainders of integers are exact',
+               lambda letters, values, ours, theirs: set(letters) <= {'I', 'B'}),
+    Difference('sqlite3', COMPARED, 'DATE, TIMESTAMP and BOOLEAN are types, no texts or numbers',
+               lambda letters, values, ours, theirs: typed(letters)),
+    Difference('sqlite3', 'coalesce,ifnull,iif,nullif,min,max', 'the column has one type',
+               lambda letters, values, ours, theirs: len(set(letters)) > 1),
+    Difference('sqlite3', 'strftime', 'the types tell which is the format',
+               lambda letters, values, ours, theirs: letters[0] in 'YW'),
+    Difference('sqlite3', CLOCKS, 'there is no 30th of February, and no year but 1 to 9999',
+               lambda letters, values, ours, theirs: ours is None),
+    Difference('sqlite3', CLOCKS,
+               'sqlite3 rounds to milliseconds, and refuses what it rounds past 9999',
+               lambda letters, values, ours, theirs: any(
+                   isinstance(v, str) and '.999999' in v for v in values)),
+)
