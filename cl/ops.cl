@@ -108,22 +108,40 @@ FLOATING(F64)
 
 /* --------------------------------------------- arithmetic that may fail -- */
 
-/* Of a tile: how many rows there are from the first one on for which something
- * failed, row t among them if it is live; 0: none failed. */
-#define FAILS_IF(condition)                                                  \
-    {                                                                        \
-        i32 from_ = (LIVE & (condition)) ? VDBQ_TILE - t : 0;                \
-        failed = failed > from_ ? failed : from_;                            \
-    }
-
-/* Notes that instruction k failed for that row, if no row before it failed. */
-static void fault(struct machine *m, i32 k, i32 failed)
+/* Notes that instruction k failed for row t of the tile, if none before it did. */
+static void fault(struct machine *m, i32 k, i32 t)
 {
-    u32 row = (m->step * VDBQ_GROUP + m->item + 1) * VDBQ_TILE - (u32)failed;
-    if (failed && row < m->fault) {
+    u32 row = (m->step * VDBQ_GROUP + m->item) * VDBQ_TILE + (u32)t;
+    if (row < m->fault) {
         m->fault = row;
         m->fault_at = (u32)k;
     }
+}
+
+/* Where `failed` says that a row failed: finds the first one, by what failed
+ * of row t. */
+#define FAULT_IF(failed, condition)                                          \
+    if (failed) {                                                            \
+        i32 first_ = VDBQ_TILE - 1;                                          \
+        EACH first_ = LIVE && (condition) && t < first_ ? t : first_;        \
+        fault(m, k, first_);                                                 \
+    }
+
+static i32 sum_overflows(i64 x, i64 y)
+{
+    i64 sum = (i64)((u64)x + (u64)y);
+    return ((x ^ sum) & (y ^ sum)) < 0;
+}
+
+static i32 difference_overflows(i64 x, i64 y)
+{
+    i64 less = (i64)((u64)x - (u64)y);
+    return ((x ^ y) & (x ^ less)) < 0;
+}
+
+static i32 quotient_overflows(i64 x, i64 y)
+{
+    return (y == -1) & (x != 0) & ((u64)x == (u64)0 - (u64)x);
 }
 
 /* Whether a 64-bit product is more than its low half says. */
@@ -137,50 +155,23 @@ static i32 product_overflows(i64 x, i64 y)
 #endif
 }
 
-OP(ADD_CHECKED_I64)
-{
-    NO_D;
-    i32 failed = 0;
-    EACH {
-        i64 x = B(I64), y = C(I64), sum = (i64)((u64)x + (u64)y);
-        FAILS_IF(((x ^ sum) & (y ^ sum)) < 0)
-        A(I64) = sum;
+#define CHECKED(name, fails, of)                                             \
+    OP(name##_CHECKED_I64)                                                   \
+    {                                                                        \
+        NO_D;                                                                \
+        i32 failed = 0;                                                      \
+        EACH {                                                               \
+            i64 x = B(I64), y = C(I64);                                      \
+            failed |= LIVE & fails(x, y);                                    \
+            A(I64) = of;                                                     \
+        }                                                                    \
+        FAULT_IF(failed, fails(B(I64), C(I64)))                              \
     }
-    fault(m, k, failed);
-}
-OP(SUB_CHECKED_I64)
-{
-    NO_D;
-    i32 failed = 0;
-    EACH {
-        i64 x = B(I64), y = C(I64), less = (i64)((u64)x - (u64)y);
-        FAILS_IF(((x ^ y) & (x ^ less)) < 0)
-        A(I64) = less;
-    }
-    fault(m, k, failed);
-}
-OP(MUL_CHECKED_I64)
-{
-    NO_D;
-    i32 failed = 0;
-    EACH {
-        i64 x = B(I64), y = C(I64);
-        FAILS_IF(product_overflows(x, y))
-        A(I64) = (i64)((u64)x * (u64)y);
-    }
-    fault(m, k, failed);
-}
-OP(DIV_CHECKED_I64)
-{
-    NO_D;
-    i32 failed = 0;
-    EACH {
-        i64 x = B(I64), y = C(I64);
-        FAILS_IF((y == -1) & (x != 0) & ((u64)x == (u64)0 - (u64)x))
-        A(I64) = divide_I64(x, y);
-    }
-    fault(m, k, failed);
-}
+
+CHECKED(ADD, sum_overflows, (i64)((u64)x + (u64)y))
+CHECKED(SUB, difference_overflows, (i64)((u64)x - (u64)y))
+CHECKED(MUL, product_overflows, (i64)((u64)x * (u64)y))
+CHECKED(DIV, quotient_overflows, divide_I64(x, y))
 
 /* The least integer has no size. */
 #define SIZE(T, U)                                                           \
@@ -190,10 +181,10 @@ OP(DIV_CHECKED_I64)
         i32 failed = 0;                                                      \
         EACH {                                                               \
             T x = B(T), size = x < 0 ? (T)((U)0 - (U)x) : x;                 \
-            FAILS_IF(size < 0)                                               \
+            failed |= LIVE & (size < 0);                                     \
             A(T) = size;                                                     \
         }                                                                    \
-        fault(m, k, failed);                                                 \
+        FAULT_IF(failed, A(T) < 0)                                           \
     }
 
 SIZE(I32, u32)
@@ -203,8 +194,8 @@ OP(FAIL)
 {
     NO_B; NO_C; NO_D;
     i32 failed = 0;
-    EACH FAILS_IF(A(I32) != 0)
-    fault(m, k, failed);
+    EACH failed |= LIVE & (A(I32) != 0);
+    FAULT_IF(failed, A(I32) != 0)
 }
 
 static i32 date_month_days(i64 year, i32 month)
@@ -227,17 +218,22 @@ static i64 date_add_months(i32 days, i32 months)
     return date_days(date);
 }
 
+static i32 days_fit(i64 days)
+{
+    return days >= DATE_FIRST && days <= DATE_LAST;
+}
+
 OP(ADD_MONTHS_I32)
 {
     NO_D;
     i32 failed = 0;
     EACH {
         i64 days = date_add_months(B(I32), C(I32));
-        i32 fits = days >= DATE_FIRST && days <= DATE_LAST;
-        FAILS_IF(!fits)
+        i32 fits = days_fit(days);
+        failed |= LIVE & !fits;
         A(I32) = fits ? (i32)days : 0;
     }
-    fault(m, k, failed);
+    FAULT_IF(failed, !days_fit(date_add_months(B(I32), C(I32))))
 }
 
 /* --------------------------------------------------------- mathematics -- */
@@ -309,10 +305,10 @@ OP(DATE_PART_I32) { NO_K; NO_D; EACH A(I32) = date_part(B(I32), c); }
         EACH {                                                               \
             FROM x = B(FROM);                                                \
             i32 fits = x > (low) && x < (high);                              \
-            FAILS_IF(!fits)                                          \
+            failed |= LIVE & !fits;                                          \
             C(TO) = fits ? (TO)x : (TO)0;                                    \
         }                                                                    \
-        fault(m, k, failed);                                                 \
+        FAULT_IF(failed, !(B(FROM) > (low) && B(FROM) < (high)))             \
     }
 
 WIDEN(I64, I32)
@@ -327,20 +323,25 @@ NARROW(I32, F64, -2147483649.0, 2147483648.0)
 NARROW(I64, F32, -9223373136366403584.0f, 9223372036854775808.0f)
 NARROW(I64, F64, -9223372036854777856.0, 9223372036854775808.0)
 
+static i32 fits_f32(f64 x)
+{
+    const f64 limit = 3.4028235677973366e38; /* rounds to infinity */
+    i32 infinite = x - x != 0; /* or not a number */
+    return infinite || (x > -limit && x < limit);
+}
+
 OP(CAST_F32_F64)
 {
     NO_D;
     UNUSED(a);
-    const f64 limit = 3.4028235677973366e38; /* rounds to infinity */
     i32 failed = 0;
     EACH {
         f64 x = B(F64);
-        i32 infinite = x - x != 0; /* or not a number */
-        i32 fits = infinite || (x > -limit && x < limit);
-        FAILS_IF(!fits)
+        i32 fits = fits_f32(x);
+        failed |= LIVE & !fits;
         C(F32) = fits ? (f32)x : 0;
     }
-    fault(m, k, failed);
+    FAULT_IF(failed, !fits_f32(B(F64)))
 }
 
 /* -------------------------------------------------------- truth values -- */

@@ -34,8 +34,8 @@ SETTINGS = {'VDBQ_ENCODING': ('auto', 'plain', 'packed'), 'VDBQ_SKIP': ('on', 'o
 # Of devices, other ones; launches of many small tablets take more memory.
 MODES = ('auto', 'serial', 'streamed', 'mapped', 'cached')
 DEVICE_SETTINGS = {'VDBQ_MEMORY': ('1G', '1G', '1M'), 'VDBQ_MODE': MODES,
-                   'VDBQ_STEPS': ('auto', 'host', 'device', 'device'),
-                   'VDBQ_CORES': ('1', '2', '0')}
+                   'VDBQ_STEPS': ('auto', 'host', 'device', 'device')}
+CORES = ('1', '2', '0')  # of a CPU device
 FAILURES_MAX = 5
 
 
@@ -99,6 +99,8 @@ def some_way(options, rng, rows):
     device = rng.choice(['host', *(options.device or ['cpu'])])
     values = SETTINGS if device == 'host' else SETTINGS | DEVICE_SETTINGS
     settings = rows | {name: rng.choice(choices) for name, choices in values.items()}
+    if device == 'cpu':
+        settings['VDBQ_CORES'] = rng.choice(CORES)
     if device != 'host':
         settings['VDBQ_BUILD'] = options.build
     return Way(options, device, settings)
