@@ -80,8 +80,9 @@ def prototypes(header):
 
 def symbols(library):
     """The names that the library defines for others."""
+    env = {name: value for name, value in os.environ.items() if name != 'LD_PRELOAD'}
     listed = subprocess.run(['nm', '-D', '--defined-only', library], check=True, text=True,
-                            capture_output=True).stdout
+                            capture_output=True, env=env).stdout
     return {line.split()[-1] for line in listed.splitlines()}
 
 
@@ -292,6 +293,8 @@ def vectors(values, texts):
 
 NUMBERS = (ctypes.c_int32 * 4)(1, 2, 3, 4)
 TEXTS = (Text * 4)(*[Text(b'x', 1)] * 4)
+NO_TEXTS = (Text * 4)(*[Text(None, 1)] * 4)
+EMPTY_TEXTS = (Text * 4)(*[Text(None, 0)] * 4)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int)(lambda: 1)
 
 
@@ -310,7 +313,8 @@ VALUES = {
     'struct vdbq_batch *': lambda: [None, room()], 'struct vdbq_stats *': lambda: [None, room()],
     'struct vdbq_limits *': lambda: [None, room()],
     'struct vdbq_vector *': lambda: [None, vectors(NUMBERS, TEXTS), vectors(None, TEXTS),
-                                     vectors(NUMBERS, None)],
+                                     vectors(NUMBERS, None), vectors(NUMBERS, NO_TEXTS),
+                                     vectors(NUMBERS, EMPTY_TEXTS)],
     'vdbq_progress': lambda: [None, CALLBACK], 'vdbq_report': lambda: [None, CALLBACK],
     'vdbq_file_reader': lambda: [None, CALLBACK],
     'unsigned': lambda: [0, 1, 3, HUGE], 'unsigned *': lambda: [None, room()],

@@ -338,6 +338,8 @@ static size_t ascii_length(const unsigned char *at, size_t length)
 bool text_is_utf8(const char *bytes, size_t length)
 {
     const unsigned char *at = (const unsigned char *)bytes;
+    if (at == NULL)
+        return length == 0;
     size_t ascii = ascii_length(at, length);
 
     at += ascii;

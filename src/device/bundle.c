@@ -144,7 +144,7 @@ struct packed {
 /* Whether it is a path of plain names: none is empty or begins with a dot. */
 static bool is_plain(const char *path, size_t length)
 {
-    return length > 0 && memchr(path, '\0', length) == NULL
+    return path != NULL && length > 0 && memchr(path, '\0', length) == NULL
         && path[0] != '/' && path[0] != '.' && path[length - 1] != '/'
         && memmem(path, length, "//", 2) == NULL
         && memmem(path, length, "/.", 2) == NULL;
