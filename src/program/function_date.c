@@ -156,6 +156,13 @@ static bool print_day(struct text *text, char letter, const struct moment *at)
     return true;
 }
 
+/* Days since noon of 4714-11-24 BC, to a millisecond. */
+static double julian_day(const struct moment *at)
+{
+    int64_t ms = at->seconds * 1000 + at->fraction / 1000;
+    return (double)(ms + INT64_C(210866760000000)) / 86400000.0;
+}
+
 /* Prints letters of the time; false: it is none of these. */
 static bool print_clock(struct text *text, char letter,
                         const struct moment *at)
@@ -166,6 +173,7 @@ static bool print_clock(struct text *text, char letter,
                          at->fraction / 1000); break;
     case 'H': text_print(text, "%02d", at->hour); break;
     case 'I': text_print(text, "%02d", twelve); break;
+    case 'J': text_print(text, "%.16g", julian_day(at)); break;
     case 'k': text_print(text, "%2d", at->hour); break;
     case 'l': text_print(text, "%2d", twelve); break;
     case 'M': text_print(text, "%02d", at->minute); break;

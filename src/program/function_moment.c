@@ -130,7 +130,7 @@ static bool add_units(const char *word, int64_t *microseconds)
     const struct unit *unit = find_unit(word + digits + strspn(word + digits, " "));
     double count, whole = 0;
     int64_t ms;
-    if (unit == NULL || !text_to_double(word, digits, &count) ||
+    if (unit == NULL || *word == '.' || !text_to_double(word, digits, &count) ||
         !to_ms(count, unit->ms, &ms))
         return false;
     if (unit->months > 0) {

@@ -34,7 +34,7 @@ SQLITE |= {
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
     ('year month day hour minute', 'YW'), ('second extract date_part', 'YW'),
-    ('concat concat_ws', 'ITY')) for name in names.split()}
+    ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW')}
 
@@ -146,6 +146,8 @@ DIFFERENCES = (
                lambda letters, values, ours, theirs: 'F' in letters and abs(theirs) > 3.4e38),
     Difference('sqlite3', '%,mod', 'remainders of DECIMAL are exact, with its fraction',
                lambda letters, values, ours, theirs: 'M' in letters),
+    Difference('DuckDB', '+,-', 'arithmetic of integers has 64 bits',
+               lambda letters, values, ours, theirs: letters == 'II' and theirs is None),
     Difference('sqlite3', 'round', 'digits that are no integer are rounded to one',
                lambda letters, values, ours, theirs: len(values) > 1 and letters[1] in 'MFD'),
     Difference('sqlite3', 'mod', 'remainders of integers are exact',
