@@ -141,13 +141,13 @@ struct packed {
     size_t size;
 };
 
-/* Whether it is a path of plain names: none is empty or begins with a dot. */
+/* Whether it is a path of plain names: none is empty or begins with a dot. A
+ * NUL stands behind it. */
 static bool is_plain(const char *path, size_t length)
 {
     return path != NULL && length > 0 && memchr(path, '\0', length) == NULL
         && path[0] != '/' && path[0] != '.' && path[length - 1] != '/'
-        && memmem(path, length, "//", 2) == NULL
-        && memmem(path, length, "/.", 2) == NULL;
+        && strstr(path, "//") == NULL && strstr(path, "/.") == NULL;
 }
 
 /* Reads the file that begins at *at, and goes on behind it. */
@@ -163,11 +163,12 @@ static bool next(const struct text *bundle, size_t *at, struct packed *file)
     path = bundle->bytes + *at + sizeof head;
     left -= sizeof head;
     if (head.path_size >= sizeof file->path || head.path_size > left
-        || head.file_size > left - head.path_size
-        || !is_plain(path, (size_t)head.path_size))
+        || head.file_size > left - head.path_size)
         return false;
     memcpy(file->path, path, (size_t)head.path_size);
     file->path[head.path_size] = '\0';
+    if (!is_plain(file->path, (size_t)head.path_size))
+        return false;
     file->bytes = path + head.path_size;
     file->size = (size_t)head.file_size;
     *at += sizeof head + (size_t)(head.path_size + head.file_size);
