@@ -22,8 +22,9 @@ enum {
 
 /* A name as written, without its quotes; text ends with a NUL. */
 struct ast_name {
-    const char *text; /* NULL: none was written */
+    const char *text; /* NULL: none was written             */
     struct position at;
+    bool bare;        /* an alias without AS and quotes     */
 };
 
 enum ast_operator {

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "base/text.h"
 #include "parser/parser_inner.h"
 
 /* A query over parts as deep as that; NULL: too deep, or failed before. */
@@ -40,7 +41,23 @@ struct ast_result *ast_star(struct parse *parse, struct span span,
     return result;
 }
 
-struct ast_result *ast_result(struct parse *parse, struct span span,
+struct ast_name ast_bare_alias(struct parse *parse, struct span span,
+                               struct ast_name alias)
+{
+    alias.bare = strchr("\"`[", parse->sql[span.begin]) == NULL;
+    return alias;
+}
+
+/* x[1] is a part of a list or a text to some, and an alias to none. */
+static void refuse_subscript(struct parse *parse, struct span alias)
+{
+    error_at(parse->error, VDBQ_SYNTAX, alias.at,
+             "parts of values, as in x[1], are not supported");
+    error_hint(parse->error, "a name in brackets needs AS: AS %.*s",
+               (int)(alias.end - alias.begin), parse->sql + alias.begin);
+}
+
+struct ast_result *ast_result(struct parse *parse, struct span named,
                               struct ast_expression *expression,
                               struct ast_name alias)
 {
@@ -48,9 +65,10 @@ struct ast_result *ast_result(struct parse *parse, struct span span,
 
     if (result == NULL)
         return NULL;
+    if (alias.text != NULL && parse->sql[named.begin] == '[')
+        refuse_subscript(parse, named);
     result->expression = expression;
     result->alias = alias;
-    result->at = span.at;
     return result;
 }
 
@@ -346,6 +364,27 @@ struct ast_from *ast_derived(struct parse *parse, struct span whole,
     return made;
 }
 
+/* Kinds of joins that others have. The word would be the alias of what stands
+ * before it. */
+static void refuse_kind(struct parse *parse, const struct ast_from *left)
+{
+    static const char *const kinds[] = { "anti", "any", "asof", "global",
+                                         "lateral", "positional", "semi" };
+    const struct ast_from *last =
+        left->kind == AST_FROM_JOIN ? left->right : left;
+    const struct ast_name *alias = &last->alias;
+
+    for (size_t i = 0; alias->bare && i < sizeof kinds / sizeof *kinds; i++)
+        if (name_equal(alias->text, kinds[i])) {
+            error_at(parse->error, VDBQ_SYNTAX, alias->at,
+                     "this kind of join is not supported: %s JOIN",
+                     alias->text);
+            error_hint(parse->error, "as a name it needs AS: AS %s",
+                       alias->text);
+            return;
+        }
+}
+
 struct ast_from *ast_join(struct parse *parse, struct span whole,
                           struct join join, struct joined joined)
 {
@@ -353,6 +392,8 @@ struct ast_from *ast_join(struct parse *parse, struct span whole,
 
     if (left == NULL || right == NULL)
         return NULL;
+    if (join.kind != AST_JOIN_COMMA && !parse_failed(parse))
+        refuse_kind(parse, left);
     made = make_from(parse, AST_FROM_JOIN, whole,
                      deeper(deeper(left->depth, right->depth),
                             depth_of(joined.on.expression)));

@@ -277,7 +277,11 @@ struct row ast_row(struct parse *parse, struct span open,
 struct row_list ast_rows(struct row_list list, struct row row);
 struct ast_result *ast_star(struct parse *parse, struct span span,
                             struct ast_name table);
-struct ast_result *ast_result(struct parse *parse, struct span span,
+/* An alias that is written without AS. */
+struct ast_name ast_bare_alias(struct parse *parse, struct span span,
+                               struct ast_name alias);
+/* `named`: AS and the alias. */
+struct ast_result *ast_result(struct parse *parse, struct span named,
                               struct ast_expression *expression,
                               struct ast_name alias);
 struct result_list ast_results(struct result_list list,

@@ -317,12 +317,13 @@ results:
 result:
     "*"                { $$ = ast_star(parse, @$, (struct ast_name){ 0 }); }
   | name "." "*"       { $$ = ast_star(parse, @$, $name); }
-  | expression alias   { $$ = ast_result(parse, @$, $expression, $alias); }
+  | expression alias
+        { $$ = ast_result(parse, @alias, $expression, $alias); }
 
 alias:
     %empty             %prec ALONE { $$ = (struct ast_name){ 0 }; }
   | AS name            { $$ = $name; }
-  | word
+  | word               { $$ = ast_bare_alias(parse, @$, $word); }
 
 where:
     %empty             { $$ = NULL; }
