@@ -24,7 +24,7 @@ from differential.joins import Joins
 from differential.nodes import Node, listed
 from differential.queries import Queries, Relation
 from differential.reduce import Reducer, difference
-from differential.tables import COLUMNS, column_node, random_tables
+from differential.tables import COLUMNS, COUNTS, FEW_ROWS, column_node, random_tables
 
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
@@ -45,6 +45,8 @@ def arguments():
                         'the same order')
     parser.add_argument('--joins', type=float, default=0.25, metavar='SHARE',
                         help='of the queries for the peer are joins (%(default)s)')
+    parser.add_argument('--subqueries', type=float, default=0.0, metavar='SHARE',
+                        help='of all values are queries, in every clause (%(default)s)')
     parser.add_argument('--jobs', type=int, default=2)
     parser.add_argument('--timeout', type=float, default=20, help='of one query, in seconds')
     parser.add_argument('--reduce', type=float, default=15, help='seconds for each difference')
@@ -66,7 +68,8 @@ class Run:
         self.options, self.vdbq, self.peer = options, vdbq, peer
         self.rng = random.Random(f'{options.seed} {number}')
         self.number, self.at = number, 0
-        self.tables = random_tables(self.rng, options.columns)
+        rows_max = FEW_ROWS if options.subqueries else COUNTS[-1]
+        self.tables = random_tables(self.rng, options.columns, rows_max)
         self.settings = self.some(options.device)
         if options.other:
             # Plans, and the order of rows with them, hang on where tablets end.
@@ -84,10 +87,14 @@ class Run:
         return [Relation(t.name, [column_node(c) for c in t.columns], len(t.rows))
                 for t in self.tables] + self.view_relations
 
+    def maker(self, kind):
+        """What makes queries over all there is."""
+        return kind(self.rng, self.relations(), self.options.peer, self.options.subqueries)
+
     def make_views(self):
         self.view_relations = []
         for i in range(self.rng.randrange(3)):
-            queries = Queries(self.rng, self.relations(), self.options.peer)
+            queries = self.maker(Queries)
             made = queries.nested(queries.select)
             if made.rows <= 1000:
                 self.views.append((f'v{i}', made.node))
@@ -125,11 +132,11 @@ class Run:
     def case(self):
         share = self.rng.random()
         check = next(name for name, limit in SHARES if share < limit)
-        queries = Queries(self.rng, self.relations(), self.options.peer)
+        queries = self.maker(Queries)
         common = (self.tables, self.views, check)
         if check == 'peer':
             if self.rng.random() < self.options.joins:
-                queries = Joins(self.rng, self.relations(), self.options.peer)
+                queries = self.maker(Joins)
             return Case(*common, queries.query(), None, self.settings)
         if check == 'change':
             node, table = queries.change(self.tables)
@@ -169,8 +176,9 @@ class Run:
         rows = [tuple(back(COLUMNS[c][0], v) for c, v in zip(columns, row))
                 for row in self.peer.run(f'SELECT * FROM {name}')]
         self.tables = list(self.tables)
-        self.tables[i] = self.tables[i].changed(rows=rows[:KEPT_MAX])
-        if len(rows) > KEPT_MAX:
+        kept = FEW_ROWS if self.options.subqueries else KEPT_MAX
+        self.tables[i] = self.tables[i].changed(rows=rows[:kept])
+        if len(rows) > kept:
             self.restart()
 
 

@@ -43,6 +43,8 @@
  *     else 0, false, "" or NULL. What was closed must not be used any more;
  *   - a query whose run has failed gives MISUSE instead of rows until it is
  *     run again or a parameter is given;
+ *   - a statement that is nested too deeply for the stack of the thread that
+ *     runs it is LIMIT: 256 KiB suffice for what people write;
  *   - functions that a call calls (progress, readers, reports) may use no
  *     other call on the connection that called them but vdbq_cancel().
  *

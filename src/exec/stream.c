@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/os.h"
+#include "base/stack.h"
 
 /* ---------------------------------------------------------------- open -- */
 
@@ -95,6 +96,8 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              const struct steps *steps, int number,
                              struct stream **stream, struct error *error)
 {
+    if (stack_is_short())
+        return stack_refuse(error, (struct position){ 0 });
     const struct step *step = steps_at(steps, number);
     struct stream head = {
         .params = params,
@@ -268,6 +271,8 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
         return VDBQ_OK;
     if (stream->last)
         return tell_held(stream, error);
+    if (stack_is_short())
+        return stack_refuse(error, (struct position){ 0 });
     uint64_t start = clock_of(stream->params);
     bool held = stream->held != NULL;
     status = stream->calls->batch(stream, batch, error);

@@ -217,6 +217,8 @@ static struct expression *bind_whens(struct binder *binder,
 {
     struct expression *condition, *then, *other;
 
+    if (stack_is_short())
+        return stack_refuse(binder->error, tree->at), NULL;
     if (when == NULL && tree->right == NULL)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
     if (when == NULL)
@@ -295,7 +297,7 @@ static struct expression *subquery_expression(
     }
     e->nullable = kind != APPLY_EXISTS;
     e->range = range_full(e->type);
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }
 
 static struct expression *bind_subquery(struct binder *binder,
@@ -344,7 +346,7 @@ static struct expression *in_query(struct binder *binder,
         return NULL;
     e->subquery->node = node;
     e->left = operand;
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }
 
 static struct expression *bind_in_query(struct binder *binder,
@@ -520,6 +522,8 @@ static struct expression *bind_like(struct binder *binder,
 static struct expression *bind_tree(struct binder *binder,
                                     const struct ast_expression *tree)
 {
+    if (stack_is_short())
+        return stack_refuse(binder->error, tree->at), NULL;
     switch (tree->kind) {
     case AST_INTEGER:
         return expression_integer(binder, tree->integer, tree->at);

@@ -115,7 +115,7 @@ struct expression *bind_aggregate(struct binder *binder,
             return NULL;
     }
     type_aggregate(e);
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }
 
 /* -------------------------------------------------------------- windows -- */
@@ -220,7 +220,7 @@ static struct expression *window_of_aggregate(
     e->left = aggregate->left;
     e->condition = aggregate->condition;
     type_aggregate(e);
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }
 
 struct expression *bind_window(struct binder *binder,
@@ -257,5 +257,5 @@ struct expression *bind_window(struct binder *binder,
     }
     e->machine = type_machine((enum vdbq_type)e->type);
     e->range = range_full(e->type);
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }

@@ -95,6 +95,29 @@ static struct expression *bind_aggregate_call(
     return e ? scope_ask(binder, owner, e) : NULL;
 }
 
+/* -------------------------------------------------------------- windows -- */
+
+static struct expression *bind_window_call(struct binder *binder,
+                                           struct call *call)
+{
+    struct scope *scope = binder->scope;
+    struct expression *e = NULL;
+
+    if (!scope->windows) {
+        error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+                 "window functions stand in the results and ORDER BY only, "
+                 "and not in one another");
+        return NULL;
+    }
+    scope->windows = false;
+    if (bind_arguments(binder, call))
+        e = bind_window(binder, call);
+    scope->windows = true;
+    return e;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
 struct expression *bind_function(struct binder *binder,
                                  const struct ast_expression *tree)
 {
@@ -103,13 +126,7 @@ struct expression *bind_function(struct binder *binder,
 
     if (aggregate != NULL && tree->over == NULL)
         return bind_aggregate_call(binder, &call, aggregate);
-    if (tree->over != NULL && !binder->scope->windows) {
-        error_at(binder->error, VDBQ_SYNTAX, tree->at,
-                 "window functions stand in the results and ORDER BY only");
-        return NULL;
-    }
-    if (!bind_arguments(binder, &call))
-        return NULL;
-    return tree->over != NULL ? bind_window(binder, &call)
-                              : bind_scalar(binder, &call);
+    if (tree->over != NULL)
+        return bind_window_call(binder, &call);
+    return bind_arguments(binder, &call) ? bind_scalar(binder, &call) : NULL;
 }

@@ -176,7 +176,7 @@ struct expression *expression_call(struct binder *binder, const char *name,
         e->call = call;
         e->left = open;
         range_update(e);
-        return e;
+        return expression_fits(binder, e) ? e : NULL;
     }
     e = new_call(binder, function, at, EXPRESSION_FUNCTION);
     if (e == NULL)
@@ -187,5 +187,5 @@ struct expression *expression_call(struct binder *binder, const char *name,
     memcpy(e->arguments, fitting, count * sizeof *arguments);
     e->argument_count = count;
     e->nullable = true;
-    return e;
+    return expression_fits(binder, e) ? e : NULL;
 }

@@ -55,6 +55,8 @@ static void jump(struct generator *generator, const struct expression *e,
 {
     bool is_operator = e->kind == EXPRESSION_OPERATOR;
 
+    if (emit_is_too_deep(generator, e->at))
+        return;
     if (is_operator && e->operator == AST_NOT) {
         wish.negated = !wish.negated;
         jump(generator, e->left, wish);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/vector.h"
+#include "base/stack.h"
 
 /* A label: where it is, and from where it is first jumped to. */
 struct label {
@@ -62,6 +63,13 @@ void generator_init(struct generator *generator, struct program *program,
         .values = VECTOR(struct made_value)
     };
     memset(generator->buckets, -1, sizeof generator->buckets);
+}
+
+bool emit_is_too_deep(struct generator *generator, struct position at)
+{
+    if (generator->status == VDBQ_OK && stack_is_short())
+        generator->status = stack_refuse(generator->error, at);
+    return generator->status != VDBQ_OK;
 }
 
 void generator_finish(struct generator *generator)

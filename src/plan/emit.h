@@ -54,6 +54,8 @@ struct generator {
 
 void generator_init(struct generator *generator, struct program *program,
                     const char *sql, struct error *error);
+/* Whether nothing more can be emitted: it failed, or the stack is short. */
+bool emit_is_too_deep(struct generator *generator, struct position at);
 void generator_finish(struct generator *generator);
 
 /* The opcode of a family for a type: emit_typed(OP_ADD_I32, TYPE_F64). */

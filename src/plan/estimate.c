@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/stack.h"
 #include "plan/node.h"
 
 /* What is guessed where nothing is known. */
@@ -310,7 +311,8 @@ static double kept_one(const struct estimate_source *source,
 static void split(const struct estimate_source *source,
                   const struct expression *e, struct conjuncts *conjuncts)
 {
-    if (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND) {
+    if (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND
+        && !stack_is_short()) {
         split(source, e->left, conjuncts);
         split(source, e->right, conjuncts);
         return;
@@ -441,6 +443,8 @@ static double kept_operator(const struct estimate_source *source,
 static double kept_one(const struct estimate_source *source,
                        const struct expression *e)
 {
+    if (stack_is_short())
+        return KEPT_UNKNOWN;
     switch (e->kind) {
     case EXPRESSION_CONSTANT:
         return !e->null && (is_float(e->type) ? e->real != 0 : e->integer != 0);

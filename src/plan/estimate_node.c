@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "base/stack.h"
 #include "plan/node.h"
 
 /* Filters narrow the columns up to that number. */
@@ -279,6 +280,8 @@ static void estimate_below(struct node *node)
 
 void estimate_node(struct node *node)
 {
+    if (stack_is_short()) /* lowering it fails, too */
+        return;
     estimate_below(node);
     switch (node->kind) {
     case NODE_ONCE:

@@ -85,6 +85,25 @@ bool expression_each(struct expression *e, expression_visit visit,
     return going;
 }
 
+static bool take_depth(void *most, struct expression **operand)
+{
+    size_t depth = (*operand)->depth + 1;
+
+    if (*(size_t *)most < depth)
+        *(size_t *)most = depth;
+    return true;
+}
+
+bool expression_fits(struct binder *binder, struct expression *e)
+{
+    e->depth = 0;
+    expression_each(e, take_depth, &e->depth);
+    if (stack_holds(e->depth))
+        return true;
+    stack_refuse(binder->error, e->at);
+    return false;
+}
+
 /* --------------------------------------------------------------- equal -- */
 
 static bool same_or_none(const struct expression *a,
@@ -242,6 +261,8 @@ static struct expression *finish_copy(struct binder *binder,
                                       struct expression *e)
 {
     range_update(e);
+    if (!expression_fits(binder, e))
+        return NULL;
     if (!is_foldable(e))
         return e;
     return fold(binder, e) == VDBQ_OK ? e : NULL;
@@ -256,6 +277,8 @@ struct expression *expression_replace(struct binder *binder,
     struct expression *copy = NULL;
     bool failed = false;
 
+    if (stack_is_short())
+        return stack_refuse(binder->error, e->at), NULL;
     copy = replacer(context, e, &failed);
     if (copy != NULL || failed)
         return copy;

@@ -118,6 +118,8 @@ struct expression {
     struct expression *left, *right, *condition;
 
     size_t size;       /* expressions in it, shared ones each time          */
+    size_t depth;      /* of expressions in one another; 0: there are none
+                          in it                                             */
     struct position at;
     size_t begin, end; /* of the statement's text; equal: none of it        */
 };
@@ -142,6 +144,10 @@ bool expression_each(struct expression *e, expression_visit visit,
                      void *context);
 
 struct binder;
+
+/* Sets its depth; false: a failure, since walks over it would need more stack
+ * than there is. */
+bool expression_fits(struct binder *binder, struct expression *e);
 
 /* Gives what stands for an expression; NULL: it stays, but for its operands,
  * or (`*failed`) there is a failure. */

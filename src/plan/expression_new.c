@@ -112,6 +112,8 @@ struct expression *expression_finish(struct binder *binder,
                     && (e->condition == NULL
                         || e->condition->kind == EXPRESSION_CONSTANT);
 
+    if (!expression_fits(binder, e))
+        return NULL;
     e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);
     if (e->size > EXPRESSION_PARTS_MAX) {
         error_at(binder->error, VDBQ_LIMIT, e->at,

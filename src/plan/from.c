@@ -446,6 +446,8 @@ static enum vdbq_status collect(struct binder *binder,
                                 const struct ast_from *tree,
                                 struct from *from)
 {
+    if (stack_is_short())
+        return stack_refuse(binder->error, tree->at);
     if (tree->kind != AST_FROM_JOIN)
         return collect_leaf(binder, tree, from);
     if (tree->join >= AST_JOIN_LEFT)

@@ -236,8 +236,13 @@ static int lower_kind(struct lowering *lowering, struct node *node,
 int lower_node(struct lowering *lowering, struct node *node,
                const bool *needed, int *map)
 {
-    int number = lower_kind(lowering, node, needed, map);
+    int number;
 
+    if (stack_is_short()) {
+        stack_refuse(lowering->binder->error, (struct position){ 0 });
+        return -1;
+    }
+    number = lower_kind(lowering, node, needed, map);
     if (number >= 0)
         steps_at(lowering->steps, number)->rows = node->rows;
     return number;

@@ -59,6 +59,7 @@
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
+#include "base/stack.h"
 #include "plan/emit.h"
 #include "plan/expression_new.h"
 #include "plan/node.h"

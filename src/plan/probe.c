@@ -9,6 +9,8 @@
 
 #include <assert.h>
 
+#include "base/stack.h"
+
 /* That an index of few rows, and what lies aligned, take besides. */
 enum { BYTES_LEAST = (4 << 16) + (4 << 10) };
 
@@ -156,6 +158,8 @@ static uint64_t rows_most(const struct node *node)
 {
     uint64_t rows = 0;
 
+    if (stack_is_short())
+        return UINT64_MAX;
     switch (node->kind) {
     case NODE_ONCE:
         return 1;

@@ -182,6 +182,8 @@ struct node *node_push(struct binder *binder, struct node *node,
 {
     bool below = !e->faults;
 
+    if (stack_is_short())
+        return stack_refuse(binder->error, e->at), NULL;
     switch (node->kind) {
     case NODE_SELECT:
         return push_select(binder, node, e);

@@ -390,6 +390,8 @@ struct node *bind_query(struct binder *binder, const struct ast_query *query)
     struct node *node = NULL;
     bool there = true;
 
+    if (stack_is_short())
+        return stack_refuse(binder->error, query->at), NULL;
     if (++binder->deep > QUERIES_DEEP_MAX) {
         error_at(binder->error, VDBQ_LIMIT, query->at,
                  "queries are nested more than %d deep", QUERIES_DEEP_MAX);

@@ -182,6 +182,8 @@ static bool is_choice_of_one(const struct expression *e)
 enum vdbq_status split_condition(struct binder *binder, struct expression *e,
                                  struct vector *parts)
 {
+    if (stack_is_short())
+        return stack_refuse(binder->error, e->at);
     if (is_choice_of_one(e)) {
         enum vdbq_status status = split_condition(binder, e->condition, parts);
         return status == VDBQ_OK ? split_condition(binder, e->left, parts)

@@ -243,7 +243,7 @@ static bool is_below_unique(const struct node *node,
 
 static bool is_unique(const struct node *node, const struct column_set *set)
 {
-    if (*set->steps == 0)
+    if (*set->steps == 0 || stack_is_short())
         return false;
     --*set->steps;
     switch (node->kind) {

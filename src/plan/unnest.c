@@ -269,6 +269,8 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 /* More rows than that a node does not have. */
 static double rows_most(const struct node *node)
 {
+    if (stack_is_short())
+        return 1e30;
     switch (node->kind) {
     case NODE_TABLE:
     case NODE_VALUES:

@@ -32,6 +32,9 @@ struct value value_of(struct generator *generator,
 
     if (expression->kind == EXPRESSION_CONSTANT)
         return value_constant(generator, expression, machine);
+    if (emit_is_too_deep(generator, expression->at))
+        return (struct value){ .r = register_zero(generator, machine),
+                               .null = -1 };
     value = own_value(generator, expression);
     if (machine != expression->machine) {
         assert(expression->machine == TYPE_I32 && machine == TYPE_I64);

@@ -58,8 +58,8 @@ def constant(rng, kind):
 class Expressions:
     """Makes expressions of one seed for one peer."""
 
-    def __init__(self, rng, peer='sqlite'):
-        self.rng, self.peer = rng, peer
+    def __init__(self, rng, peer='sqlite', share=0.0):
+        self.rng, self.peer, self.share = rng, peer, share
         self.makers = {kind: [getattr(self, name) for name in names] for kind, names in {
             'I': ('add', 'add', 'multiply', 'divide', 'remainder', 'negative', 'absolute',
                   'length', 'truncated', 'extreme', 'truth_number', 'days', 'year', 'position',
@@ -80,6 +80,11 @@ class Expressions:
 
     def make(self, kind, depth, scope):
         """An expression of a type over a scope."""
+        if self.share and scope.queries is not None \
+                and self.rng.random() < self.share / (1 + 2 * scope.queries.nesting):
+            made = scope.queries.subquery(kind, scope)
+            if made is not None:
+                return made
         if depth <= 0 or self.rng.random() < 0.15:
             return self.leaf(kind, scope, depth)
         if self.rng.random() < 0.2:

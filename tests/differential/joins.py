@@ -32,6 +32,10 @@ MADE = {
 class Joins(Queries):
     """Makes queries of one seed over relations, with joins."""
 
+    def __init__(self, rng, relations, peer='sqlite', share=0.0):
+        super().__init__(rng, relations, peer, share)
+        self.rows_max = self.product_max if share else ROWS_MAX
+
     # -------------------------------------------------------------- sources --
 
     def one_source(self, rows_max):
@@ -178,7 +182,7 @@ class Joins(Queries):
                 terms.append(Node('({0})', listed(ways, ' OR ')))
         if not terms or self.rng.random() < 0.25:
             side = self.rng.choice((left, right, left + right))
-            made = self.expressions.make('B', 2, Scope(side))
+            made = self.expressions.make('B', 2, self.below(Scope(side)))
             # sqlite3 3.40: a constant ON is taken for a WHERE of all joins.
             if all(part.uses_columns() for part in conjuncts(made)):
                 terms.append(made)
@@ -216,32 +220,30 @@ class Joins(Queries):
     # ---------------------------------------------------------------- query --
 
     def query(self):
-        node, width = self.joined()
-        return self.ordered(node, width) if self.rng.random() < 0.3 else node
+        made = self.joined()
+        return self.ordered(made) if self.rng.random() < 0.3 else made.node
 
     def from_where(self):
         """(node, columns, rows, terms of WHERE)"""
         form = self.rng.random()
         if form < 0.15:
-            made = self.by_names(ROWS_MAX)
+            made = self.by_names(self.rows_max)
             if made is not None:
                 return *made, []
         if form < 0.4:
-            return self.listed_tables(ROWS_MAX)
-        return *self.chain(self.rng.choice((1, 2, 2, 3, 3, 4, 5, 6)), ROWS_MAX), []
+            return self.listed_tables(self.rows_max)
+        return *self.chain(self.rng.choice((1, 2, 2, 3, 3, 4, 5, 6)), self.rows_max), []
 
     def joined(self):
-        """(node, number of columns)"""
         source, columns, rows, terms = self.from_where()
         if self.rng.random() < 0.3:
-            terms.append(self.expressions.make('B', 2, Scope(columns)))
+            terms.append(self.expressions.make('B', 2, self.below(Scope(columns))))
         for _ in range(self.rng.choice((0, 0, 0, 1, 1, 2))):
             term = self.elsewhere_rows(columns)
             if term is not None:
                 terms.append(term)
         where = optional('WHERE {0}', listed(terms, ' AND ')) if terms else EMPTY
-        made = self.results_of(source, Scope(columns), where, rows)
-        return made.node, len(made.columns)
+        return self.results_of(source, self.below(Scope(columns)), where, rows)
 
     def results_of(self, source, scope, where, rows):
         form = self.rng.random()

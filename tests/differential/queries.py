@@ -2,9 +2,11 @@
 """Random queries over tables and views."""
 from .expressions import Expressions, Scope, constant, exactly_added
 from .nodes import EMPTY, Node, listed, optional
+from .subqueries import Subqueries, renamed
 from .tables import column_node
 
 PRODUCT_MAX = 6000  # rows of all tables of a FROM, multiplied
+PRODUCT_FEW = 600   # ... where many queries stand in others
 WINDOW_TYPES = 'IDTY'
 
 
@@ -15,24 +17,26 @@ class Relation:
         self.name, self.columns, self.rows, self.is_table = name, columns, rows, is_table
 
 
-def renamed(column, text):
-    return Node(text, type=column.type, bound=column.bound, grain=column.grain, column=True)
-
-
 class Made:
-    """A query and the columns that it gives."""
+    """A query and the columns that it gives; `scope`: what ORDER BY may use besides."""
 
-    def __init__(self, node, columns, rows):
-        self.node, self.columns, self.rows = node, columns, rows
+    def __init__(self, node, columns, rows, scope=None):
+        self.node, self.columns, self.rows, self.scope = node, columns, rows, scope
 
 
-class Queries:
-    """Makes queries of one seed over relations."""
+class Queries(Subqueries):
+    """Makes queries of one seed over relations. `share`: how often a query
+    stands where a value may."""
 
-    def __init__(self, rng, relations, peer='sqlite'):
-        self.rng, self.relations, self.peer = rng, relations, peer
-        self.expressions = Expressions(rng, peer)
+    def __init__(self, rng, relations, peer='sqlite', share=0.0):
+        self.rng, self.relations, self.peer, self.share = rng, relations, peer, share
+        self.expressions = Expressions(rng, peer, share)
+        self.product_max = PRODUCT_FEW if share else PRODUCT_MAX
         self.aliases, self.nesting = 0, 0
+
+    def inside(self):
+        """What makes the queries in expressions here; None: there are none."""
+        return self if self.nesting < (3 if self.share else 2) else None
 
     # --------------------------------------------------------------- FROM --
 
@@ -45,6 +49,8 @@ class Queries:
         fitting = [r for r in self.relations if r.rows <= rows_max] or \
             [min(self.relations, key=lambda r: r.rows)]
         alias = self.alias()
+        if self.share and self.nesting < 2 and self.rng.random() < 0.1:
+            return (*self.rows_of_values(alias), None)
         if self.nesting < 2 and self.rng.random() < 0.12:
             made = self.nested(lambda: self.select(rows_max=rows_max))
             node = Node(f'({{0}}) AS {alias}', made.node, type='S')
@@ -62,8 +68,9 @@ class Queries:
         finally:
             self.nesting -= 1
 
-    def sources(self, rows_max=PRODUCT_MAX, outer=()):
+    def sources(self, rows_max=None, outer=()):
         """(node, columns, rows) of a FROM."""
+        rows_max = rows_max or self.product_max
         node, columns, rows, relation = self.source(rows_max)
         first, count = relation, self.rng.choice((1, 1, 1, 2, 2, 3))
         if self.nesting:
@@ -87,7 +94,7 @@ class Queries:
             # DuckDB binds a comma looser than JOIN, sqlite3 and vdbq do not.
             return Node({'': f'{{0}}{"" if word == "," else " "}{word} {{1}}',
                          'duckdb': '{0} CROSS JOIN {1}'}, left, right, type='S')
-        scope = Scope(left_columns + right_columns)
+        scope = Scope(left_columns + right_columns, queries=self.inside() if self.share else None)
         pairs = [(a, b) for a in left_columns for b in right_columns
                  if a.type == b.type or (a.type in 'ID' and b.type in 'ID'
                                          and max(a.bound, b.bound) < 2**50)]
@@ -162,27 +169,32 @@ class Queries:
         if self.rng.random() < 0.06:
             node = self.with_names()
             made = Made(node, self.with_columns, 0)
-        return self.ordered(node, len(made.columns)) if self.rng.random() < 0.5 else node
+        return self.ordered(made) if self.rng.random() < 0.5 else node
 
     def with_names(self):
         """WITH w AS (...) SELECT ... FROM w."""
         inner = self.nested(self.select)
         name = f'w{self.aliases}'
         relation = Relation(name, inner.columns, inner.rows, False)
-        outer = Queries(self.rng, [relation], self.peer)
+        outer = Queries(self.rng, [relation], self.peer, self.share)
         outer.aliases = 100
         made = outer.select()
         self.with_columns = made.columns
         return Node(f'WITH {name} AS ({{0}}) {{1}}', inner.node, made.node, type='Q')
 
-    def ordered(self, node, width):
+    def ordered(self, made):
         """ORDER BY some columns and then all, so that no two rows tie."""
+        node, width = made.node, len(made.columns)
         positions = list(range(1, width + 1))
         self.rng.shuffle(positions)
         terms = [Node(f'{p}{self.rng.choice(("", "", " DESC", " ASC"))}'
                       f'{self.rng.choice(("", "", "", " NULLS FIRST", " NULLS LAST"))}')
                  for p in positions]
-        order = Node('{0} ORDER BY {1}', node, Node(', '.join(['{}'] * width), *terms), type='Q')
+        if made.scope and self.share and self.rng.random() < 0.4:
+            made = self.expressions.make(self.rng.choice('ITBY'), 1, made.scope)
+            terms[:0] = [made] if made.uses_columns() else []
+        order = Node('{0} ORDER BY {1}', node, Node(', '.join(['{}'] * len(terms)), *terms),
+                     type='Q')
         if self.rng.random() < 0.4:
             order = Node('{0} {1}', order, optional(self.limit()), type='Q')
         return order
@@ -206,11 +218,10 @@ class Queries:
                    for i, kind in enumerate(kinds)]
         return Made(node, columns, sum(p.rows for p in parts))
 
-    def select(self, kinds=None, rows_max=PRODUCT_MAX, outer=(), maker=None):
+    def select(self, kinds=None, rows_max=None, outer=()):
         """SELECT up to HAVING; its columns are c0, c1 and so on."""
         source, columns, rows = self.sources(rows_max)
-        queries = self if self.nesting < 2 else None
-        scope = Scope(columns, outer, queries=queries)
+        scope = Scope(columns, outer, queries=self.inside())
         where = EMPTY
         if self.rng.random() < 0.6:
             where = self.where(scope)
@@ -225,7 +236,7 @@ class Queries:
                  self.expressions.make(kind, self.rng.choice((0, 1, 1, 2, 3)), scope)
                  for i, kind in enumerate(kinds or self.some_kinds(scope))]
         node = Node(f'{word} {{0}} FROM {{1}} {{2}}', self.items(items), source, where, type='Q')
-        return Made(node, self.results(items), rows)
+        return Made(node, self.results(items), rows, scope if word == 'SELECT' else None)
 
     def where(self, scope):
         terms = [self.expressions.make('B', self.rng.choice((1, 2, 3)), scope)
@@ -243,6 +254,10 @@ class Queries:
     def results(items):
         return [renamed(item, f'c{i}') for i, item in enumerate(items)]
 
+    def below(self, scope):
+        """The rows that are grouped: keys, arguments of aggregates."""
+        return Scope(scope.columns, queries=self.inside() if self.share else None)
+
     def keys(self, scope):
         """Expressions to group by: columns, or made of columns."""
         found = []
@@ -250,7 +265,7 @@ class Queries:
             key = self.rng.choice(scope.columns)
             # sqlite3 takes (0 AND x) for the 0th column.
             if key.type != 'B' and self.rng.random() < 0.3:
-                made = self.expressions.make(key.type, 1, Scope(scope.columns))
+                made = self.expressions.make(key.type, 1, self.below(scope))
                 key = made if made.uses_columns() else key
             found.append(key)
         return found
@@ -258,7 +273,7 @@ class Queries:
     def grouped(self, source, scope, where, kinds, rows):
         keys = self.keys(scope)
         bare = [k for k in keys if k.column]
-        inner = Scope(scope.columns)
+        inner = self.below(scope)
         over = Scope(keys, scope.outer, inner, scope.queries if len(bare) == len(keys) else None)
         items = [self.expressions.make(kind, self.rng.choice((0, 0, 1, 2)), over)
                  for kind in kinds or self.some_kinds(over)]
@@ -267,11 +282,11 @@ class Queries:
             having = optional('HAVING {0}', self.expressions.make('B', 2, over))
         node = Node('SELECT {0} FROM {1} {2} GROUP BY {3} {4}', self.items(items), source, where,
                     listed(keys), having, type='Q')
-        return Made(node, self.results(items), rows)
+        return Made(node, self.results(items), rows, over)
 
     def totals(self, source, scope, where, kinds):
         """Aggregates without GROUP BY: one row."""
-        over = Scope([], scope.outer, Scope(scope.columns))
+        over = Scope([], scope.outer, self.below(scope), self.inside() if self.share else None)
         items = []
         for kind in kinds or [self.expressions.some_type(scope) for _ in range(
                 self.rng.randrange(1, 4))]:
@@ -337,57 +352,6 @@ class Queries:
                         grain=None if word == 'avg' else a.grain)
         return Node('count(*)', type='I', bound=10**6)
 
-    # --------------------------------------------------------- subqueries --
-
-    def visible(self, scope):
-        """The columns around a subquery that it may use: those with a
-        qualifier, since another may be the subquery's own column."""
-        if self.rng.random() < 0.4:
-            return []
-        return [c for c in [*scope.columns, *scope.outer] if c.column and '.' in c.template]
-
-    def scalar(self, kind, scope):
-        """A subquery that gives one value: an aggregate, or one row of an order."""
-        def make():
-            source, columns, _ = self.sources(70)
-            inner = Scope(columns, self.visible(scope))
-            where = self.where(inner) if self.rng.random() < 0.8 else EMPTY
-            if self.rng.random() < 0.6:
-                value = self.expressions.aggregate(kind, Scope(columns))
-                tail = EMPTY
-            else:
-                value = self.expressions.make(kind, 1, Scope(columns))
-                tail = Node(f'ORDER BY 1{self.rng.choice(("", " DESC"))} LIMIT 1')
-            if value is None:
-                return None
-            return Node('(SELECT {0} FROM {1} {2} {3})', value, source, where, tail, type=kind,
-                        bound=value.bound, grain=value.grain)
-        return self.nested(make)
-
-    def exists(self, scope):
-        def make():
-            source, columns, _ = self.sources(200)
-            where = self.where(Scope(columns, self.visible(scope)))
-            word = self.rng.choice(('EXISTS', 'NOT EXISTS'))
-            return Node(f'({word} (SELECT {self.rng.choice(("1", "*"))} FROM {{0}} {{1}}))',
-                        source, where, type='B', bound=1)
-        return self.nested(make)
-
-    def among(self, value, kind, scope):
-        """value IN (SELECT ...)."""
-        def make():
-            if self.rng.random() < 0.25:
-                node = self.select([kind], 200).node
-            else:
-                source, columns, _ = self.sources(200)
-                where = self.where(Scope(columns, self.visible(scope))) \
-                    if self.rng.random() < 0.7 else EMPTY
-                item = self.expressions.make(kind, 1, Scope(columns))
-                node = Node('SELECT {0} FROM {1} {2}', item, source, where, type='Q')
-            word = self.rng.choice(('IN', 'IN', 'NOT IN'))
-            return Node(f'({{0}} {word} ({{1}}))', value, node, type='B', bound=1)
-        return self.nested(make)
-
     # ----------------------------------------------------------- partition --
 
     def parts(self):
@@ -424,7 +388,7 @@ class Queries:
     def elsewhere(self, table):
         """Queries over all tables but one, whose rows change meanwhile."""
         others = [r for r in self.relations if r.is_table and r.name != table.name]
-        return Queries(self.rng, others, self.peer) if others else None
+        return Queries(self.rng, others, self.peer, self.share) if others else None
 
     def value_for(self, column, scope):
         """A value that a column can hold."""

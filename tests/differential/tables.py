@@ -103,11 +103,15 @@ def random_value(rng, name):
     return rng.choice((0, rng.randrange(-bound + 1, bound), rng.randrange(-3, 4)))
 
 
-def random_table(rng, name, allowed):
+COUNTS = (0, 1, 2, 3, 5, 8, 8, 12, 20, 63, 64, 65, 70)
+FEW_ROWS = 8  # where queries run in queries, a row of each at a time
+
+
+def random_table(rng, name, allowed, rows_max):
     others = [c for c in allowed if c != 'p']
     columns = ['p'] * (rng.random() < 0.7)
     columns += rng.sample(others, min(len(others), rng.randrange(1, 8)))
-    count = rng.choice((0, 1, 2, 3, 5, 8, 8, 12, 20, 63, 64, 65, 70))
+    count = rng.choice([count for count in COUNTS if count <= rows_max])
     null_share = {c: rng.choice((0, 0, 0.1, 0.3, 1 if rng.random() < 0.2 else 0.2))
                   for c in columns}
     rows = []
@@ -136,5 +140,5 @@ def without_twins(columns, rows, unique):
     return kept
 
 
-def random_tables(rng, allowed=tuple(COLUMNS)):
-    return [random_table(rng, f't{i}', allowed) for i in range(rng.randrange(1, 6))]
+def random_tables(rng, allowed=tuple(COLUMNS), rows_max=COUNTS[-1]):
+    return [random_table(rng, f't{i}', allowed, rows_max) for i in range(rng.randrange(1, 6))]
