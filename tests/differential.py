@@ -15,6 +15,7 @@ import argparse
 import collections
 import multiprocessing
 import random
+import shlex
 import sys
 import time
 
@@ -29,6 +30,7 @@ from differential.tables import COLUMNS, COUNTS, FEW_ROWS, column_node, random_t
 ONE = Node('SELECT {0}', listed([Node('{0} AS c0', Node('1', type='I'))]), type='Q')
 SHARES = (('peer', 0.72), ('change', 0.80), ('tlp', 0.87), ('totals', 0.93), ('norec', 1.0))
 KEPT_MAX = 70  # rows of a table after changes
+PROGRESS_SECONDS = 60
 
 
 def arguments():
@@ -193,10 +195,21 @@ def back(kind, value):
 
 # -------------------------------------------------------------- processes --
 
+def again(options, name):
+    """The command that finds a difference once more."""
+    words = ['differential.py', '--seed', options.seed, '--from', name.split('.')[0],
+             '--queries', options.set, '--set', options.set, '--jobs', 1]
+    for option in ('peer', 'device', 'other', 'joins', 'subqueries', 'columns', 'only'):
+        if getattr(options, option):
+            words += ['--' + option, getattr(options, option)]
+    return ' '.join(map(str, (*words, shlex.quote(options.binary))))
+
+
 def report(options, name, case, kind, text):
     """A difference as SQL that a person can run."""
     settings = ' '.join(f'{variable}={value}' for variable, value in case.settings)
-    lines = [f'-- {options.seed} {name} {case.check} {kind} {settings}'.rstrip()]
+    lines = [f'-- {options.seed} {name} {case.check} {kind} {settings}'.rstrip(),
+             '-- ' + again(options, name)]
     for table in case.tables:
         lines += [s + ';' for s in table.statements('')]
     lines += [f'CREATE VIEW {n} AS {node.sql("")};' for n, node in case.views]
@@ -207,12 +220,30 @@ def report(options, name, case, kind, text):
     return '\n'.join(lines)
 
 
+class Progress:
+    """Says now and then on stderr how far a process is."""
+
+    def __init__(self, options, sets):
+        self.options, self.sets, self.told = options, sets, time.monotonic()
+
+    def tell(self, done, counts):
+        if time.monotonic() - self.told < PROGRESS_SECONDS:
+            return
+        self.told = time.monotonic()
+        print(f'seed {self.options.seed}: {done * self.options.set} of '
+              f'{self.sets * self.options.set} queries, {counts["different"]} differences',
+              file=sys.stderr, flush=True)
+
+
 def work(options, numbers):
-    """Runs every set of a list; returns the counts and the reports."""
+    """Runs every set of a list; returns the counts and how many differences of
+    each kind there are."""
     other = Vdbq(options, options.other) if options.other else None
     vdbq, peer = Vdbq(options, options.device, other), peer_made(options)
-    counts, kinds, reports = collections.Counter(), collections.Counter(), []
-    for number in numbers:
+    counts, kinds = collections.Counter(), collections.Counter()
+    progress = Progress(options, len(numbers))
+    for done, number in enumerate(numbers):
+        progress.tell(done, counts)
         run = Run(options, number, vdbq, peer)
         run.run()
         counts += run.counts
@@ -221,9 +252,8 @@ def work(options, numbers):
             if kinds[kind] > (3 if kind.startswith('wrong') else 1):
                 continue
             small = Reducer(vdbq, peer, kind, options.reduce).reduce(case)
-            again = difference_text(small, vdbq, peer) or text
-            reports.append(report(options, name, small, kind, again))
-            print(reports[-1] + '\n', flush=True)
+            last = difference_text(small, vdbq, peer) or text
+            print(report(options, name, small, kind, last) + '\n', flush=True)
         if len(kinds) >= options.differences:
             break
     vdbq.close()
