@@ -149,6 +149,43 @@ def case_sql_is_no_database(folder):
            'new.db is the database that is open')
 
 
+# Values that a command does not take, on the host device, and what it tells of itself before.
+REFUSED = {
+    '.build': ('sideways', '', 'specialised'), '.connection': ('-1', 'x', '99'),
+    '.cores': ('-1', 'x', '', '99999', '7'), '.csv': ('--delimiter', 'x', '--quote'),
+    '.device': ('no such device', '99:0'), '.devicememory': ('x', '-1', ''),
+    '.encoding': ('zip', ''), '.execution': ('sideways', ''), '.headers': ('x', ''),
+    '.map': ('x', ''), '.maxrows': ('-1', 'x', '', '99999999999999999999'),
+    '.maxwidth': ('-1', 'x', ''), '.memory': ('x', '', '99999999999999999999'),
+    '.mode': ('jsn', ''), '.output': ('/none/x', '.'), '.profiling': ('x', ''),
+    '.skip': ('x', ''), '.timeout': ('-1', 'x', '', '99999999999'), '.timer': ('x', ''),
+}
+TELLS_NOTHING = ('.output',)
+NO_SETTING = ('.devices', '.exit', '.help', '.import', '.nullvalue', '.parameter', '.print',
+              '.quit', '.read', '.schema', '.tables')
+
+
+def case_refused_settings_change_nothing(folder):
+    commands = re.findall(r'^(\.\w+)', run(folder, '-c', '.help').out, re.M)
+    assert sorted(commands) == sorted([*REFUSED, *NO_SETTING]), commands
+    for command, values in REFUSED.items():
+        ask = '' if command in TELLS_NOTHING else command + '\n'
+        for value in values:
+            result = run(folder, '--batch', 'all.vdb',
+                         text=f"{ask}{command} '{value}'\n{ask}select 1 as x;\n")
+            asked = result.out.split('x\n1\n')[0]
+            half = len(asked) // 2
+            assert asked[:half] == asked[half:], (command, value, result)
+            assert result.out == asked + 'x\n1\n', (command, value, result)
+            assert result.code != 0 and result.err.startswith('error: '), (command, value, result)
+
+
+def case_refused_device_where_none_was_named(folder):
+    result = run(folder, '--batch', VDBQ_DEVICE='', text='.device 99:0\n.device\nselect 1 as x;\n')
+    expect(result, 4, '\nx\n1\n', "device '99:0'")
+    expect(run(folder, VDBQ_DEVICE='', VDBQ_CORES='2', text='select 1 as x;'), 0, 'x\n1\n')
+
+
 def case_commands_in_order(folder):
     write(folder, 'more.sql', 'insert into t values (5);\nselect id from t')
     result = run(folder, '--no-header', '-c', 'create table t (id integer)',

@@ -353,6 +353,32 @@ static void test_cancel(void **state)
     vdbq_close(db);
 }
 
+/* An option takes a value, or keeps the one it has. */
+static void test_options_refuse(void **state)
+{
+    static const char *const refused[][2] = {
+        { "mode", "sideways" },       { "build", "x" },
+        { "memory", "-1" },           { "device_memory", "much" },
+        { "cores", "-1" },            { "cores", "70000" },
+        { "encoding", "zip" },        { "skip", "perhaps" },
+        { "steps", "x" },             { "tablet_rows", "2000000" },
+        { "map", "" },                { "profiling", "1" },
+        { "timeout", "-1" },          { "timeout", "4294967296" },
+    };
+    char before[64];
+    (void)state;
+    vdbq *db = open_memory();
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        const char *name = refused[i][0];
+        snprintf(before, sizeof before, "%s", vdbq_get(db, name));
+        assert_int_equal(vdbq_set(db, name, refused[i][1]), VDBQ_RANGE);
+        assert_string_equal(vdbq_get(db, name), before);
+        run(db, "select 1");
+    }
+    assert_int_equal(vdbq_set(db, "no such option", "1"), VDBQ_UNKNOWN);
+    vdbq_close(db);
+}
+
 /* Cancels while the file is being read, which the next statement waits for. */
 static enum vdbq_status cancel_reading(void *context, vdbq *files,
                                        const char *name)
@@ -665,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_cancel_between),
+        cmocka_unit_test(test_options_refuse),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_parameter_values),
         cmocka_unit_test(test_files),

@@ -35,7 +35,6 @@ struct command {
 
 static bool run_connection(struct shell *shell, const struct call *call);
 static bool run_csv(struct shell *shell, const struct call *call);
-static bool run_device(struct shell *shell, const struct call *call);
 static bool run_devices(struct shell *shell, const struct call *call);
 static bool run_headers(struct shell *shell, const struct call *call);
 static bool run_help(struct shell *shell, const struct call *call);
@@ -66,7 +65,7 @@ static const struct command commands[] = {
       "C,\n--quote C, --header, --no-header; auto looks at each",
       run_csv, 0, ARGUMENTS_MAX, NULL },
     { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
-      run_device, 0, 1, "device" },
+      run_option, 0, 1, "device" },
     { ".devicememory", "[SIZE]", "device memory for tablets that stay there; "
       "0: its default", run_option, 0, 1, "device_memory" },
     { ".devices", "", "lists the devices of this machine",
@@ -235,30 +234,44 @@ static bool write_line(struct shell *shell, const char *text)
     return true;
 }
 
-/* Sets an option of the database, or tells its value. */
+/* Whether it hangs on the device that is asked for if an option can be had. */
+static bool needs_device(const struct shell *shell, const char *option)
+{
+    static const char *const names[] = { "device", "cores", "mode", "build",
+                                         "map" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(option, names[i]) == 0)
+            return *vdbq_get(shell->db, "device") != 0;
+    return false;
+}
+
+/* Sets an option, and opens the device, so that one that is not there, or
+ * cannot do what is asked for, is told of here. */
+static enum vdbq_status try_option(struct shell *shell, const char *option,
+                                   const char *value)
+{
+    enum vdbq_status status = vdbq_set(shell->db, option, value);
+    if (status == VDBQ_OK && needs_device(shell, option))
+        status = vdbq_device_open(shell->db);
+    return status;
+}
+
+/* Sets an option of the database, or tells its value; where it cannot be set
+ * the one before stays. */
 static bool run_option(struct shell *shell, const struct call *call)
 {
     const char *option = call->command->option;
-    if (!call->count) {
-        const char *value = vdbq_get(shell->db, option);
-        return write_line(shell, value ? value : "");
-    }
-    if (vdbq_set(shell->db, option, call->argument[0]) != VDBQ_OK)
-        return shell_fail_db(shell, call->place);
-    return true;
-}
-
-/* The device is opened at once, so that a wrong name is told here; then the
- * one before stays. */
-static bool run_device(struct shell *shell, const struct call *call)
-{
-    const char *value = vdbq_get(shell->db, "device");
-    char *before = strdup(value ? value : "");
-    bool good = run_option(shell, call);
-    if (good && call->count && vdbq_device_open(shell->db) != VDBQ_OK) {
-        good = shell_fail_db(shell, call->place);
-        if (before && *before)
-            vdbq_set(shell->db, "device", before);
+    const char *value = vdbq_get(shell->db, option);
+    if (!call->count)
+        return write_line(shell, value);
+    char *before = strdup(value);
+    if (!before)
+        return shell_fail(shell, call->place, VDBQ_NO_MEMORY, "",
+                          "out of memory");
+    bool good = try_option(shell, option, call->argument[0]) == VDBQ_OK;
+    if (!good) {
+        shell_fail_db(shell, call->place);
+        vdbq_set(shell->db, option, before);
     }
     free(before);
     return good;
@@ -385,7 +398,8 @@ static bool run_most(struct shell *shell, const struct call *call,
     char *end;
     errno = 0;
     unsigned long long number = strtoull(call->argument[0], &end, 10);
-    if (*end || errno || *call->argument[0] == '-')
+    if (*end || errno || end == call->argument[0]
+        || *call->argument[0] == '-')
         return shell_fail(shell, call->place, VDBQ_RANGE, "",
                           "%s is not a number of %s", call->argument[0],
                           what);
@@ -428,8 +442,12 @@ static bool run_mode(struct shell *shell, const struct call *call)
 
 static bool run_nullvalue(struct shell *shell, const struct call *call)
 {
+    char *text = call->count ? strdup(call->argument[0]) : NULL;
+    if (call->count && !text)
+        return shell_fail(shell, call->place, VDBQ_NO_MEMORY, "",
+                          "out of memory");
     free(shell->null_text);
-    shell->null_text = call->count ? strdup(call->argument[0]) : NULL;
+    shell->null_text = text;
     shell->style.null_text = shell->null_text;
     return true;
 }

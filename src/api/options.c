@@ -316,12 +316,13 @@ static void station_close(struct station *station)
     memory_release(station);
 }
 
-static struct station *station_find(const vdbq *db, const char *choice)
+static struct station *station_find(const vdbq *db, const char *choice,
+                                    unsigned cores)
 {
     struct station *station = db->stations;
     while (station != NULL &&
            (strcmp(station->choice, choice) != 0 ||
-            station->cores != cores_wanted(db) ||
+            station->cores != cores ||
             station->maps != maps_wanted(db) ||
             station->memory_bytes != memory_wanted(db, OPTION_MEMORY) ||
             station->device_bytes != memory_wanted(db, OPTION_DEVICE_MEMORY)))
@@ -329,18 +330,18 @@ static struct station *station_find(const vdbq *db, const char *choice)
     return station;
 }
 
-/* The station of that device, made if there is none. */
+/* The station of so many cores of that device, made if there is none. */
 static enum vdbq_status station_at(vdbq *db, const char *choice,
-                                   struct station **station)
+                                   unsigned cores, struct station **station)
 {
-    *station = station_find(db, choice);
+    *station = station_find(db, choice, cores);
     if (*station != NULL)
         return VDBQ_OK;
     struct station *made = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return error_no_memory(&db->error);
     strcpy(made->choice, choice);
-    made->cores = cores_wanted(db);
+    made->cores = cores;
     made->maps = maps_wanted(db);
     made->memory_bytes = memory_wanted(db, OPTION_MEMORY);
     made->device_bytes = memory_wanted(db, OPTION_DEVICE_MEMORY);
@@ -365,13 +366,22 @@ static uint64_t host_rows_max(vdbq *db)
     return db->host_rows_max;
 }
 
+static bool is_special(const vdbq *db)
+{
+    return name_equal(db->options[OPTION_BUILD], "specialised");
+}
+
+/* Where no device was asked for it is one that can do what was: the host is
+ * one core, and has no specialised machine. */
 enum vdbq_status station_choose(vdbq *db, uint64_t rows,
                                 struct station **station)
 {
     const char *asked = db->options[OPTION_DEVICE];
-    if (asked[0] == '\0')
-        asked = rows <= host_rows_max(db) ? "host" : "cpu";
-    return station_at(db, asked, station);
+    if (asked[0] != '\0')
+        return station_at(db, asked, cores_wanted(db), station);
+    if (rows <= host_rows_max(db) && !is_special(db))
+        return station_at(db, "host", 0, station);
+    return station_at(db, "cpu", cores_wanted(db), station);
 }
 
 void stations_close(vdbq *db)
@@ -484,8 +494,11 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
                               uint64_t rows, struct stream_place *place)
 {
     struct station *station;
-    bool special = name_equal(db->options[OPTION_BUILD], "specialised");
+    enum device_build build = is_special(db) ? BUILD_SPECIALISED
+                                             : BUILD_INTERPRETED;
     enum vdbq_status status = station_choose(db, rows, &station);
+    if (status == VDBQ_OK)
+        status = device_check_build(station->device, build, &db->error);
     if (status != VDBQ_OK)
         return status;
     *place = (struct stream_place){
@@ -494,7 +507,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .resident = station->resident,
         .words = station->words,
         .mode = choose_mode(db, station, table),
-        .build = special ? BUILD_SPECIALISED : BUILD_INTERPRETED,
+        .build = build,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
         .skips = name_equal(db->options[OPTION_SKIP], "on"),
         .takes = takes_rows(db, station->device),
@@ -504,9 +517,9 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
 
 enum vdbq_status vdbq_device_open(vdbq *db)
 {
-    struct station *station;
+    struct stream_place place;
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
-        status = station_choose(db, UINT64_MAX, &station);
+        status = place_choose(db, NULL, UINT64_MAX, &place);
     return session_report(db, status, NULL, 0);
 }

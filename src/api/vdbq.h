@@ -491,7 +491,8 @@ VDBQ_API const char *vdbq_index_sql(vdbq *db, unsigned index);
 VDBQ_API char *vdbq_devices(unsigned *devices);
 
 /* Opens the device that the options name now instead of at the next query.
- * Fails with DEVICE: none or several match; the hint lists what there is. */
+ * Fails with DEVICE: none or several match, of which the hint lists what there
+ * is, or it cannot do what the other options ask for. */
 VDBQ_API enum vdbq_status vdbq_device_open(vdbq *db);
 
 /* Runs every opcode on the chosen device, interpreted and specialised, in

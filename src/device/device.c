@@ -95,6 +95,18 @@ const struct device_facts *device_facts(const struct device *device)
     return &device->facts;
 }
 
+enum vdbq_status device_check_build(const struct device *device,
+                                    enum device_build build,
+                                    struct error *error)
+{
+    if (build == BUILD_INTERPRETED || !device->facts.is_host)
+        return VDBQ_OK;
+    error_set(error, VDBQ_DEVICE,
+              "the host has no specialised build of the machine");
+    return error_hint(error, "choose build interpreted or auto, or another "
+                      "device");
+}
+
 /* -------------------------------------------------------------- times -- */
 
 enum vdbq_status device_times_hold(struct device *device, struct error *error)

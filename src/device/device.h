@@ -131,6 +131,11 @@ enum vdbq_status device_read(struct device_memory *memory, uint64_t offset,
 
 enum device_build { BUILD_INTERPRETED, BUILD_SPECIALISED };
 
+/* Fails with DEVICE where the device has no such build of the machine. */
+enum vdbq_status device_check_build(const struct device *device,
+                                    enum device_build build,
+                                    struct error *error);
+
 /* The machine, built for a device: any program of up to so many registers
  * (interpreted), or one program (specialised). */
 struct device_machine;

@@ -155,13 +155,11 @@ host_machine_build(struct device *device,
                    struct device_machine **machine, struct error *error)
 {
     struct host_built *built = &((struct host *)device)->built;
+    enum vdbq_status status =
+        device_check_build(device, params->build, error);
     (void)behind;
-    if (params->build != BUILD_INTERPRETED) {
-        error_set(error, VDBQ_DEVICE,
-                  "the host has no specialised build of the machine");
-        return error_hint(error, "choose build interpreted or auto, or "
-                                 "another device");
-    }
+    if (status != VDBQ_OK)
+        return status;
     built->machine = host_machine_create();
     *machine = &built->head;
     return built->machine != NULL ? VDBQ_OK : error_no_memory(error);
