@@ -241,6 +241,54 @@ static void test_csv(void **unused)
     unlink(path);
 }
 
+struct cutting {
+    const char *path;
+    off_t size;       /* that is left of the file            */
+    uint64_t at;      /* how much of it has been read by then */
+};
+
+/* Cuts the file while it is being read. */
+static bool cut(void *context, uint64_t done, uint64_t all)
+{
+    const struct cutting *cutting = context;
+    (void)all;
+    if (done >= cutting->at)
+        assert_int_equal(truncate(cutting->path, cutting->size), 0);
+    return true;
+}
+
+/* A file that is cut while it is read is an error, at whatever moment. */
+static void test_cut(void **unused)
+{
+    enum { LINES = 700000, LINE = 13, BYTES = LINES * LINE };
+    (void)unused;
+    char path[] = "/tmp/vdbq-doors-XXXXXX", *text = malloc(BYTES + 1);
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && text);
+    close(fd);
+    for (int i = 0; i < LINES; i++)
+        sprintf(text + (size_t)i * LINE, "%06d,abc,1\n", i);
+    vdbq *db = open_table();
+    for (unsigned i = 0; i < 8; i++) {
+        struct import_report report;
+        const off_t sizes[] = { 0, 5000, BYTES - 1 };
+        struct cutting cutting = { path, sizes[i % 3],
+                                   (uint64_t)i * BYTES / 10 };
+        write_file(path, text);
+        struct import_params params = { .db = db, .file = path, .table = "v",
+                                        .header = -1, .threads = 1 + i % 4,
+                                        .progress = cut,
+                                        .context = &cutting };
+        assert_int_equal(import_csv(&params, &report), VDBQ_IO);
+        assert_non_null(strstr(report.message, "cut the file"));
+        assert_int_equal(vdbq_execute(db, "select * from v"), VDBQ_UNKNOWN);
+        check_table(db);
+    }
+    vdbq_close(db);
+    unlink(path);
+    free(text);
+}
+
 int main(void)
 {
     const char *seed = getenv("VDBQ_TEST_SEED");
@@ -252,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_sql),
         cmocka_unit_test(test_programs),
         cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,13 +90,15 @@ size_t csv_undouble(const struct csv_field *field, char *room)
 {
     const char *at = field->bytes, *end = at + field->length, *quote;
     char *to = room;
-    while ((quote = memchr(at, field->quote, (size_t)(end - at)))) {
+    while (at < end
+           && (quote = memchr(at, field->quote, (size_t)(end - at)))) {
         memcpy(to, at, (size_t)(quote + 1 - at));
         to += quote + 1 - at;
         at = quote + 2;
     }
-    memcpy(to, at, (size_t)(end - at));
-    return (size_t)(to - room) + (size_t)(end - at);
+    size_t rest = at < end ? (size_t)(end - at) : 0;
+    memcpy(to, at, rest);
+    return (size_t)(to - room) + rest;
 }
 
 void csv_copy(const struct csv_field *field, char *room, size_t size)

@@ -75,6 +75,7 @@ static enum vdbq_status run(struct import *import)
 {
     enum vdbq_status status = import_file_open(import);
     if (status == VDBQ_OK) {
+        import_guard(import);
         find_dialect(import);
         status = import_head(import);
         import->report->header = import->header;
@@ -87,7 +88,8 @@ static enum vdbq_status run(struct import *import)
         status = import_table(import);
     if (status == VDBQ_OK && import->chunks)
         status = import_rows(import);
-    return status;
+    return import_is_cut(import) && status != VDBQ_OK ? import_fail_cut(import)
+                                                      : status;
 }
 
 static void drop(struct import *import)
@@ -135,6 +137,7 @@ enum vdbq_status import_csv(const struct import_params *params,
         free(import.column[i].name);
     free(import.column);
     free(import.chunk);
+    import_unguard(&import);
     import_file_close(&import);
     return report->status;
 }

@@ -20,6 +20,13 @@ enum vdbq_status import_fail(struct import *import, enum vdbq_status status,
     return status;
 }
 
+enum vdbq_status import_fail_cut(struct import *import)
+{
+    import->report->line = import->report->column = 0;
+    return import_fail(import, VDBQ_IO, "read it again once it is complete",
+                       "another program cut the file while it was read");
+}
+
 enum vdbq_status import_fail_db(struct import *import)
 {
     const struct vdbq_error *error = vdbq_error(import->params->db);

@@ -126,7 +126,7 @@ static enum vdbq_status check_kind(struct import *import)
     return VDBQ_OK;
 }
 
-/* Maps an open file, and leaves the closing of it to the caller. */
+/* Maps an open file, which is the caller's still where that fails. */
 static enum vdbq_status map(struct import *import, int fd)
 {
     struct stat status;
@@ -144,6 +144,7 @@ static enum vdbq_status map(struct import *import, int fd)
         return fail_file(import, "map");
     posix_madvise(text, (size_t)status.st_size, POSIX_MADV_SEQUENTIAL);
     import->text = text;
+    import->fd = fd;
     import->end = import->text + status.st_size;
     return VDBQ_OK;
 }
@@ -170,12 +171,16 @@ enum vdbq_status import_file_open(struct import *import)
     if (fd < 0)
         return fail_file(import, "read");
     enum vdbq_status status = map(import, fd);
+    if (status == VDBQ_OK)
+        return check_kind(import);
     close(fd);
-    return status == VDBQ_OK ? check_kind(import) : status;
+    return status;
 }
 
 void import_file_close(struct import *import)
 {
-    if (import->text)
-        munmap((void *)import->text, (size_t)(import->end - import->text));
+    if (!import->text)
+        return;
+    munmap((void *)import->text, (size_t)(import->end - import->text));
+    close(import->fd);
 }

@@ -87,6 +87,7 @@ static bool are_names(const struct import *import, struct csv_reader reader,
 {
     bool texts = true, differ = false, quoted = true, values_quoted = true;
     look(import, &reader, first, &quoted);
+    reader.single = import->columns == 1;
     for (unsigned i = 0; i < BELOW_MAX; i++)
         if (!look(import, &reader, below, &values_quoted))
             break;

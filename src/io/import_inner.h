@@ -30,6 +30,8 @@ struct import {
     const struct import_params *params;
     struct import_report *report;
     const char *text, *end;      /* the file                               */
+    int fd;                      /* of it, while text is there             */
+    bool guarded;                /* import_guard() holds for it            */
     const char *body;            /* after the byte order mark and header   */
     struct csv_dialect dialect;
     bool header;                 /* the file has one                       */
@@ -75,6 +77,13 @@ enum vdbq_status import_fail_at(struct import *import,
  * its name or its first bytes, is refused. */
 enum vdbq_status import_file_open(struct import *import);
 void import_file_close(struct import *import);
+
+/* import_guard.c: from now on the file may be cut by another program, which is
+ * an error and no more; whether it was. */
+void import_guard(struct import *import);
+void import_unguard(struct import *import);
+bool import_is_cut(const struct import *import);
+enum vdbq_status import_fail_cut(struct import *import);
 
 /* import_head.c: names and the number of columns, from the first record. */
 enum vdbq_status import_head(struct import *import);

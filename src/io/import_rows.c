@@ -346,6 +346,8 @@ static void run(struct append *append, unsigned threads)
     import_work(&(struct import_work){
         .threads = threads, .slots = threads + 1, .chunks = import->chunks,
         .look = look, .take = take, .context = append });
+    if (append->status == VDBQ_OK && import_is_cut(import))
+        append->status = import_fail_cut(import);
     if (append->status == VDBQ_OK
         && vdbq_append_commit(append->append) != VDBQ_OK)
         append->status = import_fail_db(import);
