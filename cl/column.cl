@@ -201,7 +201,7 @@ static void load_null(struct machine *m, i32 k, i32 a, i32 d,
                       GLOBAL const struct feed *feed)
 {
     u64 nulls = feed->nulls;
-    GLOBAL const u8 *flags = m->data + nulls;
+    GLOBAL const u8 *flags = m->data + (nulls == FEED_ALL_NULL ? 0 : nulls);
     i32 bytes = encoding_of(feed, d) == ENCODING_PLAIN && feed->bits == 8;
     if (nulls == 0 || nulls == FEED_ALL_NULL) {
         EACH A(I32) = nulls != 0;

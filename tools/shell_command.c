@@ -570,7 +570,5 @@ static bool run_tables(struct shell *shell, const struct call *call)
     (void)call;
     for (unsigned i = 0; (name = shell_table_name(shell, i)); i++)
         write_line(shell, name);
-    for (unsigned i = 0; i < vdbq_views(shell->db); i++)
-        write_line(shell, vdbq_view_name(shell->db, i));
     return true;
 }

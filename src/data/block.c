@@ -41,9 +41,17 @@ void block_destroy(struct block *block)
     *block = (struct block){ 0 };
 }
 
+/* Fuzz targets damage what checksums are of: one value is then right for all
+ * bytes. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define CHECKED(sum) ((void)(sum), (uint64_t)0)
+#else
+#define CHECKED(sum) (sum)
+#endif
+
 uint64_t block_checksum(const void *bytes, size_t size)
 {
-    return XXH3_64bits(bytes, size);
+    return CHECKED(XXH3_64bits(bytes, size));
 }
 
 _Static_assert(sizeof(XXH3_state_t) <= sizeof(struct checksum),
@@ -68,6 +76,6 @@ void checksum_add(struct checksum *checksum, const void *bytes, size_t size)
 
 uint64_t checksum_end(const struct checksum *checksum)
 {
-    return XXH3_64bits_digest(
-        (const XXH3_state_t *)(const void *)checksum->state);
+    return CHECKED(XXH3_64bits_digest(
+        (const XXH3_state_t *)(const void *)checksum->state));
 }

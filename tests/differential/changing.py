@@ -134,7 +134,7 @@ class Values:
         if share < 0.65:
             return f'{self.fresh()}{self.rng.choice(self.words)}'
         if share < 0.72:
-            return self.rng.choice(('x', 'ab', 'ü', '😀')) * self.rng.randrange(20, 400)
+            return self.rng.choice(('x', 'bc', 'ü', '😀')) * self.rng.randrange(20, 400)
         return self.rng.choice(SPECIAL) if share < 0.9 else random_value(self.rng, 't')
 
     def value(self, name, shape):

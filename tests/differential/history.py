@@ -24,6 +24,7 @@ BATCH = 100      # statements that a shell gets at once
 PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     ('constraint', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow'),
+    ('size', 'too big|would be longer than'),
     ('busy', 'is locked|been writing to it'),
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),
     ('exists', 'already exists|there is an? .* already'),
@@ -143,6 +144,12 @@ class Shell:
         self.add(connection, sql)
         return rows_or_raise(self.answers()[0])
 
+    def command(self, line):
+        """What a command of the shell prints."""
+        self.add('0', '')
+        self.lines[-1] = line.encode() + b'\n.print ' + self.tokens[-1]
+        return self.answers()[0]
+
     def quit(self):
         self.process.stdin.close()
         try:
@@ -234,11 +241,6 @@ class Peers:
     def close(self):
         for connection in self.connections.values():
             connection.close()
-
-
-def tables_of(run, party):
-    return [row[0] for row in run(party, "SELECT name FROM sqlite_master WHERE type = 'table' "
-                                  'ORDER BY name')]
 
 
 # ----------------------------------------------------------------- history --
@@ -369,23 +371,31 @@ class History:
         return self.dump(step.party), True
 
     def dump(self, party):
-        """{table: rows} as a party of sqlite3's sees them."""
+        """{name: (columns, rows)} of all tables and views as a party of sqlite3's sees them;
+        of a view nothing but its name."""
         connection = self.peers.of(party)
-        tables = {}
-        for name in tables_of(self.peers.run, party):
-            asked = connection.execute(f'SELECT * FROM {name}')
-            letters = [COLUMNS[column[0]][0] for column in asked.description]
-            tables[name] = from_sqlite(asked.fetchall(), letters)
-        return tables
+        found = {}
+        for kind, name in self.peers.run(party, 'SELECT type, name FROM sqlite_master'):
+            if kind == 'view':
+                found[name] = None
+            if kind == 'table':
+                asked = connection.execute(f'SELECT * FROM {name}')
+                columns = [column[0] for column in asked.description]
+                letters = [COLUMNS[c][0] for c in columns]
+                found[name] = columns, from_sqlite(asked.fetchall(), letters)
+        return found
 
     def shows(self, process, tables):
-        """Whether a new shell finds these tables."""
-        for name, rows in tables.items():
-            try:
-                if not same(self.shells[process].ask('0', f'SELECT * FROM {name}'), rows, False):
+        """Whether a new shell finds these tables and views, and no others."""
+        shell = self.shells[process]
+        if set(shell.command('.tables').decode().split()) != set(tables):
+            return False
+        for name, about in tables.items():
+            if about is not None:
+                columns = [row[0] for row in shell.ask('0', f'DESCRIBE {name}')]
+                rows = shell.ask('0', f'SELECT * FROM {name}')
+                if columns != about[0] or not same(rows, about[1], False):
                     return False
-            except Refused:
-                return False
         return True
 
 

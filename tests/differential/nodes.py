@@ -13,6 +13,9 @@ NULLS = {'I': 'CAST(NULL AS BIGINT)', 'D': 'CAST(NULL AS DOUBLE)', 'F': 'CAST(NU
          'T': 'CAST(NULL AS TEXT)'}
 
 
+CONSTANT = 'constant'
+
+
 class Node:
     """A piece of SQL. `bound` is the largest magnitude of a number, `grain`
     the binary digits behind its point (None: not exact)."""
@@ -23,7 +26,7 @@ class Node:
         self.template, self.parts, self.type = template, parts, type
         self.bound, self.grain, self.droppable = bound, grain, droppable
         self.separator = separator  # of a list: its parts may be taken away
-        self.column = column        # a plain column
+        self.column = column        # a plain column; CONSTANT: of a query that gives a constant
 
     def sql(self, dialect):
         """The text for that engine."""
@@ -42,7 +45,7 @@ class Node:
         return copy
 
     def uses_columns(self):
-        return self.column or any(part.uses_columns() for part in self.parts)
+        return self.column is True or any(part.uses_columns() for part in self.parts)
 
     def size(self):
         return 1 + sum(part.size() for part in self.parts)

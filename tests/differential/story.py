@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """One random history, made step by step while sqlite3 follows, so that each
 step fits what the database then is."""
-from .changing import ROWS_MANY, Changes, Schema, Values, column_node
+from .changing import ROWS_MANY, Changes, Schema, Values
 from .engines import Refused, some_settings
 from .history import Step
 from .nodes import Node
-from .queries import renamed
+from .subqueries import renamed
 
 CASTS = (('a0',), ('a0',), ('a0', 'a1'), ('a0', 'b0'), ('a0', 'a1', 'b0'))
 ROWS_OF_TABLETS = ('0', '1', '2', '3', '7', '16', '31', '63', '64', '65')

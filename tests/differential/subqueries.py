@@ -4,7 +4,7 @@ without NULLs; over columns of the queries around them, one level and more;
 with LIMIT, aggregates, GROUP BY and set operators. Each gives the same in
 every engine whatever order its rows come in."""
 from .expressions import Scope
-from .nodes import EMPTY, Node, listed, optional
+from .nodes import CONSTANT, EMPTY, Node, listed, optional
 
 FEW = 70      # rows of a FROM in a value
 MANY = 200    # ... in EXISTS and IN
@@ -12,7 +12,8 @@ MANY = 200    # ... in EXISTS and IN
 
 def renamed(column, text):
     """A column by another name."""
-    return Node(text, type=column.type, bound=column.bound, grain=column.grain, column=True)
+    return Node(text, type=column.type, bound=column.bound, grain=column.grain,
+                column=True if column.uses_columns() else CONSTANT)
 
 
 class Subqueries:
