@@ -714,6 +714,30 @@ select count(*) from 'a.csv';
            'a view cannot read a file')
 
 
+def case_a_file_that_changes(folder):
+    """Of the same name, size and time, in the same place: it is read anew."""
+    write(folder, 'a.csv', 'n\n1\n')
+    path = os.path.join(folder, 'a.csv')
+    first = os.stat(path)
+    shell = subprocess.Popen([VDBQ, '-quote', '--no-header'], cwd=folder, stdin=subprocess.PIPE,
+                             stdout=subprocess.PIPE, env=environment(folder, {}))
+    for n in range(1, 10):
+        with open(path, 'r+', encoding='utf-8') as file:
+            file.seek(2)
+            file.write(str(n))
+        os.utime(path, ns=(first.st_atime_ns, first.st_mtime_ns))
+        now = os.stat(path)
+        assert (now.st_ino, now.st_size, now.st_mtime_ns) == \
+            (first.st_ino, first.st_size, first.st_mtime_ns)
+        shell.stdin.write(b"select n from 'a.csv';\n")
+        shell.stdin.flush()
+        assert select.select([shell.stdout], [], [], 30)[0]
+        assert os.read(shell.stdout.fileno(), 100).decode().strip().strip("'") == str(n)
+    shell.stdin.close()
+    assert shell.wait(30) == 0
+    shell.stdout.close()
+
+
 def case_copy_to_a_file(folder):
     setup = "create table t (a integer, b text); insert into t values (1, 'x,y'), (2, null);"
     expect(run(folder, 'c.vdb', setup), 0, '')

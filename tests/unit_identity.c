@@ -158,6 +158,46 @@ static void queries_follow(void **state)
     vdbq_close(db);
 }
 
+/* All lines that a query gives. */
+static void print_lines(vdbq_query *query, char *lines, size_t size)
+{
+    size_t length = 0;
+
+    assert_int_equal(vdbq_query_run(query), VDBQ_OK);
+    lines[0] = '\0';
+    while (vdbq_query_row(query) == VDBQ_ROW)
+        length += (size_t)snprintf(lines + length, size - length, "%s\n",
+                                   vdbq_query_text(query, 0));
+    assert_true(length < size);
+}
+
+/* ... and the options that plans depend on. */
+static void queries_follow_options(void **state)
+{
+    static const char explain[] = "explain select sum(z) from a join b "
+                                  "on a.x = b.x and a.y + 1 > b.y";
+    static char much[1 << 16], little[1 << 16], again[1 << 16];
+    vdbq *db = open_it();
+    vdbq_query *query;
+
+    (void)state;
+    run(db, "create table a (x integer, y integer);"
+            "create table b (x integer, y integer, z bigint);"
+            "insert into a values (1, 2); insert into b values (1, 2, 3)");
+    for (int i = 0; i < 13; i++)
+        run(db, "insert into b select * from b");
+    assert_int_equal(vdbq_prepare(db, explain, -1, &query, NULL), VDBQ_OK);
+    print_lines(query, much, sizeof much);
+    assert_int_equal(vdbq_set(db, "memory", "64K"), VDBQ_OK);
+    print_lines(query, little, sizeof little);
+    assert_string_not_equal(little, much);
+    assert_int_equal(vdbq_set(db, "memory", "0"), VDBQ_OK);
+    print_lines(query, again, sizeof again);
+    assert_string_equal(again, much);
+    vdbq_query_close(query);
+    vdbq_close(db);
+}
+
 /* Those given, and those of old files. */
 static void none_is_given_twice(void **state)
 {
@@ -192,6 +232,7 @@ int main(void)
         TEST(a_connection_that_gave_up),
         TEST(a_process_that_gave_up),
         TEST(queries_follow),
+        TEST(queries_follow_options),
         cmocka_unit_test(none_is_given_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

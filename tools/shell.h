@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 enum shell_exit {
     EXIT_OK = 0,
@@ -35,8 +36,8 @@ struct shell_file {
     char *name;
     struct csv_dialect dialect;
     int header;
-    uintmax_t inode, device;
-    intmax_t size, seconds, nanoseconds;
+    struct stat facts; /* before it was read */
+    bool young;        /* these may stay the same although it changes */
 };
 
 /* A connection to the database that statements do not go to at present. */

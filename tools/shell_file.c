@@ -15,20 +15,58 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* -------------------------------------------------------------- reading -- */
 
+/* Times of files stand still for so long at most: for a tick of the kernel's
+ * clock, where they have parts of a second, else for two seconds. */
+#define STANDS_STILL_NS INT64_C(50000000)
+#define STANDS_STILL_WHOLE_NS INT64_C(2000000000)
+
+static int64_t nanoseconds(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Whether a file may change without its times changing. */
+static bool is_young(const struct stat *facts)
+{
+    struct timespec now;
+    bool whole = facts->st_mtim.tv_nsec == 0 && facts->st_ctim.tv_nsec == 0;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return nanoseconds(now) - nanoseconds(facts->st_ctim)
+         < (whole ? STANDS_STILL_WHOLE_NS : STANDS_STILL_NS);
+}
+
+/* What a file is now, a moment later where it was changed a moment ago. */
+static bool look(const char *name, struct stat *facts, bool *young)
+{
+    bool there = stat(name, facts) == 0;
+    *young = there && is_young(facts);
+    if (!*young || facts->st_ctim.tv_nsec == 0)
+        return there;
+    nanosleep(&(struct timespec){ .tv_nsec = STANDS_STILL_NS }, NULL);
+    there = stat(name, facts) == 0;
+    *young = there && is_young(facts);
+    return there;
+}
+
+/* Whether a file is what it was when it was read. A new content may have the
+ * size and, where somebody wants it, the time of the old one; the time of the
+ * change (ctime) nobody can set, it only has to be older than a tick. */
 static bool is_same(const struct shell *shell, const struct shell_file *file,
                     const struct stat *facts)
 {
+    const struct stat *then = &file->facts;
     return file->dialect.delimiter == shell->dialect.delimiter
         && file->dialect.quote == shell->dialect.quote
-        && file->header == shell->file_header
-        && file->inode == facts->st_ino && file->device == facts->st_dev
-        && file->size == facts->st_size
-        && file->seconds == facts->st_mtim.tv_sec
-        && file->nanoseconds == facts->st_mtim.tv_nsec;
+        && file->header == shell->file_header && !file->young
+        && then->st_ino == facts->st_ino && then->st_dev == facts->st_dev
+        && then->st_size == facts->st_size
+        && nanoseconds(then->st_mtim) == nanoseconds(facts->st_mtim)
+        && nanoseconds(then->st_ctim) == nanoseconds(facts->st_ctim);
 }
 
 static struct shell_file *find(struct shell *shell, const char *name)
@@ -109,7 +147,8 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
 
 /* Notes what the file was when it was read. */
 static enum vdbq_status note(struct shell *shell, vdbq *files,
-                             const char *name, const struct stat *facts)
+                             const char *name, const struct stat *facts,
+                             bool young)
 {
     struct shell_file *more = realloc(
         shell->file, (shell->files + (size_t)1) * sizeof *more);
@@ -121,9 +160,7 @@ static enum vdbq_status note(struct shell *shell, vdbq *files,
     }
     more[shell->files++] = (struct shell_file){
         .name = copy, .dialect = shell->dialect,
-        .header = shell->file_header, .inode = facts->st_ino, .device = facts->st_dev,
-        .size = facts->st_size, .seconds = facts->st_mtim.tv_sec,
-        .nanoseconds = facts->st_mtim.tv_nsec };
+        .header = shell->file_header, .facts = *facts, .young = young };
     return VDBQ_OK;
 }
 
@@ -132,7 +169,8 @@ enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name)
     struct shell *shell = context;
     struct stat facts;
     char message[400];
-    if (stat(name, &facts) != 0) {
+    bool young;
+    if (!look(name, &facts, &young)) {
         snprintf(message, sizeof message, "cannot open %.300s: %s", name,
                  strerror(errno));
         return vdbq_fail(files, VDBQ_IO, message, NULL);
@@ -143,7 +181,8 @@ enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name)
     enum vdbq_status status = drop_table(shell, files, name);
     if (status == VDBQ_OK)
         status = import(shell, files, name);
-    return status == VDBQ_OK ? note(shell, files, name, &facts) : status;
+    return status == VDBQ_OK ? note(shell, files, name, &facts, young)
+                             : status;
 }
 
 /* -------------------------------------------------------------- writing -- */

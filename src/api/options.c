@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/session.h"
+#include "api/query.h"
 
 /* Rows below which a query runs on the host, where no device was asked for
  * and none was tuned: opening a device costs more than the host's whole run. */
@@ -207,6 +207,8 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
     else
         status = set(db, (enum option)number, value);
     options_apply(db);
+    for (vdbq_query *query = db->queries; query != NULL; query = query->next)
+        query->replan = true; /* plans keep to limits that options set */
     return session_report(db, status, NULL, 0);
 }
 
