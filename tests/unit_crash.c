@@ -545,6 +545,8 @@ static struct database *after_fault(struct database *database,
     database_close(database);
     database = open_disk(work);
     assert_non_null(database);
+    if (sure)
+        assert_string_equal(database_warning(database), "");
     if (assert_state(database, work, (int)n) == n)
         assert_int_equal(do_step(database, work, n), VDBQ_OK);
     return database;

@@ -291,6 +291,71 @@ static void copies_may_differ(void **state)
         }
 }
 
+/* --------------------------------------------------------- older state -- */
+
+/* Reads with VDBQ_OPEN_OLDER what is left of a disk: the older state, or what
+ * was committed on top of it. */
+static void expect_older_or(const char *after)
+{
+    struct database *database = open_well(VDBQ_OPEN_OLDER);
+    char *found = content(database);
+
+    if (strcmp(found, upgraded.older_content) != 0)
+        assert_string_equal(found, after);
+    memory_release(found);
+    database_close(database);
+}
+
+/* Commits on top of the older state until the disk dies; false: it does not. */
+static bool commit_until(unsigned cut_at, const char *after)
+{
+    struct database *database;
+    struct image {
+        uint8_t *bytes;
+        size_t size;
+    } durable;
+
+    put(&upgraded);
+    disk.bytes[head_of(&upgraded, upgraded.newest)->catalogue] ^= 1;
+    disk.durable[head_of(&upgraded, upgraded.newest)->catalogue] ^= 1;
+    database = open_well(VDBQ_OPEN_OLDER);
+    disk.cut_at = cut_at;
+    commit(database, 70);
+    database_close(database);
+    if (!disk.dead)
+        return false;
+    disk.dead = false;
+    disk.cut_at = 0;
+    expect_older_or(after); /* killed */
+    durable.size = disk.durable_size;
+    durable.bytes = malloc(durable.size);
+    memcpy(durable.bytes, disk.durable, durable.size);
+    disk_start(durable.bytes, durable.size);
+    expect_older_or(after); /* nothing of the rest arrived */
+    free(durable.bytes);
+    return true;
+}
+
+static void changes_of_the_older_state_may_be_cut(void **state)
+{
+    struct database *database;
+    char *after;
+    unsigned cut = 1;
+
+    (void)state;
+    put(&upgraded);
+    disk.bytes[head_of(&upgraded, upgraded.newest)->catalogue] ^= 1;
+    database = open_well(VDBQ_OPEN_OLDER);
+    assert_int_equal(commit(database, 70), VDBQ_OK);
+    after = content(database);
+    database_close(database);
+    expect(after, false);
+    while (commit_until(cut, after))
+        cut++;
+    assert_true(cut > 8);
+    memory_release(after);
+}
+
 /* ------------------------------------------------------------ features -- */
 
 /* Gives all heads features, and versions that know them. */
@@ -480,6 +545,7 @@ int main(void)
         cmocka_unit_test(the_rest_of_a_page_means_nothing),
         cmocka_unit_test(any_heads_may_be_damaged),
         cmocka_unit_test(copies_may_differ),
+        cmocka_unit_test(changes_of_the_older_state_may_be_cut),
         cmocka_unit_test(features_may_be_ignored),
         cmocka_unit_test(features_must_be_known_to_read),
         cmocka_unit_test(features_must_be_known_to_write),
