@@ -286,22 +286,31 @@ static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
     return NULL;
 }
 
+/* What a state becomes with one more column, or tablet. */
+static struct identity add_state(struct identity state, uint64_t a, uint64_t b,
+                                 uint64_t c, uint64_t d)
+{
+    const uint64_t all[] = { state.origin, state.number, a, b, c, d };
+
+    return identity_of_bytes(all, sizeof all);
+}
+
 void table_count_rows(struct table *table)
 {
+    struct identity state = { 0 };
+
     table->rows = 0;
-    table->state = (struct identity){ 0 };
-    for (unsigned i = 0; i < table->column_count; i++) {
-        const uint32_t type = table->columns[i].type;
-        table->state = identity_add(table->state, &type, sizeof type);
-    }
+    for (unsigned i = 0; i < table->column_count; i++)
+        state = add_state(state, i, table->columns[i].type, 0, 0);
     for (size_t i = 0; i < table->tablet_count; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
-        const uint64_t what[] = { tablet->identity.origin, tablet->identity.number,
-                                  tablet->checksum, tablet->rows };
-        table->state = identity_add(table->state, what, sizeof what);
+        state = add_state(state, tablet->identity.origin,
+                          tablet->identity.number, tablet->checksum,
+                          tablet->rows);
         tablet->row_first = table->rows;
         table->rows += tablet->rows;
     }
+    table->state = state;
 }
 
 static void join_facts(struct column_facts *all,

@@ -66,13 +66,9 @@ uint64_t identity_hash(struct identity identity)
     return hash ^ hash >> 32;
 }
 
-struct identity identity_add(struct identity state, const void *bytes,
-                             size_t size)
+struct identity identity_of_bytes(const void *bytes, size_t size)
 {
-    XXH128_hash_t more = XXH3_128bits(bytes, size);
-    const uint64_t all[] = { state.origin, state.number, more.high64,
-                             more.low64 };
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
 
-    more = XXH3_128bits(all, sizeof all);
-    return (struct identity){ more.high64, more.low64 };
+    return (struct identity){ hash.high64, hash.low64 };
 }

@@ -53,8 +53,7 @@ bool identity_equal(struct identity a, struct identity b);
 bool identities_twice(struct identity *identities, size_t count);
 /* For hash tables. */
 uint64_t identity_hash(struct identity identity);
-/* A state, with what the bytes say added to it. */
-struct identity identity_add(struct identity state, const void *bytes,
-                             size_t size);
+/* A state that is all that the bytes say. */
+struct identity identity_of_bytes(const void *bytes, size_t size);
 
 #endif
