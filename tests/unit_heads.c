@@ -293,6 +293,36 @@ static void copies_may_differ(void **state)
 
 /* --------------------------------------------------------- older state -- */
 
+/* A file that was cut: its newest state is not there as a whole. */
+static void the_file_may_be_cut(void **state)
+{
+    struct database *database;
+    char *found;
+
+    (void)state;
+    put(&fresh);
+    for (unsigned k = 0; k < 2; k++) {
+        struct file_head *head = (struct file_head *)(
+            disk.bytes + fresh.page[fresh.newest + k * FILE_HEADS]);
+        head->end = (uint64_t)disk.size + PAGE_BYTES;
+        file_seal_head(head, FILE_FORMAT);
+    }
+    assert_null(open_flags(VDBQ_OPEN_CREATE));
+    assert_int_equal(ERROR->status, VDBQ_CORRUPT);
+    assert_non_null(strstr(ERROR->message, "the file is too short"));
+    assert_non_null(strstr(ERROR->hint, "--accept-older"));
+    database = open_well(VDBQ_OPEN_OLDER);
+    assert_non_null(strstr(database_warning(database), "too short"));
+    found = content(database);
+    assert_string_equal(found, fresh.older_content);
+    memory_release(found);
+    assert_int_equal(commit(database, 11), VDBQ_OK);
+    found = content(database);
+    database_close(database);
+    expect(found, false);
+    memory_release(found);
+}
+
 /* Reads with VDBQ_OPEN_OLDER what is left of a disk: the older state, or what
  * was committed on top of it. */
 static void expect_older_or(const char *after)
@@ -545,6 +575,7 @@ int main(void)
         cmocka_unit_test(the_rest_of_a_page_means_nothing),
         cmocka_unit_test(any_heads_may_be_damaged),
         cmocka_unit_test(copies_may_differ),
+        cmocka_unit_test(the_file_may_be_cut),
         cmocka_unit_test(changes_of_the_older_state_may_be_cut),
         cmocka_unit_test(features_may_be_ignored),
         cmocka_unit_test(features_must_be_known_to_read),

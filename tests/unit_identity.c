@@ -39,13 +39,19 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
-static vdbq *open_it(void)
+static vdbq *open_on(const char *device, const char *mode)
 {
     vdbq *db;
 
     assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
-    assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "device", device), VDBQ_OK);
+    assert_int_equal(vdbq_set(db, "mode", mode), VDBQ_OK);
     return db;
+}
+
+static vdbq *open_it(void)
+{
+    return open_on("host", "auto");
 }
 
 static void run(vdbq *db, const char *sql)
@@ -93,24 +99,39 @@ static void commits_in_a_child(const char *sql)
 }
 
 /* A reads and gives up, another commits to the same place, A reads. */
-static void give_up(void (*commits)(const char *sql))
+static void give_up_on(vdbq *a, void (*commits)(const char *sql))
 {
-    vdbq *a = open_it();
-
     run(a, "create table t (k integer, s text);"
            "insert into t values (1, 'first')");
     for (int i = 0; i < 4; i++) {
-        run(a, "begin; update t set s = 'from a'");
+        run(a, "begin; update t set k = 2, s = 'from a'");
         expect(a, read_it, "from a");
+        expect(a, "select max(k) from t", "2");
         run(a, "rollback");
-        commits("update t set s = 'from b'");
+        commits("update t set k = 3, s = 'from b'");
         expect(a, read_it, "from b");
+        expect(a, "select max(k) from t", "3");
         run(a, "begin; update t set s = 'begun'; update t set s = 'again'");
         expect(a, read_it, "again");
         run(a, "rollback");
-        commits("update t set s = 'third'");
+        commits("update t set k = 5, s = 'third'");
         expect(a, read_it, "third");
+        expect(a, "select max(k) from t", "5");
     }
+    run(a, "drop table t");
+}
+
+/* On the host, and where tablets stay on a device. */
+static void give_up(void (*commits)(const char *sql))
+{
+    const char *tested = getenv("VDBQ_TEST_DEVICE");
+    vdbq *a = open_it();
+
+    give_up_on(a, commits);
+    vdbq_close(a);
+    a = open_on(tested != NULL ? tested : "cpu", "cached");
+    if (vdbq_device_open(a) == VDBQ_OK)
+        give_up_on(a, commits);
     vdbq_close(a);
 }
 
