@@ -177,18 +177,18 @@ static bool digits_fit(int64_t digits, unsigned precision)
 static bool take_decimal(struct reading *from, unsigned scale,
                          int64_t *digits)
 {
-    const int64_t limit = decimal_power(DECIMAL_DIGITS_MAX);
+    const uint64_t limit = (uint64_t)decimal_power(DECIMAL_DIGITS_MAX);
     bool any = at_digit(from), up = false;
     unsigned behind = 0;
-    int64_t sum = 0;
+    uint64_t sum = 0; /* ten times the limit fits, too */
 
     for (; at_digit(from) && sum < limit; from->at++)
-        sum = sum * 10 + (*from->at - '0');
+        sum = sum * 10 + (unsigned)(*from->at - '0');
     if (take(from, '.'))
         for (any |= at_digit(from); at_digit(from) && sum < limit;
              from->at++) {
             if (behind < scale) {
-                sum = sum * 10 + (*from->at - '0');
+                sum = sum * 10 + (unsigned)(*from->at - '0');
                 behind++;
             } else if (behind++ == scale) {
                 up = *from->at >= '5';
@@ -196,7 +196,7 @@ static bool take_decimal(struct reading *from, unsigned scale,
         }
     for (; behind < scale && sum < limit; behind++)
         sum *= 10;
-    *digits = sum + up;
+    *digits = (int64_t)(sum < limit ? sum + up : limit);
     return any && sum < limit && from->at == from->end;
 }
 

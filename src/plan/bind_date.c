@@ -236,7 +236,7 @@ static struct expression *make_julianday(struct binder *binder,
 /* Whether the text is a constant with a letter of a format. */
 static bool is_format(const struct expression *e)
 {
-    return is_text_constant(e) && !e->null && e->text.length > 0
+    return e != NULL && is_text_constant(e) && !e->null && e->text.length > 0
            && memchr(e->text.bytes, '%', e->text.length) != NULL;
 }
 
@@ -256,7 +256,8 @@ static struct expression *make_strftime(struct binder *binder,
     }
     if (format->type != VDBQ_TEXT && !is_null_constant(format))
         return refuse_argument(binder, call, format);
-    if (call->count > 1 && is_format(call->arguments[1])) {
+    if (call->count > 1
+        && is_format(expression_known(binder, call->arguments[1]))) {
         error_at(binder->error, VDBQ_TYPE, call->arguments[1]->at,
                  "this is a format, where strftime takes a time");
         error_hint(binder->error, "the format comes first; behind it a time "

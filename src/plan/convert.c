@@ -130,15 +130,16 @@ static struct expression *with_precision(struct binder *binder,
 {
     struct ast_expression place = { .at = e->at };
     struct expression *digits, *above, *below, *either;
+    int64_t limit = power_of_ten(precision);
 
-    if (precision >= SCALE_MAX || is_null_constant(e)) {
+    if (is_null_constant(e)
+        || (e->range.low > -limit && e->range.high < limit)) {
         e->precision = precision;
         return e;
     }
     digits = renamed(binder, e, VDBQ_BIGINT, 0);
-    above = calculate(binder, AST_GE, digits, power_of_ten(precision), e->at);
-    below = calculate(binder, AST_LE, digits, -power_of_ten(precision),
-                      e->at);
+    above = calculate(binder, AST_GE, digits, limit, e->at);
+    below = calculate(binder, AST_LE, digits, -limit, e->at);
     either = above && below ? expression_operator(binder, AST_OR, above,
                                                   below, &place) : NULL;
     e = either ? expression_check(binder, e, either, "the number has more "
@@ -169,12 +170,14 @@ static struct expression *to_decimal(struct binder *binder,
                                      struct expression *e,
                                      struct ast_type type)
 {
-    if (is_float(e->type))
-        e = decimal_of_float(binder, e, type.scale);
-    else if (e->type == VDBQ_TEXT)
-        e = decimal_of_text(binder, e, type);
-    else
-        e = expression_scale(binder, e, type.scale, e->at);
+    if (e->type == VDBQ_TEXT) {
+        e = decimal_of_text(binder, e, type); /* which looks at its digits */
+        if (e != NULL)
+            e->precision = type.precision;
+        return e;
+    }
+    e = is_float(e->type) ? decimal_of_float(binder, e, type.scale)
+                          : expression_scale(binder, e, type.scale, e->at);
     return e ? with_precision(binder, e, type.precision) : NULL;
 }
 
@@ -534,6 +537,14 @@ static struct expression *null_of(struct binder *binder, struct ast_type type,
     return e;
 }
 
+/* Whether the DECIMAL has the type's scale, and no more digits. */
+static bool holds_decimal(const struct expression *e, struct ast_type type)
+{
+    return e->scale == type.scale
+           && (type.precision >= SCALE_MAX
+               || (e->precision > 0 && e->precision <= type.precision));
+}
+
 struct expression *expression_cast(struct binder *binder,
                                    struct expression *operand,
                                    struct ast_type type, struct position at)
@@ -541,7 +552,7 @@ struct expression *expression_cast(struct binder *binder,
     if (operand == NULL)
         return NULL;
     if (operand->type == (int)type.type
-        && (type.type != VDBQ_DECIMAL || operand->scale == type.scale))
+        && (type.type != VDBQ_DECIMAL || holds_decimal(operand, type)))
         return operand;
     if (is_null_constant(operand))
         return null_of(binder, type, at);

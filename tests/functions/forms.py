@@ -9,15 +9,13 @@ from collections import namedtuple
 ARITY_MAX = 3  # of a function that takes more, the calls with fewer
 Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
 
-# Tables of names, in C: the file, and a row of it with its name and the least
-# and greatest number of arguments.
+# Tables of names, in C: the files, and a row with its name and the least and
+# greatest number of arguments.
 ROW = r'\{ "(\w+)", '
 TABLES = (
     ('src/program/function.c', ROW + r'[A-Z]\w*, (\d+), (\d+),'),
-    ('src/plan/bind_scalar.c', ROW + r'(\d+), (\w+),'),
-    ('src/plan/bind_math.c', ROW + r'(\d+), (\w+),'),
-    ('src/plan/bind_math.c', r'^    X\((\w+), ((\d)),'),
-    ('src/plan/bind_date.c', ROW + r'(\d+), (\w+),'),
+    ('src/plan/bind_*.c', ROW + r'(\d+), (\w+), make_'),
+    ('src/plan/bind_*.c', r'^    X\((\w+), ((\d)),'),
 )
 PLANNERS = 'static const struct function casts[]'  # have no names in SQL
 AGGREGATES = ('src/plan/bind_aggregate.c', ROW + 'AGGREGATE_')
@@ -34,8 +32,8 @@ def all_forms(root):
 
 def rows(root, table):
     path, pattern = table
-    source = (root / path).read_text().split(PLANNERS)[0]
-    found = re.findall(pattern, source, re.M)
+    sources = [p.read_text().split(PLANNERS)[0] for p in sorted(root.glob(path))]
+    found = [row for source in sources for row in re.findall(pattern, source, re.M)]
     if not found:
         raise SystemExit(f'{path}: no names where they are looked for: {pattern}')
     return found

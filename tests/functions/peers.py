@@ -4,6 +4,7 @@
 A peer's row: its own text of the form (None: the same), and the letters of the
 types for which its answer is asked (functions/values.py).
 """
+import re
 import sqlite3
 from collections import namedtuple
 
@@ -29,7 +30,36 @@ SQLITE |= {
     'cast integer': Peer('CAST({0} AS INTEGER)', 'IFDBT'),
     'cast bigint': Peer('CAST({0} AS INTEGER)', 'IFDBT'),
     'cast double': Peer('CAST({0} AS REAL)', 'IFDMBT'),
-    'cast text': Peer('CAST({0} AS TEXT)', TEXTS)}
+    'cast text': Peer('CAST({0} AS TEXT)', TEXTS),
+    'cast boolean': Peer('({0} <> 0)', 'IFDB'),
+    'octet_length': Peer('length(CAST({0} AS BLOB))', TEXTS)}
+# What is called otherwise there.
+SAME = {'least': 'min', 'greatest': 'max', 'if': 'iif', 'ascii': 'unicode', 'ilike': 'like',
+        'ILIKE': 'LIKE'}
+SQLITE |= {ours: SQLITE[theirs] for ours, theirs in SAME.items()}
+SQLITE |= {ours: Peer(None, TEXTS) for ours in (
+    'NOT ILIKE', 'ILIKE ESCAPE', 'NOT LIKE ESCAPE', 'NOT ILIKE ESCAPE')}
+# What no peer has, or only with another meaning.
+ALONE = {
+    'now', 'timestamp', 'typeof',
+    'row_number', 'rank', 'dense_rank', 'lag', 'lead', 'first_value', 'last_value',
+    *(f'cast {name}' for name in (
+        'decimal', 'decimal(18,0)', 'decimal(18,18)', 'decimal(4,2)', 'numeric', 'float', 'float4',
+        # other names of types above
+        'bool', 'smallint', 'int', 'int2', 'int4', 'int8', 'tinyint', 'real', 'float8',
+        'double precision', 'datetime', 'char', 'character', 'character varying', 'clob',
+        'string', 'varchar'))}
+
+
+def unknown(forms):
+    """Those of which nobody said what they are compared with."""
+    return {form.name for form in forms} - set(SQLITE) - set(DUCKDB) - ALONE
+
+
+def text_of(form, peer):
+    """The form as a peer has it."""
+    known = peer.forms[form.name]
+    return known.text or re.sub(r'\w+', lambda word: SAME.get(word[0], word[0]), form.text)
 
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
@@ -147,7 +177,7 @@ DIFFERENCES = (
     Difference('sqlite3', '%,mod', 'remainders of DECIMAL are exact, with its fraction',
                lambda letters, values, ours, theirs: 'M' in letters),
     Difference('DuckDB', '+,-', 'arithmetic of integers has 64 bits',
-               lambda letters, values, ours, theirs: letters == 'II' and theirs is None),
+               lambda letters, values, ours, theirs: set(letters) == {'I'} and theirs is None),
     Difference('sqlite3', 'round', 'digits that are no integer are rounded to one',
                lambda letters, values, ours, theirs: len(values) > 1 and letters[1] in 'MFD'),
     Difference('sqlite3', 'mod', 'remainders of integers are exact',
