@@ -359,8 +359,7 @@ static enum vdbq_status sink_take(struct sink *sink,
     const struct device_group_shape *shape = &group->shape;
     enum vdbq_status status;
     if (shape->sums && group->rows + rows->count > SUM_VALUES_MAX)
-        return error_set(error, VDBQ_LIMIT, "sums of more than %u rows",
-                         SUM_VALUES_MAX);
+        return sum_too_many(error);
     status = send_control(group, rows, error);
     if (status == VDBQ_OK && shape->control.hashed)
         status = find_slots(group, rows, error);

@@ -197,8 +197,7 @@ enum vdbq_status group_add(struct group *group,
     enum vdbq_status status = VDBQ_OK;
 
     if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
-        return error_set(error, VDBQ_LIMIT, "sums of more than %u rows",
-                         SUM_VALUES_MAX);
+        return sum_too_many(error);
     if (sample > 0)
         status = add_rows(group, batch, 0, sample, error);
     if (status == VDBQ_OK)

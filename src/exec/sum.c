@@ -129,3 +129,10 @@ void sum_add_all(struct sum *sum, const double *values, size_t count)
     for (; done < count; done++)
         sum_add(sum, values[done]);
 }
+
+enum vdbq_status sum_too_many(struct error *error)
+{
+    error_set(error, VDBQ_LIMIT, "a sum of more than %u rows", SUM_VALUES_MAX);
+    return error_hint(error, "of integers, sum CAST(... AS BIGINT); of floats, "
+                             "sum the sums of parts");
+}

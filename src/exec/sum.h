@@ -24,6 +24,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/error.h"
+
 #define SUM_VALUES_MAX 0xfffffffeu
 
 enum sum_special { SUM_INFINITE = 1, SUM_MINUS_INFINITE = 2, SUM_NAN = 4 };
@@ -34,6 +36,9 @@ struct sum {
     uint32_t top;     /* g = 32 * top - 1023                              */
     uint32_t special; /* of enum sum_special: values that were no numbers */
 };
+
+/* The failure of more than SUM_VALUES_MAX values: LIMIT. */
+enum vdbq_status sum_too_many(struct error *error);
 
 /* Adds many values. */
 void sum_add_all(struct sum *sum, const double *values, size_t count);
