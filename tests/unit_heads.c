@@ -506,6 +506,25 @@ static void heads_of_old_files_may_be_damaged(void **state)
         }
 }
 
+/* ... and a whole head that leads to a damaged catalogue is an error, in files
+ * of either format. */
+static void catalogues_may_be_damaged(void **state)
+{
+    const struct sample *samples[] = { &fresh, &upgraded, &first };
+
+    (void)state;
+    for (unsigned s = 0; s < 3; s++) {
+        const struct sample *sample = samples[s];
+        const struct file_head *head = head_of(sample, sample->newest);
+        for (uint64_t i = 0; i < head->catalogue_size; i++) {
+            put(sample);
+            disk.bytes[head->catalogue + i] ^= (uint8_t)(1 + chance(255));
+            expect(NULL, false);
+            assert_non_null(strstr(ERROR->hint, "--accept-older"));
+        }
+    }
+}
+
 /* The upgrade keeps all that the old state held; the heads are all of this
  * format once a second commit went over the other head. */
 static void old_files_are_upgraded(void **state)
@@ -583,6 +602,7 @@ int main(void)
         cmocka_unit_test(older_programs_are_told),
         cmocka_unit_test(old_files_are_read_as_they_are),
         cmocka_unit_test(heads_of_old_files_may_be_damaged),
+        cmocka_unit_test(catalogues_may_be_damaged),
         cmocka_unit_test(old_files_are_upgraded),
         cmocka_unit_test(giving_up_upgrades_nothing),
         cmocka_unit_test(old_creations_are_finished),
