@@ -9,7 +9,8 @@
  *
  * `((SELECT 1))` may be read as a query in two pairs of parentheses or as an
  * expression in one around a query in another: parentheses belong to the
- * query as long as they can, which the precedence of ")" over ALONE says.
+ * query as long as they can, which the precedence of ")" over ALONE says. Not
+ * so behind IN: `a IN ((SELECT 1))` is a list of one value, as in SQLite.
  */
 %code requires {
 #include "parser/parser_inner.h"
@@ -708,7 +709,9 @@ in_items:
     "(" ")"            { $$ = (struct in_items){ 0 }; }
   | "(" values ")"     { $$ = (struct in_items){ .values = $values }; }
   | "(" values "," ")" { $$ = (struct in_items){ .values = $values }; }
-  | in_parentheses     { $$ = (struct in_items){ .query = $1 }; }
+  | "(" bare_query ")" { $$ = (struct in_items){ .query = $2 }; }
+  | "(" in_parentheses ")"
+        { $$ = (struct in_items){ .values = ast_value_of(parse, @2, $2) }; }
   | input_table        { $$ = (struct in_items){ .query = $1 }; }
 
 case_operand:

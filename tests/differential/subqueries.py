@@ -121,8 +121,10 @@ class Subqueries:
     def outer_total(self, kind, scope):
         """An aggregate over columns of the query around, which it belongs to."""
         value = self.expressions.aggregate(kind, Scope(
-            [c for c in scope.inner.columns if '.' in c.template] or scope.inner.columns[:1]))
-        if value is None or not value.uses_columns() or not qualified(value):
+            [c for c in scope.inner.columns if '.' in c.template] or scope.inner.columns[:1]), 0)
+        # sqlite3 forgets columns of what is constant anyway: only a plain one tells whose it is.
+        argument = value.parts[0] if value is not None and value.parts else EMPTY
+        if not argument.column or not qualified(value):
             return None
         if self.rng.random() < 0.5:
             return self.valued('(SELECT {0})', value)
