@@ -240,19 +240,18 @@ def main():
     forms = [f for f in all_forms(ROOT) if options.only in (None, f.name)]
     if unknown(forms):
         raise SystemExit(f'functions/peers.py must say of {unknown(forms)} who knows the answer')
-    passed, faults, shown = 0, [], {}
+    passed, failed, shown = 0, 0, {}
     with multiprocessing.Pool(options.jobs) as pool:
         for found, count in pool.imap_unordered(work, units(options, forms)):
-            faults += found
-            passed += count
-    for name, types, what, sql in faults:
-        shown[name] = shown.get(name, 0) + 1
-        if shown[name] <= options.show:
-            print(f'{name} {types}: {what}\n    {sql[:300]}')
+            passed, failed = passed + count, failed + len(found)
+            for name, types, what, sql in found:
+                shown[name] = shown.get(name, 0) + 1
+                if shown[name] <= options.show:
+                    print(f'{name} {types}: {what}\n    {sql[:300]}', flush=True)
     for name, count in sorted(shown.items()):
         print(f'{count} faults: {name}')
-    print(f'{passed} passed, {len(faults)} failed')
-    return 1 if faults else 0
+    print(f'{passed} passed, {failed} failed')
+    return 1 if failed else 0
 
 
 if __name__ == '__main__':

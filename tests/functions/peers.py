@@ -4,6 +4,7 @@
 A peer's row: its own text of the form (None: the same), and the letters of the
 types for which its answer is asked (functions/values.py).
 """
+import math
 import re
 import sqlite3
 from collections import namedtuple
@@ -146,7 +147,7 @@ class Difference(namedtuple('Difference', 'peer names why holds')):
 
 
 COMPARED = '=,<>,<,<=,>,>=,IS,IS NOT,IS DISTINCT FROM,IS NOT DISTINCT FROM,IN,NOT IN,' \
-    'BETWEEN AND,NOT BETWEEN AND,min,max,nullif'
+    'BETWEEN AND,NOT BETWEEN AND,min,max,least,greatest,nullif'
 CLOCKS = 'date,time,datetime,julianday,unixepoch,strftime'
 
 
@@ -184,7 +185,11 @@ DIFFERENCES = (
                lambda letters, values, ours, theirs: set(letters) <= {'I', 'B'}),
     Difference('sqlite3', COMPARED, 'DATE, TIMESTAMP and BOOLEAN are types, no texts or numbers',
                lambda letters, values, ours, theirs: typed(letters)),
-    Difference('sqlite3', 'coalesce,ifnull,iif,nullif,min,max', 'the column has one type',
+    Difference('sqlite3', COMPARED, 'the text of a DECIMAL has all its digits, of infinity is inf',
+               lambda letters, values, ours, theirs: 'T' in letters and (
+                   'M' in letters or any(v in (math.inf, -math.inf) for v in values))),
+    Difference('sqlite3', 'coalesce,ifnull,iif,if,nullif,min,max,least,greatest',
+               'the column has one type',
                lambda letters, values, ours, theirs: len(set(letters)) > 1),
     Difference('sqlite3', 'strftime', 'the types tell which is the format',
                lambda letters, values, ours, theirs: letters[0] in 'YW'),
