@@ -19,7 +19,7 @@ import shlex
 import sys
 import time
 
-from differential.checks import CHECKS, Case, Difference, parted
+from differential.checks import CHECKS, Case, Difference, Skipped, parted
 from differential.engines import OTHER, Died, DuckDB, Refused, Sqlite, Vdbq, some_settings
 from differential.joins import Joins
 from differential.nodes import Node, listed
@@ -148,6 +148,7 @@ class Run:
         return Case(*common, parted(items, source, condition), columns, self.settings)
 
     def judge(self, case):
+        refused = False
         try:
             passed = CHECKS[case.check](case, self.vdbq, self.peer)
             self.counts[case.check if passed else 'not run'] += 1
@@ -155,8 +156,13 @@ class Run:
             self.note(case, difference.kind, difference.text)
         except Died as death:
             self.note(case, 'died', str(death))
+        except Skipped:
+            self.counts['not run'] += 1
+            refused = True
         if case.check == 'change':
             self.read_back(case.about[0])
+            if refused:
+                self.restart()
 
     def note(self, case, kind, text):
         self.counts['different'] += 1

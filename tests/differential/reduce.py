@@ -2,7 +2,7 @@
 """Makes a case with a difference as small as can be found in a while."""
 import time
 
-from .checks import CHECKS, Difference
+from .checks import CHECKS, Difference, Skipped
 from .engines import Died, Refused
 from .nodes import smaller
 
@@ -17,6 +17,8 @@ def difference(case, vdbq, peer):
         return found.kind, found.text
     except Died as death:
         return 'died', str(death)
+    except Skipped:
+        return None
     except Refused as error:
         return 'set-up', str(error)
     return None
