@@ -123,11 +123,14 @@ class Reducer:
 
 def report(name, steps, found):
     """A difference as text that a person can run."""
-    parties = {step.party for step in steps if step.node}
-    lines = [f'-- {name}: {found.kind}']
+    several = len({step.process for step in steps}) > 1
+    lines, at = [f'-- {name}: {found.kind}'], 'a0'
     for step in steps:
-        before = f'/* {step.party} */ ' if len(parties) > 1 and step.node else ''
-        lines.append(before + step.text())
+        if step.node and step.party != at:
+            lines += [f'-- in process {step.process}:'] * several
+            lines.append(f'.connection {step.party[1:]}')
+            at = step.party
+        lines.append(step.text())
     lines.append('-- ' + found.text.replace('\n', '\n-- '))
     return '\n'.join(lines)
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Random statements that change a database, and queries between them.
 
-What sqlite3 does otherwise is written otherwise for it: an INTEGER that has
-bounds is a CHECK there, an UPDATE of a unique column is a DELETE and an INSERT
-(keys may change places here), CREATE TABLE AS gives its columns types. Where
-which of two rows stays hangs on their order, the rows have one.
+What sqlite3 does otherwise is written otherwise for it: the bounds of an
+INTEGER are a CHECK there, an UPDATE of a unique column is a DELETE and an
+INSERT (keys may change places here), CREATE TABLE AS gives its columns types.
+Where it hangs on the order of rows which of two stays, the rows have one.
 """
 from .expressions import Scope
 from .history import PARTS, Step
@@ -245,7 +245,7 @@ class Changes:
         large = [c for c in columns if COLUMNS[c][1] in TOO_LARGE]
         row = self.row(shape, columns, 'INSERT')
         if not large or self.rng.random() < 0.2:
-            return row.with_parts(row.parts) if large else row
+            return Node('(' + ', '.join(['{}'] * len(row.parts)) + ', 1)', *row.parts)
         at = columns.index(self.rng.choice(large))
         bad = Node(self.rng.choice(TOO_LARGE[COLUMNS[columns[at]][1]]))
         return row.with_parts((*row.parts[:at], bad, *row.parts[at + 1:]))
@@ -253,23 +253,20 @@ class Changes:
     def insert_select(self, shape, verb):
         rng = self.rng
         sources = [s for s in self.schema.tables.values() if self.count(s.name) < ROWS_MANY]
-        other = rng.choice(sources) if sources else shape
         if not sources:
             return self.delete(shape)
+        other = rng.choice(sources)
         scope = self.scope(other)
         items = [self.key_for(c, other) if c.template == 'p' else self.value_for(c, shape, scope)
                  for c in shape.nodes()]
-        listed_items = Node(', '.join(['{}'] * len(items)), *items)
         where = self.where(other, scope) if rng.random() < 0.7 else EMPTY
         order = ''
         if verb != 'INSERT':
-            needed = [i for i, c in enumerate(shape.columns) if c in (*shape.needed, *shape.key)]
-            for i in needed:
-                items[i] = self.never_null(items[i], shape.columns[i])
-            listed_items = Node(', '.join(['{}'] * len(items)), *items)
+            items = [self.never_null(item, c) if c in (*shape.needed, *shape.key) else item
+                     for item, c in zip(items, shape.columns)]
             order = ' ORDER BY ' + ', '.join(map(str, range(1, len(items) + 1)))
         return Node(f'{verb} INTO {shape.name} SELECT {{0}} FROM {other.name} {{1}}{order}',
-                    listed_items, where)
+                    Node(', '.join(['{}'] * len(items)), *items), where)
 
     def never_null(self, node, column):
         kind = COLUMNS[column][0]
@@ -410,11 +407,8 @@ class Changes:
         rng, other = self.rng, self.table()
         columns = rng.sample(other.columns, rng.randrange(1, len(other.columns) + 1))
         shape = Shape(name, tuple(columns))
-        items = []
-        for c in columns:
-            made = f'{c} || {literal("T", self.values.text(), "")} AS {c}' \
-                if c in 'st' and rng.random() < 0.3 else c
-            items.append(made)
+        items = [f'{c} || {literal("T", self.values.text(), "")} AS {c}'
+                 if c in 'st' and rng.random() < 0.3 else c for c in columns]
         where = self.where(other, self.scope(other)) if rng.random() < 0.6 else EMPTY
         rows = f'SELECT {", ".join(items)} FROM {other.name} {{0}}'
         return Node({'': f'CREATE TABLE {name} AS {rows}',

@@ -29,7 +29,7 @@ REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),
     ('exists', 'already exists|there is an? .* already'),
     ('unknown', 'no such|no index "'),
-    ('width', r'has \d+ columns? but|values for \d+ columns?|\d+ values for'),
+    ('width', r'has \d+ columns? but|values for \d+ columns?|same number of terms'),
 )
 
 
