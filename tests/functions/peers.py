@@ -177,6 +177,8 @@ DIFFERENCES = (
                lambda letters, values, ours, theirs: 'F' in letters and abs(theirs) > 3.4e38),
     Difference('sqlite3', '%,mod', 'remainders of DECIMAL are exact, with its fraction',
                lambda letters, values, ours, theirs: 'M' in letters),
+    Difference('DuckDB', 'left,right,repeat,lpad,rpad,split_part', 'DuckDB counts in 32 bits',
+               lambda letters, values, ours, theirs: beyond_32_bits(values)),
     Difference('DuckDB', '+,-', 'arithmetic of integers has 64 bits',
                lambda letters, values, ours, theirs: set(letters) == {'I'} and theirs is None),
     Difference('sqlite3', 'round', 'digits that are no integer are rounded to one',
