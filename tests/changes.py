@@ -14,8 +14,10 @@ histories, but for where a process dies.
 import argparse
 import collections
 import multiprocessing
+import os
 import random
 import sys
+import tempfile
 import time
 
 from differential.history import History, Step, Wrong
@@ -179,7 +181,9 @@ def main():
     numbers = range(options.first,
                     options.first + max(1, options.statements // options.length))
     done, kinds = 0, collections.Counter()
-    with multiprocessing.Pool(options.jobs) as pool:
+    memory = '/dev/shm' if os.path.isdir('/dev/shm') else None
+    with tempfile.TemporaryDirectory(prefix='changes', dir=memory) as options.folder, \
+            multiprocessing.Pool(options.jobs) as pool:
         for count, kind, text in pool.imap_unordered(unpacked, numbered(options, numbers)):
             done += count
             if kind:

@@ -91,6 +91,12 @@ static struct feed_range row_numbers(const struct tablet_ref *tablet)
     };
 }
 
+/* What the run knows of the program's texts; NULL: nothing. */
+static const struct run_values *run_values(const struct skip *skip)
+{
+    return skip->params.words != NULL ? &skip->params.words->values : NULL;
+}
+
 /* Which rows of a tablet are meant: those whose value is NULL, or is not. */
 struct kind {
     bool null, not_null;
@@ -113,10 +119,8 @@ static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, unsigned splits)
 {
     if (feed == skip->params.pack->feed_count)
-        return !program_reaches(
-            skip->params.program, skip->params.pack,
-            skip->params.words != NULL ? &skip->params.words->values : NULL, skip->ranges,
-            skip->room);
+        return !program_reaches(skip->params.program, skip->params.pack, run_values(skip),
+                                skip->ranges, skip->room);
     unsigned column =
         feed_table_column(skip->params.table, skip->params.pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
@@ -148,15 +152,15 @@ bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
     for (unsigned i = 0; i < skip->params.pack->feed_count; i++) {
         unsigned column =
             feed_table_column(skip->params.table, skip->params.pack->feeds[i].column);
-        const struct column_facts *facts =
-            column != NO_KEY ? &tablet->facts[column] : NULL;
-        skip->ranges[i] = facts == NULL
-                              ? row_numbers(tablet)
-                              : column_range(facts, facts->null_count > 0,
-                                             !facts->empty);
+        if (column == NO_KEY) {
+            skip->ranges[i] = row_numbers(tablet);
+            continue;
+        }
+        const struct column_facts *facts = &tablet->facts[column];
+        set_range(skip, tablet, i, (struct kind){ facts->null_count > 0, !facts->empty });
     }
-    if (!program_reach_results(skip->params.program, skip->params.pack, NULL, skip->ranges,
-                               skip->room))
+    if (!program_reach_results(skip->params.program, skip->params.pack, run_values(skip),
+                               skip->ranges, skip->room))
         return false;
     const struct interval *registers = skip->room;
     for (unsigned i = 0; i < program_results(skip->params.program); i++) {

@@ -85,6 +85,7 @@ class Shell:
             env=environment, bufsize=0, start_new_session=True)
         self.input, self.output = self.process.stdin.fileno(), self.process.stdout.fileno()
         os.set_blocking(self.input, False)
+        self.command('')  # the file is open: nobody else meets a lock of that
 
     def add(self, connection, sql):
         if connection != self.connection:
@@ -258,8 +259,7 @@ class History:
     its statements, at the latest where another process goes on."""
 
     def __init__(self, options):
-        root = '/dev/shm' if os.path.isdir('/dev/shm') else None
-        self.folder = tempfile.mkdtemp(prefix='changes', dir=root)
+        self.folder = tempfile.mkdtemp(dir=options.folder)
         self.options, self.path = options, os.path.join(self.folder, 'test.vdb')
         self.peers = Peers(os.path.join(self.folder, 'test.sqlite'))
         self.shells, self.waiting, self.at = {}, [], 0
