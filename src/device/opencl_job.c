@@ -215,12 +215,22 @@ static bool continues(const struct device_copy *first,
            pitch.to == here.to;
 }
 
+/* Whether so many lines lie in the device's memory as long as they are far
+ * apart: NVIDIA's driver refuses a rectangle whose last line, were it as long,
+ * would leave the memory. */
+static bool lies_within(const struct device_copy *first, size_t lines)
+{
+    return first->offset + lines * pitch_of(first).from <=
+           device_memory_size(first->memory);
+}
+
 /* How many of the first copies are the lines of a rectangle, on both sides. */
 static size_t lines_of(const struct device_copy *copies, size_t count)
 {
     size_t lines = 1;
 
-    while (lines < count && continues(copies, &copies[lines - 1]))
+    while (lines < count && continues(copies, &copies[lines - 1]) &&
+           lies_within(copies, lines + 1))
         lines++;
     return lines;
 }
