@@ -64,7 +64,8 @@ class Step:
 
 
 def refusal(message):
-    """What a refusal is about."""
+    """What a refusal is about: its first line says so, others show the statement."""
+    message = message.split('\n')[0]
     return next((name for name, pattern in REFUSALS if re.search(pattern, message)),
                 message_kind(message))
 

@@ -309,6 +309,9 @@ static bool make_one(struct making *making)
     for (int i = 0; i < 4; i++)
         if (!make_operand(making, &made, i))
             return false;
+    /* Texts that are made of texts that were made grow without end. */
+    if (made.op == OP_LOOKUP_WORD)
+        made.text = making->body[made.operand[1]].op != OP_LOOKUP_WORD;
     making->body[making->count++] = made;
     return true;
 }
