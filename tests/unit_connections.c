@@ -17,25 +17,7 @@
 #include <unistd.h>
 
 #include "data_fixture.h"
-
-static char folder[64], path[96];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/vdbq-connections-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/test.vdb", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
-}
+#include "folder_fixture.h"
 
 static enum vdbq_status open_with(unsigned flags, struct database **database)
 {

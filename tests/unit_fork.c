@@ -20,27 +20,9 @@
 #include <unistd.h>
 
 #include "api/vdbq.h"
+#include "folder_fixture.h"
 
 enum { CHILD_SECONDS = 60 };
-
-static char folder[64], path[96];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/vdbq-fork-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/test.vdb", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
-}
 
 static vdbq *open_on(const char *device)
 {

@@ -19,25 +19,7 @@
 
 #include "api/vdbq.h"
 #include "data/identity.h"
-
-static char folder[64], path[96];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    strcpy(folder, "/tmp/vdbq-identity-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/test.vdb", folder);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
-}
+#include "folder_fixture.h"
 
 static vdbq *open_on(const char *device, const char *mode)
 {

@@ -18,28 +18,16 @@
 #include <unistd.h>
 
 #include "data_fixture.h"
+#include "folder_fixture.h"
 
 enum { LONG_MS = 30000 };
 
-static char folder[64], path[96];
 static atomic_bool cancelled;
 
-static int make_folder(void **state)
+static int begin_test(void **state)
 {
-    (void)state;
-    strcpy(folder, "/tmp/vdbq-writers-XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        return -1;
-    snprintf(path, sizeof path, "%s/test.vdb", folder);
     atomic_store(&cancelled, false);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
+    return make_folder(state);
 }
 
 static struct database *open_it(uint64_t timeout_ms)
@@ -266,7 +254,7 @@ static void writers_take_turns(void **state)
 }
 
 #define TEST(name) \
-    cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+    cmocka_unit_test_setup_teardown(name, begin_test, remove_folder)
 
 int main(void)
 {

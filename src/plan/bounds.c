@@ -7,6 +7,7 @@
  * a.x <= b.y + 5 holds for every pair that is to be found.
  */
 #include "plan/band.h"
+#include "plan/compare.h"
 
 #include <math.h>
 
@@ -33,20 +34,6 @@ struct comparison {
     bool half;
     bool negative; /* ... with what is the right one times -1 */
 };
-
-static enum ast_operator turned(enum ast_operator operator)
-{
-    switch (operator) {
-    case AST_LT:
-        return AST_GT;
-    case AST_LE:
-        return AST_GE;
-    case AST_GT:
-        return AST_LT;
-    default:
-        return operator == AST_GE ? AST_LE : operator;
-    }
-}
 
 static bool can_bound(const struct expression *a, const struct expression *b)
 {
@@ -183,7 +170,7 @@ static enum vdbq_status add_side(struct bounds *bounds,
     bounded = sum_of(binder, sum, side, false, minus);
     by = bounded ? sum_of(binder, sum, side, true, !minus) : NULL;
     return add(bounds, from,
-               minus ? turned(from->operator) : from->operator, true, bounded,
+               minus ? compare_mirrored(from->operator) : from->operator, true, bounded,
                by);
 }
 
@@ -245,7 +232,7 @@ static enum vdbq_status add_difference(struct bounds *bounds,
     by = c ? expression_operator(binder, AST_ADD, e->right, c, &place) : NULL;
     status = add(bounds, from, operator, false, e->left, by);
     by = c ? expression_operator(binder, AST_SUB, e->left, c, &place) : NULL;
-    return status == VDBQ_OK ? add(bounds, from, turned(operator), false,
+    return status == VDBQ_OK ? add(bounds, from, compare_mirrored(operator), false,
                                    e->right, by)
                              : status;
 }
@@ -265,7 +252,7 @@ static enum vdbq_status add_direct(struct bounds *bounds,
         return VDBQ_OK;
     status = add(bounds, from, from->operator, true, from->left, from->right);
     return status == VDBQ_OK
-               ? add(bounds, from, turned(from->operator), true, from->right,
+               ? add(bounds, from, compare_mirrored(from->operator), true, from->right,
                      from->left)
                : status;
 }
@@ -294,7 +281,7 @@ static enum vdbq_status add_halves(struct bounds *bounds,
     from.half = true;
     from.operator = operator;
     status = add_comparison(bounds, &from);
-    from.operator = turned(operator);
+    from.operator = compare_mirrored(operator);
     from.negative = negative;
     return status == VDBQ_OK ? add_comparison(bounds, &from) : status;
 }
@@ -352,7 +339,7 @@ enum vdbq_status bounds_add(struct bounds *bounds, size_t part,
     if (e->operator == AST_EQ)
         return add_halves(bounds, from, AST_LE, false);
     if (e->operator == AST_GT || e->operator == AST_GE) {
-        from.operator = turned(e->operator);
+        from.operator = compare_mirrored(e->operator);
         from.left = e->right;
         from.right = e->left;
     }

@@ -31,6 +31,9 @@ enum comparing {
 enum comparing comparing_of(const struct expression *left,
                             const struct expression *right);
 
+/* The operator with its sides swapped. */
+enum ast_operator compare_mirrored(enum ast_operator operator);
+
 /* left OPERATOR right, of any comparison, IS and IS NOT. */
 struct expression *expression_compare(struct binder *binder,
                                       enum ast_operator operator,

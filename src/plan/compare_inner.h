@@ -10,8 +10,6 @@
 #include "program/bound.h"
 
 /* compare_operator.c */
-/* The operator with its sides swapped. */
-enum ast_operator compare_mirrored(enum ast_operator operator);
 /* Whether it holds for values that compare so: below 0, 0, or above. */
 bool compare_holds(enum ast_operator operator, int sign);
 /* x OPERATOR y is x WITH_BOUND(OPERATOR) the BOUND(OPERATOR) of y among the
