@@ -23,13 +23,14 @@ from .tables import COLUMNS
 BATCH = 100      # statements that a shell gets at once
 PARTS = ' ;; '   # between the statements of sqlite3 that stand for one of ours
 REFUSALS = (     # what a refusal is about, in sqlite3's words and in ours
-    ('constraint', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow'),
+    # A row may be wrong in several ways: which one is told is each engine's.
+    ('row', 'constraint failed|twice:|no value for|is NULL|NOT NULL|does not fit|overflow|'
+            r'has \d+ columns? but|values for \d+ columns?|same number of terms'),
     ('size', 'too big|would be longer than'),
     ('busy', 'is locked|been writing to it'),
     ('transaction', 'cannot start a transaction|no transaction is active|transaction is open'),
     ('exists', 'already exists|there is an? .* already'),
     ('unknown', 'no such|no index "'),
-    ('width', r'has \d+ columns? but|values for \d+ columns?|same number of terms'),
 )
 
 
