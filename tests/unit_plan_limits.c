@@ -24,6 +24,7 @@ static const char *const statements[] = {
     "select a, min(b) from nulls group by a having max(b) > 2 order by 2",
     "select count(distinct a), sum(b) filter (where a > 1) from nulls",
     "select distinct a, b from nulls order by b desc, a limit 3 offset 1",
+    "select id from test limit (select max(a) from nulls) offset 1",
     "select a + 1 from nulls group by all",
     "select * from (select a, sum(b) as s from nulls group by a) t "
     "where a > 1 and s > 2",

@@ -556,6 +556,12 @@ static void steps_that_do_not_fit_are_refused(void **state)
     VECTOR_ITEMS(&join->join.left_keys, int)[0] = 0;
     VECTOR_ITEMS(&join->inputs, int)[1] = 2;
     assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    VECTOR_ITEMS(&join->inputs, int)[1] = 1;
+    expect_ok(steps_check(steps, &fixture.error), &fixture.error);
+    struct step *limit = add_step(steps, STEP_LIMIT, 0, 1);
+    take_columns(steps, limit, 0, -1);
+    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_non_null(strstr(fixture.error.message, "two numbers of rows"));
     text_finish(&text);
     fixture_close(&fixture);
 }

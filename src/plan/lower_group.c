@@ -98,17 +98,33 @@ int lower_sort(struct lowering *lowering, struct node *node,
     return done ? number : -1;
 }
 
+/* The step of the row of numbers that a LIMIT reads when it runs. */
+static int lower_counts(struct lowering *lowering, struct node *counts)
+{
+    bool *all = lower_flags(lowering, counts->column_count);
+    int *same = lower_numbers(lowering, counts->column_count);
+
+    if (all == NULL || same == NULL)
+        return -1;
+    memset(all, true, counts->column_count);
+    return lower_node(lowering, counts, all, same);
+}
+
 int lower_limit(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map)
 {
-    int input = lower_node(lowering, node->left, needed, map), number;
+    bool counted = node->right != NULL;
+    int inputs[2] = { lower_node(lowering, node->left, needed, map) };
+    int number;
 
-    if (input < 0)
+    if (inputs[0] >= 0 && counted)
+        inputs[1] = lower_counts(lowering, node->right);
+    if (inputs[0] < 0 || inputs[1] < 0)
         return -1;
     number = lower_add_step(lowering, STEP_LIMIT,
-                      steps_at(lowering->steps, input)->column_count, &input,
-                      1);
-    if (number < 0 || !lower_add_columns_of(lowering, number, input))
+                            steps_at(lowering->steps, inputs[0])->column_count,
+                            inputs, 1 + counted);
+    if (number < 0 || !lower_add_columns_of(lowering, number, inputs[0]))
         return -1;
     steps_at(lowering->steps, number)->limit = node->limit;
     return number;

@@ -307,10 +307,22 @@ struct node *node_limit(struct binder *binder, struct node *below,
         below->sort.limit = limit;
         return below;
     }
-    node = node_new(binder, NODE_LIMIT, below, below->column_count);
+    node = node_limit_by(binder, below, NULL);
+    if (node != NULL)
+        node->limit = (struct step_limit){ offset, limit };
+    return node;
+}
+
+struct node *node_limit_by(struct binder *binder, struct node *below,
+                           struct node *counts)
+{
+    struct node *node =
+        node_new(binder, NODE_LIMIT, below, below->column_count);
+
     if (node == NULL)
         return NULL;
-    node->limit = (struct step_limit){ offset, limit };
+    node->right = counts;
+    node->limit = (struct step_limit){ 0, UINT64_MAX };
     memcpy(node->columns, below->columns,
            below->column_count * sizeof *node->columns);
     return node;

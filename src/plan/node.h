@@ -32,7 +32,7 @@ struct node_column {
 
 struct node {
     enum node_kind kind;
-    struct node *left, *right;    /* what is below; right: of a join     */
+    struct node *left, *right;    /* what is below; right: of some       */
     struct vector parts;          /* of struct node *: CONCAT's          */
     unsigned column_count;
     struct node_column *columns;
@@ -44,7 +44,7 @@ struct node {
     struct expression **results;  /* SELECT: one a column                */
     struct step_group group;      /* columns are those of `left` ...     */
     struct step_sort sort;
-    struct step_limit limit;
+    struct step_limit limit;      /* ... or what `right` counts; NULL    */
     struct step_join join;        /* ... of `left` and `right`; its condition
                                      is `where`, over both               */
     struct step_apply apply;      /* its query is `right`                */
@@ -87,6 +87,9 @@ struct node *node_sort(struct binder *binder, struct node *below,
                        const struct vector *keys, unsigned columns);
 struct node *node_limit(struct binder *binder, struct node *below,
                         uint64_t offset, uint64_t limit);
+/* The only row of `counts` says how many, as STEP_LIMIT's second input. */
+struct node *node_limit_by(struct binder *binder, struct node *below,
+                           struct node *counts);
 /* Parts have columns of equal types. */
 struct node *node_concat(struct binder *binder, struct node *const *parts,
                          unsigned count);

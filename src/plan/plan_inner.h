@@ -88,6 +88,8 @@ struct scope {
     bool aggregates;        /* they are allowed where it is bound   */
     bool windows;           /* they are, too                        */
     bool aggregated;        /* it has an aggregate, used or not     */
+    bool closed;            /* columns of the queries around it must
+                               not be used: LIMIT, OFFSET           */
     uint64_t used;          /* the number of the look-up that found a
                                column here last; 0: none did        */
     const struct vector *results; /* of struct result: names that may be

@@ -27,48 +27,84 @@ struct order_term order_term(const struct ast_order *order,
     return term;
 }
 
-/* A number of rows; below 0 there is no limit, as in SQLite. */
-static enum vdbq_status limit_number(struct binder *binder,
-                                     const struct ast_expression *tree,
-                                     uint64_t none, uint64_t *number)
+/* A number of rows: an integer, or NULL where nothing says one. */
+static struct expression *bind_number(struct binder *binder,
+                                      const struct ast_expression *tree)
 {
     bool constants = binder->constants;
     struct expression *e;
 
-    *number = none;
     if (tree == NULL)
-        return VDBQ_OK;
+        return expression_null(binder, VDBQ_BIGINT, (struct position){ 0 });
     binder->constants = true;
     e = bind_expression(binder, tree);
     binder->constants = constants;
-    if (e == NULL)
-        return binder->error->status;
-    if (e->kind != EXPRESSION_CONSTANT || (!e->null && !is_integer(e->type)))
-        return error_at(binder->error, VDBQ_TYPE, tree->at,
-                        "a number of rows is a whole number that is known "
-                        "before the query runs");
-    if (!e->null && e->integer >= 0)
-        *number = (uint64_t)e->integer;
-    return VDBQ_OK;
+    if (e == NULL || is_null_constant(e) || is_integer(e->type))
+        return e;
+    error_at(binder->error, VDBQ_TYPE, tree->at,
+             "a number of rows is a whole number");
+    error_hint(binder->error, "CAST(... AS BIGINT) makes a whole number of "
+               "other numbers and of texts");
+    return NULL;
+}
+
+/* Both numbers, LIMIT first. They see no columns, as in SQLite: neither those
+ * of the query itself nor those of queries around it. */
+static bool bind_numbers(struct binder *binder, const struct ast_query *query,
+                         struct expression *numbers[2])
+{
+    struct scope scope;
+
+    scope_enter(binder, &scope);
+    scope.closed = true;
+    numbers[0] = bind_number(binder, query->limit);
+    numbers[1] = numbers[0] ? bind_number(binder, query->offset) : NULL;
+    scope_leave(binder, &scope);
+    return numbers[1] != NULL;
+}
+
+/* A number that is known; below 0 it says nothing, as in SQLite. */
+static uint64_t rows_said(const struct expression *e, uint64_t none)
+{
+    return e->null || e->integer < 0 ? none : (uint64_t)e->integer;
+}
+
+/* One row of both numbers, for when they are not known yet. */
+static struct node *numbers_node(struct binder *binder,
+                                 struct expression *numbers[2])
+{
+    struct expression **const places[2] = { &numbers[0], &numbers[1] };
+    struct node *once = node_once(binder);
+
+    for (int i = 0; i < 2 && once != NULL; i++) {
+        numbers[i] = expression_cast_plain(binder, numbers[i], VDBQ_BIGINT,
+                                           numbers[i]->at);
+        if (numbers[i] == NULL)
+            return NULL;
+    }
+    if (once == NULL || lift(binder, &once, places, 2) != VDBQ_OK)
+        return NULL;
+    return node_select(binder, once, NULL, numbers, NULL, 2);
 }
 
 enum vdbq_status bind_limit(struct binder *binder,
                             const struct ast_query *query, struct node **node)
 {
-    struct scope scope;
-    uint64_t limit, offset;
-    enum vdbq_status status;
+    struct expression *numbers[2];
+    struct node *counts;
 
     if (query->limit == NULL && query->offset == NULL)
         return VDBQ_OK;
-    scope_enter(binder, &scope);
-    status = limit_number(binder, query->limit, UINT64_MAX, &limit);
-    if (status == VDBQ_OK)
-        status = limit_number(binder, query->offset, 0, &offset);
-    scope_leave(binder, &scope);
-    if (status != VDBQ_OK)
-        return status;
-    *node = node_limit(binder, *node, offset, limit);
+    if (!bind_numbers(binder, query, numbers))
+        return binder->error->status;
+    if (numbers[0]->kind == EXPRESSION_CONSTANT
+        && numbers[1]->kind == EXPRESSION_CONSTANT) {
+        *node = node_limit(binder, *node, rows_said(numbers[1], 0),
+                           rows_said(numbers[0], UINT64_MAX));
+    } else {
+        counts = numbers_node(binder, numbers);
+        *node = counts ? node_limit_by(binder, *node, counts) : NULL;
+    }
     return *node ? VDBQ_OK : binder->error->status;
 }
 

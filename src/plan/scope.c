@@ -269,6 +269,17 @@ static struct expression *refuse_ambiguous(struct binder *binder,
     return NULL;
 }
 
+static struct expression *refuse_outer(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
+             "%s is a column of a query around this LIMIT or OFFSET",
+             tree->column.text);
+    error_hint(binder->error, "how many rows are wanted cannot depend on the "
+               "rows of other queries");
+    return NULL;
+}
+
 /* --------------------------------------------------------------- results -- */
 
 /* A result of the query itself that has the name. */
@@ -307,10 +318,10 @@ struct expression *scope_find(struct binder *binder,
                               const struct ast_expression *tree)
 {
     struct expression *result;
-    bool found;
+    bool found, closed = false;
 
     for (struct scope *scope = binder->scope; scope != NULL;
-         scope = scope->outer) {
+         closed |= scope->closed, scope = scope->outer) {
         bool ambiguous = false, own = scope == binder->scope;
         const struct scope_column *column = look(scope, tree, &ambiguous);
         struct expression *e;
@@ -318,6 +329,8 @@ struct expression *scope_find(struct binder *binder,
                      ? result_named(scope, tree) : NULL;
         if (column == NULL && result == NULL)
             continue;
+        if (closed)
+            return refuse_outer(binder, tree);
         scope->used = ++binder->lookups;
         if (result != NULL)
             return use_result(binder, result, tree);

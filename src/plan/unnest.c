@@ -209,8 +209,8 @@ static struct node *without_limit(const struct subquery *subquery)
 
     if (subquery->kind != APPLY_EXISTS)
         return node;
-    if (node->kind == NODE_LIMIT && node->limit.offset == 0
-        && node->limit.limit > 0)
+    if (node->kind == NODE_LIMIT && node->right == NULL
+        && node->limit.offset == 0 && node->limit.limit > 0)
         return node->left;
     if (node->kind == NODE_SORT && node->sort.offset == 0
         && node->sort.limit > 0)

@@ -83,7 +83,9 @@ struct step_sort {
     uint64_t limit;     /* UINT64_MAX: all                                 */
 };
 
-/* STEP_LIMIT: as those of STEP_SORT. */
+/* STEP_LIMIT: as those of STEP_SORT. A second input takes their place: its one
+ * row has both as BIGINTs, the limit first; NULL or below 0 says nothing. It is
+ * read when the first row is asked for. */
 struct step_limit {
     uint64_t offset, limit;
 };

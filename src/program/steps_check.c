@@ -59,6 +59,8 @@ static enum vdbq_status check_inputs(const struct checking *check)
         least = most = 0;
     if (check->step->kind == STEP_JOIN)
         least = most = 2;
+    if (check->step->kind == STEP_LIMIT)
+        most = 2;
     if (check->step->kind == STEP_CONCAT)
         most = SIZE_MAX;
     if (inputs->count < least || inputs->count > most)
@@ -322,6 +324,20 @@ static enum vdbq_status check_sort(const struct checking *check)
                              : status;
 }
 
+static enum vdbq_status check_limit(const struct checking *check)
+{
+    enum vdbq_status status = check_count(check, input(check, 0)->column_count);
+    const struct step *counts = check->step->inputs.count > 1
+                                    ? input(check, 1) : NULL;
+    if (counts != NULL && (counts->column_count != 2 ||
+                           counts->columns[0].type != VDBQ_BIGINT ||
+                           counts->columns[1].type != VDBQ_BIGINT))
+        return refuse(check, "its second input is not two numbers of rows");
+    return status == VDBQ_OK ? check_same(check, 0, input(check, 0),
+                                          check->step->column_count)
+                             : status;
+}
+
 static enum vdbq_status check_concat(const struct checking *check)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -413,7 +429,7 @@ static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
         [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
-        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_concat,
+        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_limit,
         [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
         [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
         [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,

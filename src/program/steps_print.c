@@ -210,6 +210,9 @@ static void print_what(const struct step *step, const char *prefix,
         break;
     case STEP_LIMIT:
         text_print(text, "some rows");
+        if (step->inputs.count > 1)
+            text_print(text, ", limit and offset of step %s%d", prefix,
+                       VECTOR_ITEMS(&step->inputs, int)[1]);
         print_limit(step->limit.offset, step->limit.limit, text);
         break;
     case STEP_JOIN:

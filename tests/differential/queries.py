@@ -196,12 +196,9 @@ class Queries(Subqueries):
         order = Node('{0} ORDER BY {1}', node, Node(', '.join(['{}'] * len(terms)), *terms),
                      type='Q')
         if self.rng.random() < 0.4:
-            order = Node('{0} {1}', order, optional(self.limit()), type='Q')
+            limit = self.limited((0, 1, 2, 3, 10, 64), (0, 1, 5), 0.3)
+            order = Node('{0} {1}', order, optional('{0}', limit), type='Q')
         return order
-
-    def limit(self):
-        text = f'LIMIT {self.rng.choice((0, 1, 2, 3, 10, 64))}'
-        return text + f' OFFSET {self.rng.choice((0, 1, 5))}' * (self.rng.random() < 0.3)
 
     def compound(self):
         kinds = [self.rng.choice('IIDTBYM') for _ in range(self.rng.randrange(1, 4))]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Random queries that stand in expressions: values, EXISTS and IN, with and
 without NULLs; over columns of the queries around them, one level and more;
-with LIMIT, aggregates, GROUP BY and set operators. Each gives the same in
-every engine whatever order its rows come in."""
+with LIMIT, aggregates, GROUP BY and set operators; and in LIMIT and OFFSET
+themselves. Each gives the same in every engine whatever order its rows come
+in."""
 from .expressions import Scope
 from .nodes import CONSTANT, EMPTY, Node, listed, optional
 
@@ -75,8 +76,8 @@ class Subqueries:
 
     def last(self):
         """An ORDER BY of the only column and one row of it."""
-        offset = f' OFFSET {self.rng.choice((0, 1, 3))}' * (self.rng.random() < 0.2)
-        return Node(f'ORDER BY 1{self.rng.choice(("", " DESC"))} LIMIT 1{offset}')
+        return Node(f'ORDER BY 1{self.rng.choice(("", " DESC"))} {{0}}',
+                    self.limited((1,), (0, 1, 3), 0.2))
 
     def first_row(self, kind, scope):
         source, columns, where = self.rows_of(scope, FEW, 0.8)
@@ -131,6 +132,34 @@ class Subqueries:
         source, _, _ = self.sources(FEW)
         return self.valued('(SELECT {0} FROM {1} LIMIT 1)', value, source)
 
+    # ---------------------------------------------------- LIMIT and OFFSET --
+
+    def limited(self, limits, offsets=(), share=0.0):
+        """A LIMIT, with an OFFSET in that share of cases."""
+        offset = EMPTY
+        if self.rng.random() < share:
+            offset = Node(' OFFSET {0}', self.number_of_rows(offsets))
+        return Node('LIMIT {0}{1}', self.number_of_rows(limits), offset)
+
+    def number_of_rows(self, numbers):
+        """One of these, or a query that counts; DuckDB has none in inner queries."""
+        number = self.rng.choice(numbers)
+        has = self.inside() and not (self.nesting and self.peer == 'duckdb')
+        if not has or self.rng.random() < 0.7:
+            return Node(str(number))
+        if self.rng.random() < 0.3:
+            return Node(f'(SELECT {number})')
+
+        def make():
+            source, columns, _ = self.sources(FEW)
+            where = self.where(Scope(columns, queries=self.inside() if self.share else None))
+            text = self.rng.choice((f'(SELECT count(*) % 4 + {number} FROM {{0}} {{1}})',
+                                    f'{number} + (SELECT count(*) FROM {{0}} {{1}})',
+                                    f'(SELECT {number} FROM {{0}} {{1}} UNION SELECT {number})',
+                                    f'(SELECT count(*) - 2 FROM {{0}} {{1}})'))
+            return Node(text, source, where)
+        return self.nested(make)
+
     # ------------------------------------------------------ EXISTS and IN --
 
     def exists(self, scope):
@@ -147,8 +176,7 @@ class Subqueries:
                 tail = Node('GROUP BY {0} {1}', self.rng.choice(columns),
                             self.some_groups(columns, scope))
             elif form < 0.45:
-                tail = Node(self.rng.choice(('LIMIT 1', 'LIMIT 0', 'LIMIT 3', 'LIMIT 1 OFFSET 1',
-                                             'LIMIT 2 OFFSET 5')))
+                tail = self.limited((0, 1, 2, 3), (1, 5), 0.4)
             return Node(f'({word} (SELECT {{0}} FROM {{1}} {{2}} {{3}}))', what, source, where,
                         tail, type='B', bound=1)
         return self.nested(make)
@@ -178,9 +206,8 @@ class Subqueries:
                               self.some_groups(columns, scope))
             return Node('SELECT {0} FROM {1} {2} {3}', item, source, where, groups, type='Q')
         item = self.value_of(kind, columns, scope)
-        count = self.rng.choice(('LIMIT 1', 'LIMIT 2', 'LIMIT 3 OFFSET 1', 'LIMIT 0'))
-        return Node(f'SELECT {{0}} FROM {{1}} {{2}} ORDER BY 1 {count}', item, source, where,
-                    type='Q')
+        return Node('SELECT {0} FROM {1} {2} ORDER BY 1 {3}', item, source, where,
+                    self.limited((0, 1, 2, 3), (1,), 0.25), type='Q')
 
     # ------------------------------------------------------------- VALUES --
 
