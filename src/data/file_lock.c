@@ -218,8 +218,8 @@ static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
     }
     error_set(error, VDBQ_BUSY, "%s: %s has been writing to it%s", file->path,
               who, since);
-    return error_hint(error, "waited %llu ms for its end; timeout "
-                      "(VDBQ_TIMEOUT) sets for how many",
+    return error_hint(error, "waited %llu ms for it to end; the option "
+                      "timeout (VDBQ_TIMEOUT) sets how long",
                       (unsigned long long)(waited_ns / 1000000));
 }
 
