@@ -236,13 +236,6 @@ struct ast_expression *ast_subquery(struct parse *parse,
     return over_parts(parse, made, query->depth);
 }
 
-struct value_list ast_value_of(struct parse *parse, struct span whole,
-                               struct ast_query *query)
-{
-    return ast_values(parse, (struct value_list){ 0 },
-                      ast_subquery(parse, AST_SUBQUERY, whole, query));
-}
-
 struct ast_expression *ast_group(struct parse *parse, struct span whole,
                                  struct ast_expression *inner)
 {

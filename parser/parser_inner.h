@@ -374,9 +374,6 @@ struct ast_expression *ast_cast(struct parse *parse,
                                 struct operation operation,
                                 struct ast_expression *operand,
                                 struct ast_type type);
-/* A list of one value, which is a query's. */
-struct value_list ast_value_of(struct parse *parse, struct span whole,
-                               struct ast_query *query);
 struct ast_expression *ast_subquery(struct parse *parse,
                                     enum ast_expression_kind kind,
                                     struct span whole,

@@ -9,8 +9,7 @@
  *
  * `((SELECT 1))` may be read as a query in two pairs of parentheses or as an
  * expression in one around a query in another: parentheses belong to the
- * query as long as they can, which the precedence of ")" over ALONE says. Not
- * so behind IN: `a IN ((SELECT 1))` is a list of one value, as in SQLite.
+ * query as long as they can, which the precedence of ")" over ALONE says.
  */
 %code requires {
 #include "parser/parser_inner.h"
@@ -709,9 +708,7 @@ in_items:
     "(" ")"            { $$ = (struct in_items){ 0 }; }
   | "(" values ")"     { $$ = (struct in_items){ .values = $values }; }
   | "(" values "," ")" { $$ = (struct in_items){ .values = $values }; }
-  | "(" bare_query ")" { $$ = (struct in_items){ .query = $2 }; }
-  | "(" in_parentheses ")"
-        { $$ = (struct in_items){ .values = ast_value_of(parse, @2, $2) }; }
+  | in_parentheses     { $$ = (struct in_items){ .query = $1 }; }
   | input_table        { $$ = (struct in_items){ .query = $1 }; }
 
 case_operand:

@@ -1077,6 +1077,7 @@ class Terminal:
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             os.chdir(folder)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup takes from its commands
             os.execve(VDBQ, [VDBQ, *arguments], env)
 
     def wait_for(self, text, seconds=20):

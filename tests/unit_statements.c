@@ -41,7 +41,7 @@ static void queries_in_expressions(void **state)
                "(not (exists {select * from t}))");
     check_tree("a in (select b from t) or c in u",
                "(or (in a {select b from t}) (in c {select * from u}))");
-    check_tree("a in ((select 1))", "(in a (query {select 1}))");
+    check_tree("a in ((select 1))", "(in a {select 1})");
     check_tree("a in ((select 1), 2)", "(in a (query {select 1}) 2)");
     check_tree("a in ((select 1) + 1)", "(in a (+ (query {select 1}) 1))");
     check_tree("a not in (values (1), (2))",

@@ -224,7 +224,7 @@ struct expression *expression_choice(struct binder *binder,
     e->condition = condition;
     e->left = left;
     e->right = right;
-    e->precision = left->precision;
+    e->precision = meet_precision(left, right);
     e->scale = left->scale;
     return expression_finish(binder, e);
 }

@@ -90,6 +90,21 @@ bool meet_scales(struct binder *binder, struct expression **left,
     return *left != NULL && *right != NULL;
 }
 
+/* Of a DECIMAL whose digits nobody counted there may be as many as fit. */
+static unsigned digits_of(const struct expression *e)
+{
+    return e->type == VDBQ_DECIMAL && e->precision == 0
+               ? DECIMAL_DIGITS_MAX : e->precision;
+}
+
+unsigned meet_precision(const struct expression *left,
+                        const struct expression *right)
+{
+    unsigned a = digits_of(left), b = digits_of(right);
+
+    return a > b ? a : b;
+}
+
 static int meeting_float(const struct expression *left,
                          const struct expression *right)
 {

@@ -28,6 +28,10 @@
 /* As values of one type, which is returned; VDBQ_TYPE_NONE: a failure. */
 int expression_meet(struct binder *binder, struct expression **left,
                     struct expression **right, struct position at);
+/* The digits of what is one of two values that have met: of the longer DECIMAL;
+ * 0 where they are none. */
+unsigned meet_precision(const struct expression *left,
+                        const struct expression *right);
 /* To be compared or computed with: integers stay as wide as they are, and
  * then the type is BIGINT. */
 int meet_compared(struct binder *binder, struct expression **left,

@@ -168,18 +168,21 @@ static enum vdbq_status common_types(struct binder *binder,
 {
     for (unsigned c = 0; c < parts[0]->column_count; c++) {
         struct expression *sum = meeting_column(binder, parts[0], c);
+        unsigned precision = sum ? meet_precision(sum, sum) : 0, digits;
         for (unsigned i = 1; i < count && sum != NULL; i++) {
             struct expression *next = meeting_column(binder, parts[i], c);
             if (next == NULL
                 || expression_meet(binder, &sum, &next, at)
                        == VDBQ_TYPE_NONE)
                 return binder->error->status;
+            digits = meet_precision(sum, next);
+            precision = digits > precision ? digits : precision;
         }
         if (sum == NULL)
             return binder->error->status;
         types[c] = parts[0]->columns[c];
         types[c].type = sum->type;
-        types[c].precision = sum->precision;
+        types[c].precision = sum->type == VDBQ_DECIMAL ? precision : 0;
         types[c].scale = sum->scale;
     }
     return VDBQ_OK;

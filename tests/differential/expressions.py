@@ -412,8 +412,8 @@ class Expressions:
         first = self.make(kind, depth, scope)
         items = [constant(self.rng, kind) if self.rng.random() < 0.8 else self.make(kind, 0, scope)
                  for _ in range(self.rng.randrange(1, 5))]
-        if self.rng.random() < 0.15 or (self.peer == 'duckdb' and len(items) == 1):
-            items.append(Node('NULL'))  # a query alone is the list to DuckDB
+        if self.rng.random() < 0.15 or len(items) == 1:
+            items.append(Node('NULL'))  # to older versions of sqlite3 a query alone is no list
         return Node(f'({{0}} {word} ({{1}}))', first, listed(items), type='B', bound=1)
 
     def like(self, kind, depth, scope):
