@@ -10,6 +10,7 @@ run on the host device unless VDBQ_DEVICE says otherwise.
 import csv
 import io
 import json
+import contextlib
 import os
 import pty
 import re
@@ -1101,11 +1102,16 @@ class Terminal:
         """Types on its keyboard."""
         os.write(self.fd, text if isinstance(text, bytes) else text.encode())
 
-    def end(self):
-        """Waits for its end; returns the exit code."""
-        limit = time.monotonic() + 20
+    def end(self, typing=''):
+        """Waits for its end; returns the exit code. Types that every half second: a Ctrl-D that
+        comes while no line is being edited is lost."""
+        limit, typed = time.monotonic() + 20, 0
         ended, status = os.waitpid(self.pid, os.WNOHANG)
         while not ended:
+            if typing and time.monotonic() > typed + 0.5:
+                with contextlib.suppress(OSError):  # it may have ended meanwhile
+                    self.type(typing)
+                typed = time.monotonic()
             if time.monotonic() > limit:
                 os.kill(self.pid, signal.SIGKILL)
             time.sleep(0.01)
@@ -1217,8 +1223,7 @@ def case_terminal_histories_meet(folder):
             shell.wait_for(f'{number} {round_}\r\n')
             shell.wait_for('vdbq> ')
     for shell in shells:
-        shell.type('\x04')
-        assert shell.end() == 0
+        assert shell.end('\x04') == 0
     expected = [f'.print {number} {round_}' for round_ in range(4) for number in range(3)]
     assert history_of(path) == expected, history_of(path)
 
@@ -1234,8 +1239,7 @@ def case_terminal_history_that_cannot_be_kept(folder):
         shell.wait_for('vdbq> ')
         shell.type('.print 2\r')
         assert 'note' not in shell.wait_for('vdbq> ')
-        shell.type('\x04')
-        assert shell.end() == 0
+        assert shell.end('\x04') == 0
     with open(os.path.join(folder, 'notes'), encoding='utf-8') as file:
         assert file.read() == 'my notes\n'
 
@@ -1266,8 +1270,7 @@ def case_terminal_completion(folder):
     shell.type('.print done\r')
     shell.wait_for('\ndone')
     shell.wait_for('vdbq> ')
-    shell.type('\x04')
-    assert shell.end() == 0
+    assert shell.end('\x04') == 0
 
 
 def case_terminal_interrupt_clears_the_line(folder):
