@@ -7,10 +7,10 @@
 Each function called case_... is a case; it gets a folder of its own. Queries
 run on the host device unless VDBQ_DEVICE says otherwise.
 """
+import contextlib
 import csv
 import io
 import json
-import contextlib
 import os
 import pty
 import re
