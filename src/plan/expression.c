@@ -166,6 +166,7 @@ bool expression_same(const struct expression *a, const struct expression *b)
         break;
     }
     return a->operator == b->operator && a->op == b->op
+           && a->integer == b->integer /* the part of a date */
            && a->function == b->function && a->aggregate == b->aggregate
            && a->distinct == b->distinct && same_texts(a->call, b->call)
            && same_operands(a, b);
