@@ -373,12 +373,12 @@ class History:
         return self.dump(step.party), True
 
     def dump(self, party):
-        """{name: (columns, rows)} of all tables and views as a party of sqlite3's sees them;
-        of a view nothing but its name."""
+        """{name: (columns, rows)} of all tables, views and indexes as a party of sqlite3's sees
+        them; of a view or an index nothing but its name."""
         connection = self.peers.of(party)
         found = {}
         for kind, name in self.peers.run(party, 'SELECT type, name FROM sqlite_master'):
-            if kind == 'view':
+            if kind in ('view', 'index') and not name.startswith('sqlite_'):
                 found[name] = None
             if kind == 'table':
                 asked = connection.execute(f'SELECT * FROM {name}')
@@ -388,9 +388,11 @@ class History:
         return found
 
     def shows(self, process, tables):
-        """Whether a new shell finds these tables and views, and no others."""
+        """Whether a new shell finds these tables, views and indexes, and no others."""
         shell = self.shells[process]
-        if set(shell.command('.tables').decode().split()) != set(tables):
+        schema = shell.command('.schema').decode()
+        indexes = re.findall(r'^CREATE (?:UNIQUE )?INDEX (\w+) ON', schema, re.MULTILINE)
+        if {*shell.command('.tables').decode().split(), *indexes} != set(tables):
             return False
         for name, about in tables.items():
             if about is not None:
