@@ -28,7 +28,7 @@ FRESH = ('file', 'csv')  # have a database for each input; others' leaks are tol
 CSV = ('a,b\n1,x\n2,y\n', 'id;n;s\n007;1,5;"a;b"\n\n8;2;"q""q"\n', 'a\tb\r\n1\t2\r\n',
        'd|t|f\n2024-02-29|2024-01-01 00:00:00|1e5\n||\n', '"a\nb",c\n"",\n',
        '99999999999999999999\n', '\ufeffa,b\ntrue,NULL\nfalse,1.5\n', 'a,b\n1\n', '',
-       "'a','b'\n'x,y','z'\n")
+       "'a','b'\n'x,y','z'\n", '|' * 400 + '\n1' + '|x' * 400 + '\n')
 DATABASES = (
     "create table t (id integer primary key, a integer, s text, d double); insert into t values "
     "(1, 2, 'a', 0.5), (2, null, null, null), (3, 70000, 'zz', -1.5), (9, 3, '', 1e300);",

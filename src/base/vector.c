@@ -41,7 +41,8 @@ void *vector_at(const struct vector *vector, size_t index)
 
 void vector_finish(struct vector *vector)
 {
-    memory_release(vector->items);
+    if (vector->arena == NULL)
+        memory_release(vector->items);
     vector->items = NULL;
     vector->count = vector->capacity = 0;
 }
@@ -49,26 +50,25 @@ void vector_finish(struct vector *vector)
 bool arena_vector_copy(struct arena *arena, const struct vector *from,
                        struct vector *to)
 {
-    struct vector copy = { .width = from->width, .count = from->count };
+    struct vector copy = { .width = from->width, .arena = arena };
 
-    copy.items = arena_alloc(arena, (from->count + 1) * from->width);
-    if (copy.items == NULL)
+    if (!vector_append(&copy, from->items, from->count))
         return false;
-    if (from->count > 0)
-        memcpy(copy.items, from->items, from->count * from->width);
     *to = copy;
     return true;
 }
 
-bool arena_vector(struct arena *arena, struct vector *vector)
+/* The items in a larger place; NULL: no memory, nothing changed. */
+static void *resize(const struct vector *vector, size_t bytes)
 {
-    struct vector own;
-    bool done = arena_vector_copy(arena, vector, &own);
+    void *items;
 
-    vector_finish(vector);
-    if (done)
-        *vector = own;
-    return done;
+    if (vector->arena == NULL)
+        return memory_resize(vector->items, bytes);
+    items = arena_alloc(vector->arena, bytes);
+    if (items != NULL && vector->count > 0)
+        memcpy(items, vector->items, vector->count * vector->width);
+    return items;
 }
 
 /* Makes room for `more` items behind those there are. */
@@ -86,7 +86,7 @@ static bool reserve(struct vector *vector, size_t more)
         return false;
     while (capacity < vector->count + more)
         capacity = capacity > most / 2 ? most : capacity * 2;
-    items = memory_resize(vector->items, capacity * vector->width);
+    items = resize(vector, capacity * vector->width);
     if (items == NULL)
         return false;
     vector->items = items;

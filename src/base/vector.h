@@ -9,14 +9,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct arena;
+
 struct vector {
     void *items;
     size_t count;
     size_t capacity;
-    size_t width; /* of one item, in bytes */
+    size_t width;        /* of one item, in bytes                     */
+    struct arena *arena; /* that the items live in; NULL: they are the
+                            vector's own, freed by vector_finish()    */
 };
 
 #define VECTOR(type) ((struct vector){ .width = sizeof(type) })
+/* One that nobody finishes: its items end with the arena. */
+#define VECTOR_IN(arena_, type) \
+    ((struct vector){ .width = sizeof(type), .arena = (arena_) })
 /* The items as an array of `type`. */
 #define VECTOR_ITEMS(vector, type) ((type *)(vector)->items)
 
@@ -27,11 +34,7 @@ bool vector_append(struct vector *vector, const void *items, size_t count);
 void *vector_at(const struct vector *vector, size_t index);
 void vector_finish(struct vector *vector);
 
-/* A vector whose items live in an arena: nobody finishes it, and nothing is
- * added to it. One moves what a vector has there, the other copies it. False:
- * no memory. */
-struct arena;
-bool arena_vector(struct arena *arena, struct vector *vector);
+/* Copies a vector into an arena; false: no memory. */
 bool arena_vector_copy(struct arena *arena, const struct vector *from,
                        struct vector *to);
 

@@ -199,12 +199,11 @@ enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
-                             .found = VECTOR(struct bound) };
+                             .found = VECTOR_IN(binder->arena, struct bound) };
     enum vdbq_status status = find_bounds(&bounds, parts);
 
     if (status == VDBQ_OK)
         status = add_best(&bounds, nodes, parts, band);
-    vector_finish(&bounds.found);
     return status;
 }
 
@@ -215,11 +214,10 @@ enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
-                             .found = VECTOR(struct bound) };
+                             .found = VECTOR_IN(binder->arena, struct bound) };
     enum vdbq_status status = find_bounds(&bounds, parts);
 
     set_price(&bounds, parts, sides, price);
-    vector_finish(&bounds.found);
     return status;
 }
 
@@ -228,10 +226,9 @@ enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,
-                             .found = VECTOR(struct bound) };
+                             .found = VECTOR_IN(binder->arena, struct bound) };
     enum vdbq_status status = find_bounds(&bounds, parts);
 
     *has = bounds.found.count > 0;
-    vector_finish(&bounds.found);
     return status;
 }

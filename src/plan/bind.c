@@ -279,7 +279,7 @@ static struct expression *subquery_expression(
         return error_no_memory(binder->error), NULL;
     e->subquery->kind = kind;
     e->subquery->node = node;
-    e->subquery->parameters = VECTOR(struct outer_value);
+    e->subquery->parameters = VECTOR_IN(binder->arena, struct outer_value);
     e->subquery->parameters.count = values->count - asked;
     e->subquery->parameters.items = arena_alloc(
         binder->arena, (values->count - asked + 1) * values->width);

@@ -137,8 +137,8 @@ static const struct {
 static bool bind_over(struct binder *binder, const struct ast_window *over,
                       struct window *window)
 {
-    window->partition = VECTOR(struct expression *);
-    window->order = VECTOR(struct order_term);
+    window->partition = VECTOR_IN(binder->arena, struct expression *);
+    window->order = VECTOR_IN(binder->arena, struct order_term);
     for (const struct ast_value *value = over->partition; value != NULL;
          value = value->next) {
         struct expression *e = bind_expression(binder, value->expression);
@@ -152,8 +152,7 @@ static bool bind_over(struct binder *binder, const struct ast_window *over,
         if (e == NULL || !vector_append(&window->order, &term, 1))
             return false;
     }
-    return arena_vector(binder->arena, &window->partition)
-           && arena_vector(binder->arena, &window->order);
+    return true;
 }
 
 /* LAG and LEAD: how far, and what is there where no row is. */

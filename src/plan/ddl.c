@@ -36,7 +36,7 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
     enum vdbq_status status = check_name(name, "table", binder->error);
 
     plan->kind = PLAN_CREATE_TABLE;
-    made->uniques = VECTOR(struct unique);
+    made->uniques = VECTOR_IN(binder->arena, struct unique);
     if (status == VDBQ_OK)
         status = check_free(binder, name, create->if_not_exists);
     if (status == VDBQ_OK
@@ -380,7 +380,5 @@ static enum vdbq_status read_constraints(const struct ast_create *create,
         if (status == VDBQ_OK)
             status = add_unique(constraint, binder, plan);
     }
-    if (!arena_vector(binder->arena, &plan->uniques) && status == VDBQ_OK)
-        status = error_no_memory(binder->error);
     return status;
 }

@@ -142,7 +142,7 @@ static bool add(struct vector *aggregates, enum aggregate_function function,
 static struct node *totals_of(struct binder *binder, struct node *below,
                               unsigned column, int number)
 {
-    struct vector aggregates = VECTOR(struct step_aggregate);
+    struct vector aggregates = VECTOR_IN(binder->arena, struct step_aggregate);
     int c = (int)column;
     struct node *node = NULL;
 
@@ -154,7 +154,6 @@ static struct node *totals_of(struct binder *binder, struct node *below,
         && (number < 0
             || add(&aggregates, AGGREGATE_AVG, number, false)))
         node = node_group(binder, below, 0, &aggregates);
-    vector_finish(&aggregates);
     if (node == NULL && binder->error->status == VDBQ_OK)
         error_no_memory(binder->error);
     return node;

@@ -356,15 +356,13 @@ static enum vdbq_status shift_all(struct binder *binder, unsigned by,
 static struct node *bind_side(struct binder *binder,
                               const struct ast_from *tree)
 {
-    struct from side = { .leaves = VECTOR(struct node *),
-                         .conditions = VECTOR(struct expression *),
+    struct from side = { .leaves = VECTOR_IN(binder->arena, struct node *),
+                         .conditions = VECTOR_IN(binder->arena, struct expression *),
                          .first = binder->scope->node->column_count };
     struct node *node = NULL;
 
     if (collect(binder, tree, &side) == VDBQ_OK)
         node = join_in_order(binder, &side);
-    vector_finish(&side.leaves);
-    vector_finish(&side.conditions);
     return node;
 }
 
@@ -382,7 +380,7 @@ static enum vdbq_status add_outer(struct binder *binder,
                                   struct node *const nodes[2],
                                   struct from *from)
 {
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
     enum vdbq_status status = join_conditions(binder, tree, sides, &parts);
     struct node *join = NULL;
 
@@ -390,7 +388,6 @@ static enum vdbq_status add_outer(struct binder *binder,
         status = shift_all(binder, sides->left, &parts, tree->at);
     if (status == VDBQ_OK)
         join = join_on(binder, kind_of(tree->join), nodes, &parts);
-    vector_finish(&parts);
     if (join == NULL)
         return binder->error->status;
     memcpy(binder->scope->node->columns + sides->left, join->columns,
@@ -422,7 +419,7 @@ static enum vdbq_status collect_inner(struct binder *binder,
                                       const struct ast_from *tree,
                                       struct from *from)
 {
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
     struct sides sides = { .left = binder->scope->node->column_count,
                            .join = tree->join };
     enum vdbq_status status = collect(binder, tree->left, from);
@@ -438,7 +435,6 @@ static enum vdbq_status collect_inner(struct binder *binder,
     if (status == VDBQ_OK && parts.count > 0
         && !vector_append(&from->conditions, parts.items, parts.count))
         status = error_no_memory(binder->error);
-    vector_finish(&parts);
     return status;
 }
 

@@ -102,7 +102,7 @@ static bool add_stand(struct lifting *lifting, const struct node *node,
 static bool add_number(struct binder *binder, struct vector *numbers, int n)
 {
     if (n >= 0 && vector_append(numbers, &n, 1))
-        return arena_vector(binder->arena, numbers);
+        return true;
     if (n >= 0)
         error_no_memory(binder->error);
     return false;
@@ -119,15 +119,6 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .range = range_full(e->type) };
 }
 
-/* Moves a list to the arena, complete or not: nothing else frees it. */
-static bool keep_list(struct binder *binder, struct vector *list)
-{
-    bool kept = arena_vector(binder->arena, list);
-
-    if (!kept)
-        error_no_memory(binder->error);
-    return kept;
-}
 
 /* The last columns of a node stand for all that was found. */
 static bool add_stands(struct lifting *lifting, struct node *node)
@@ -151,7 +142,7 @@ static bool add_function(struct lifting *lifting, struct node **below,
                          struct expression *e, struct vector *functions)
 {
     struct step_function function = { .name = e->function->name,
-                                      .arguments = VECTOR(int),
+                                      .arguments = VECTOR_IN(lifting->binder->arena, int),
                                       .at = e->at };
     bool done = true;
 
@@ -159,7 +150,6 @@ static bool add_function(struct lifting *lifting, struct node **below,
         int column = node_column_for(lifting->binder, below, e->arguments[i]);
         done = column >= 0 && vector_append(&function.arguments, &column, 1);
     }
-    done &= arena_vector(lifting->binder->arena, &function.arguments);
     done = done && vector_append(functions, &function, 1);
     if (!done && lifting->binder->error->status == VDBQ_OK)
         error_no_memory(lifting->binder->error);
@@ -170,7 +160,7 @@ static bool add_function(struct lifting *lifting, struct node **below,
 static struct node *lift_functions(struct lifting *lifting,
                                    struct node *below)
 {
-    struct vector functions = VECTOR(struct step_function);
+    struct vector functions = VECTOR_IN(lifting->binder->arena, struct step_function);
     size_t count = lifting->found.count;
     struct node *node = NULL;
     bool done = true;
@@ -182,7 +172,7 @@ static struct node *lift_functions(struct lifting *lifting,
             &functions);
     if (done)
         node = node_wider(lifting->binder, NODE_MAP, below, (unsigned)count);
-    if (!keep_list(lifting->binder, &functions) || node == NULL)
+    if (node == NULL)
         return NULL;
     node->map.functions = functions;
     return add_stands(lifting, node) ? node : NULL;
@@ -217,19 +207,19 @@ static bool add_parameters(struct binder *binder, struct node **below,
             .column = node_column_for(binder, below, value->value)
         };
         if (parameter.column < 0)
-            return keep_list(binder, parameters) && false;
+            return false;
         if (!vector_append(parameters, &parameter, 1)) {
             error_no_memory(binder->error);
-            return keep_list(binder, parameters) && false;
+            return false;
         }
     }
-    return keep_list(binder, parameters);
+    return true;
 }
 
 static struct node *apply(struct binder *binder, struct node *below,
                           struct expression *e)
 {
-    struct vector parameters = VECTOR(struct step_parameter);
+    struct vector parameters = VECTOR_IN(binder->arena, struct step_parameter);
     int column = 0;
     struct node *node = NULL;
     bool done = add_parameters(binder, &below, e->subquery, &parameters);
@@ -295,13 +285,13 @@ static bool add_order(struct binder *binder, struct node **below,
                                 .nulls_last = term->nulls_last };
         key.column = node_column_for(binder, below, term->expression);
         if (key.column < 0)
-            return keep_list(binder, keys) && false;
+            return false;
         if (!vector_append(keys, &key, 1)) {
             error_no_memory(binder->error);
-            return keep_list(binder, keys) && false;
+            return false;
         }
     }
-    return keep_list(binder, keys);
+    return true;
 }
 
 /* The column of an operand that may be none: -1; -2: a failure. */
@@ -321,8 +311,8 @@ static bool add_window(struct lifting *lifting, struct node **below,
     struct step_window_function made = {
         .function = window->function,
         .offset = window->offset,
-        .partition = VECTOR(int),
-        .order = VECTOR(struct step_key),
+        .partition = VECTOR_IN(binder->arena, int),
+        .order = VECTOR_IN(binder->arena, struct step_key),
         .aggregate = { .function = e->aggregate,
                        .distinct = e->distinct,
                        .at = e->at }
@@ -338,7 +328,6 @@ static bool add_window(struct lifting *lifting, struct node **below,
             VECTOR_ITEMS(&window->partition, struct expression *)[i]);
         done = column >= 0 && vector_append(&made.partition, &column, 1);
     }
-    done &= keep_list(binder, &made.partition);
     done = done && made.aggregate.column > -2 && made.aggregate.filter > -2
            && made.fallback > -2
            && add_order(binder, below, &window->order, &made.order)
@@ -351,7 +340,7 @@ static bool add_window(struct lifting *lifting, struct node **below,
 static struct node *lift_all_windows(struct lifting *lifting,
                                      struct node *below)
 {
-    struct vector functions = VECTOR(struct step_window_function);
+    struct vector functions = VECTOR_IN(lifting->binder->arena, struct step_window_function);
     size_t count = lifting->found.count;
     struct node *node = NULL;
     bool done = true;
@@ -364,7 +353,7 @@ static struct node *lift_all_windows(struct lifting *lifting,
     if (done)
         node = node_wider(lifting->binder, NODE_WINDOW, below,
                           (unsigned)count);
-    if (!keep_list(lifting->binder, &functions) || node == NULL)
+    if (node == NULL)
         return NULL;
     node->window.functions = functions;
     return add_stands(lifting, node) ? node : NULL;
@@ -411,13 +400,11 @@ static enum vdbq_status lift_kind(struct binder *binder, struct node **node,
 {
     struct lifting lifting = { .binder = binder,
                                .kind = kind,
-                               .found = VECTOR(struct expression *),
-                               .stands = VECTOR(struct expression *) };
+                               .found = VECTOR_IN(binder->arena, struct expression *),
+                               .stands = VECTOR_IN(binder->arena, struct expression *) };
     enum vdbq_status status =
         pass(&lifting, node, expressions, count, any);
 
-    vector_finish(&lifting.found);
-    vector_finish(&lifting.stands);
     return status;
 }
 

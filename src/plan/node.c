@@ -196,8 +196,8 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
         return NULL;
     node->right = right;
     node->join = (struct step_join){ .kind = kind,
-                                     .left_keys = VECTOR(int),
-                                     .right_keys = VECTOR(int) };
+                                     .left_keys = VECTOR_IN(binder->arena, int),
+                                     .right_keys = VECTOR_IN(binder->arena, int) };
     memcpy(node->columns, left->columns,
            left->column_count * sizeof *node->columns);
     if (kind == JOIN_MARK)
@@ -277,7 +277,7 @@ struct node *node_group(struct binder *binder, struct node *below,
 
 struct node *node_distinct(struct binder *binder, struct node *below)
 {
-    struct vector none = VECTOR(struct step_aggregate);
+    struct vector none = VECTOR_IN(binder->arena, struct step_aggregate);
 
     return node_group(binder, below, below->column_count, &none);
 }
@@ -336,7 +336,7 @@ struct node *node_concat(struct binder *binder, struct node *const *parts,
 
     if (node == NULL)
         return NULL;
-    node->parts = VECTOR(struct node *);
+    node->parts = VECTOR_IN(binder->arena, struct node *);
     if (!copy_items(binder,
                     &(struct vector){ .items = (void *)(uintptr_t)parts,
                                       .count = count,

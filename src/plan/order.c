@@ -218,16 +218,6 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
     return VDBQ_OK;
 }
 
-bool join_keep_keys(struct binder *binder, struct step_join *join)
-{
-    bool left = arena_vector(binder->arena, &join->left_keys);
-    bool right = arena_vector(binder->arena, &join->right_keys);
-
-    if (!left || !right)
-        error_no_memory(binder->error);
-    return left && right;
-}
-
 static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
@@ -360,7 +350,7 @@ static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
 {
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(joining->binder->arena, struct expression *);
     enum vdbq_status status;
     bool pays = false;
 
@@ -371,7 +361,6 @@ static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
         status = band_pays(joining, nodes, &parts, &pays);
     if (status == VDBQ_OK && pays)
         status = add_best_band(joining, nodes, &parts, &join->band);
-    vector_finish(&parts);
     return status;
 }
 
@@ -391,14 +380,14 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
 {
     struct binder *binder = joining->binder;
     struct node *nodes[2] = { joining->node, joining->leaves[leaf] };
-    struct step_join keys = { .left_keys = VECTOR(int),
-                              .right_keys = VECTOR(int) };
+    struct step_join keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                              .right_keys = VECTOR_IN(binder->arena, int) };
     enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
     struct node *join = NULL;
 
     if (status == VDBQ_OK)
         status = collect_band(joining, leaf, nodes, &keys);
-    if (join_keep_keys(binder, &keys) && status == VDBQ_OK)
+    if (status == VDBQ_OK)
         join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
     if (join == NULL)
         return binder->error->status;

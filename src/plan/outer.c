@@ -197,8 +197,7 @@ static struct node *finish_join(struct outer *outer)
     struct node *join;
     int *columns;
 
-    if (!join_keep_keys(binder, &outer->keys)
-        || add_band(outer) != VDBQ_OK)
+    if (add_band(outer) != VDBQ_OK)
         return NULL;
     columns = places_of(outer);
     if (columns == NULL)
@@ -235,10 +234,7 @@ static struct node *join_by_parts(struct outer *outer,
     for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
         status = add_part(outer,
                           VECTOR_ITEMS(parts, struct expression *)[i]);
-    if (status == VDBQ_OK)
-        return finish_join(outer);
-    join_keep_keys(outer->binder, &outer->keys);
-    return NULL;
+    return status == VDBQ_OK ? finish_join(outer) : NULL;
 }
 
 struct node *join_on(struct binder *binder, enum join_kind kind,
@@ -249,17 +245,14 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
         .kind = kind,
         .nodes = { nodes[0], nodes[1] },
         .counts = { nodes[0]->column_count, nodes[1]->column_count },
-        .keys = { .left_keys = VECTOR(int), .right_keys = VECTOR(int) },
-        .parts = { VECTOR(struct expression *), VECTOR(struct expression *) },
-        .both = VECTOR(struct expression *)
+        .keys = { .left_keys = VECTOR_IN(binder->arena, int), .right_keys = VECTOR_IN(binder->arena, int) },
+        .parts = { VECTOR_IN(binder->arena, struct expression *), VECTOR_IN(binder->arena, struct expression *) },
+        .both = VECTOR_IN(binder->arena, struct expression *)
     };
     struct node *join;
 
     if (needs_pairs(&outer, parts))
         return join_lifted(binder, kind, nodes, parts);
     join = join_by_parts(&outer, parts);
-    vector_finish(&outer.parts[0]);
-    vector_finish(&outer.parts[1]);
-    vector_finish(&outer.both);
     return join;
 }

@@ -15,8 +15,8 @@ static struct node *numbered(struct binder *binder, struct node *below)
         .function = WINDOW_ROW_NUMBER,
         .aggregate = { .column = -1, .filter = -1 },
         .fallback = -1,
-        .partition = VECTOR(int),
-        .order = VECTOR(struct step_key)
+        .partition = VECTOR_IN(binder->arena, int),
+        .order = VECTOR_IN(binder->arena, struct step_key)
     };
     struct node *node = node_wider(binder, NODE_WINDOW, below, 1);
 
@@ -25,9 +25,8 @@ static struct node *numbered(struct binder *binder, struct node *below)
     node->columns[below->column_count] =
         (struct node_column){ .name = "", .type = VDBQ_BIGINT,
                               .range.high = INT64_MAX };
-    node->window.functions = VECTOR(struct step_window_function);
-    if (!vector_append(&node->window.functions, &number, 1)
-        || !arena_vector(binder->arena, &node->window.functions)) {
+    node->window.functions = VECTOR_IN(binder->arena, struct step_window_function);
+    if (!vector_append(&node->window.functions, &number, 1)) {
         error_no_memory(binder->error);
         return NULL;
     }
@@ -73,8 +72,8 @@ static struct node *join_pairs(struct binder *binder,
                                const unsigned counts[2],
                                const struct vector *parts)
 {
-    struct from from = { .leaves = VECTOR(struct node *),
-                         .conditions = VECTOR(struct expression *) };
+    struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
+                         .conditions = VECTOR_IN(binder->arena, struct expression *) };
     int *columns = places(binder, counts[0], counts[1],
                           sides[0]->column_count - counts[0]);
     struct node *both =
@@ -86,8 +85,6 @@ static struct node *join_pairs(struct binder *binder,
     else if (both != NULL
              && add_parts(binder, parts, columns, both, &from) == VDBQ_OK)
         pairs = join_in_order(binder, &from);
-    vector_finish(&from.leaves);
-    vector_finish(&from.conditions);
     return pairs;
 }
 
@@ -104,10 +101,9 @@ static struct node *join_numbers(struct binder *binder, enum join_kind kind,
     if (!vector_append(&node->join.left_keys, &columns[0], 1)
         || !vector_append(&node->join.right_keys, &columns[1], 1)) {
         error_no_memory(binder->error);
-        join_keep_keys(binder, &node->join);
         return NULL;
     }
-    return join_keep_keys(binder, &node->join) ? node : NULL;
+    return node;
 }
 
 /* LEFT or RIGHT. */

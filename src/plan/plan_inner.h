@@ -350,8 +350,6 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
                               struct expression *left,
                               struct expression *right,
                               struct step_join *join);
-/* Moves all keys to the arena, when there are no more to come. */
-bool join_keep_keys(struct binder *binder, struct step_join *join);
 /* band.c: gives a join the best band that the parts of its condition make.
  * They are over the columns of both sides, those of the right one from number
  * `middle` on; where the band says all of a part, it becomes NULL. There is

@@ -218,7 +218,7 @@ static struct expression *widen_for(struct widening *widening,
 static bool split_where(struct pulling *pulling, struct expression *where,
                         struct expression **stays)
 {
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(pulling->binder->arena, struct expression *);
     struct ast_expression place = { .at = where->at };
     bool done = split_condition(pulling->binder, where, &parts) == VDBQ_OK;
 
@@ -235,7 +235,6 @@ static bool split_where(struct pulling *pulling, struct expression *where,
             done = *stays != NULL;
         }
     }
-    vector_finish(&parts);
     return done && !pulling->refused;
 }
 
@@ -268,7 +267,7 @@ static struct node *widened(struct widening *widening,
 static struct node *pull_select(struct pulling *pulling, struct node *node)
 {
     struct widening widening = { .pulling = pulling,
-                                 .results = VECTOR(struct expression *) };
+                                 .results = VECTOR_IN(pulling->binder->arena, struct expression *) };
     struct expression *where = NULL;
     struct node *below, *made = NULL;
 
@@ -280,7 +279,6 @@ static struct node *pull_select(struct pulling *pulling, struct node *node)
     if (below != NULL && (node->where == NULL
                           || split_where(pulling, node->where, &where)))
         made = widened(&widening, node, below, where);
-    vector_finish(&widening.results);
     return made;
 }
 
@@ -359,7 +357,7 @@ static struct node *pull_right(struct pulling *pulling, struct node *node,
     struct node *right;
     bool done = true;
 
-    pulling->parts = VECTOR(struct expression *);
+    pulling->parts = VECTOR_IN(pulling->binder->arena, struct expression *);
     right = pull_conditions(pulling, node);
     for (size_t i = 0; right != NULL && done && i < pulling->parts.count;
          i++) {
@@ -369,7 +367,6 @@ static struct node *pull_right(struct pulling *pulling, struct node *node,
         done = e != NULL && (vector_append(&before, &e, 1)
                              || pull_fail(pulling) != NULL);
     }
-    vector_finish(&pulling->parts);
     pulling->parts = before;
     return done ? right : NULL;
 }

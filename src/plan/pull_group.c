@@ -91,8 +91,8 @@ static struct node *regroup(struct pulling *pulling, const struct node *node,
                             struct node *below)
 {
     const struct step_group *group = &node->group;
-    struct vector keys = VECTOR(int);
-    struct vector aggregates = VECTOR(struct step_aggregate);
+    struct vector keys = VECTOR_IN(pulling->binder->arena, int);
+    struct vector aggregates = VECTOR_IN(pulling->binder->arena, struct step_aggregate);
     struct node *made = NULL;
     unsigned added;
 
@@ -105,8 +105,6 @@ static struct node *regroup(struct pulling *pulling, const struct node *node,
                           &aggregates);
     else
         made = NULL;
-    vector_finish(&keys);
-    vector_finish(&aggregates);
     return made && regard_keys(pulling, made, group->keys) ? made : NULL;
 }
 

@@ -305,7 +305,6 @@ static struct node *filter_side(struct binder *binder, struct node **sides,
     for (int i = 0; i < (int)left->column_count && done; i++)
         done = vector_append(&join->join.left_keys, &i, 1)
                && vector_append(&join->join.right_keys, &i, 1);
-    done &= join_keep_keys(binder, &join->join);
     return done ? join : (error_no_memory(binder->error), NULL);
 }
 
@@ -358,7 +357,7 @@ static struct node *order_rows(struct binder *binder,
                                const struct ast_query *query,
                                struct node *node)
 {
-    struct vector keys = VECTOR(struct step_key);
+    struct vector keys = VECTOR_IN(binder->arena, struct step_key);
     unsigned count = node->column_count;
     bool done = true;
     struct scope scope;
@@ -396,7 +395,6 @@ static struct node *order_rows(struct binder *binder,
     node = done && node ? node_sort(binder, node, &keys, count) : NULL;
     if (node == NULL && binder->error->status == VDBQ_OK)
         error_no_memory(binder->error);
-    vector_finish(&keys);
     return node;
 }
 

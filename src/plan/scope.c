@@ -12,16 +12,14 @@
 void scope_enter(struct binder *binder, struct scope *scope)
 {
     *scope = (struct scope){ .outer = binder->scope,
-                             .columns = VECTOR(struct scope_column),
-                             .asked = VECTOR(struct outer_value) };
+                             .columns = VECTOR_IN(binder->arena, struct scope_column),
+                             .asked = VECTOR_IN(binder->arena, struct outer_value) };
     binder->scope = scope;
 }
 
 void scope_leave(struct binder *binder, struct scope *scope)
 {
     binder->scope = scope->outer;
-    vector_finish(&scope->columns);
-    vector_finish(&scope->asked);
 }
 
 enum vdbq_status scope_add(struct binder *binder, const char *table,

@@ -364,7 +364,7 @@ static struct node *make_output(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
     size_t room = selecting->results.count + selecting->order.count + 1;
-    struct outputs output = { .keys = VECTOR(struct step_key) };
+    struct outputs output = { .keys = VECTOR_IN(binder->arena, struct step_key) };
     struct node *node = NULL;
 
     output.expressions =
@@ -379,7 +379,6 @@ static struct node *make_output(struct selecting *selecting)
     }
     if (add_hidden(selecting, &output) == VDBQ_OK)
         node = output_node(selecting, &output);
-    vector_finish(&output.keys);
     return node;
 }
 
@@ -440,23 +439,17 @@ static struct node *select_in_scope(struct binder *binder,
         .binder = binder,
         .query = query,
         .select = &query->select,
-        .results = VECTOR(struct result),
-        .order = VECTOR(struct order_term),
-        .keys = VECTOR(struct expression *),
-        .aggregates = VECTOR(struct expression *)
+        .results = VECTOR_IN(binder->arena, struct result),
+        .order = VECTOR_IN(binder->arena, struct order_term),
+        .keys = VECTOR_IN(binder->arena, struct expression *),
+        .aggregates = VECTOR_IN(binder->arena, struct expression *)
     };
-    struct from from = { .leaves = VECTOR(struct node *),
-                         .conditions = VECTOR(struct expression *) };
+    struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
+                         .conditions = VECTOR_IN(binder->arena, struct expression *) };
     struct node *node = NULL;
 
     if (bind_parts(&selecting, &from) == VDBQ_OK)
         node = make_nodes(&selecting, &from);
-    vector_finish(&selecting.results);
-    vector_finish(&selecting.order);
-    vector_finish(&selecting.keys);
-    vector_finish(&selecting.aggregates);
-    vector_finish(&from.leaves);
-    vector_finish(&from.conditions);
     return node;
 }
 

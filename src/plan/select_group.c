@@ -194,8 +194,8 @@ static enum vdbq_status regard_groups(struct selecting *selecting)
 enum vdbq_status select_group(struct selecting *selecting)
 {
     struct grouping grouping = {
-        .columns = VECTOR(struct expression *),
-        .aggregates = VECTOR(struct step_aggregate)
+        .columns = VECTOR_IN(selecting->binder->arena, struct expression *),
+        .aggregates = VECTOR_IN(selecting->binder->arena, struct step_aggregate)
     };
     enum vdbq_status status = gather_aggregates(selecting);
     struct node *node = NULL;
@@ -210,7 +210,5 @@ enum vdbq_status select_group(struct selecting *selecting)
         selecting->node = node;
         status = regard_groups(selecting);
     }
-    vector_finish(&grouping.columns);
-    vector_finish(&grouping.aggregates);
     return status;
 }

@@ -155,12 +155,10 @@ static enum vdbq_status split_or(struct binder *binder, struct expression *e,
                                  struct vector *parts)
 {
     struct branches branches = { .binder = binder,
-                                 .parts = VECTOR(struct expression *),
-                                 .ends = VECTOR(size_t) };
+                                 .parts = VECTOR_IN(binder->arena, struct expression *),
+                                 .ends = VECTOR_IN(binder->arena, size_t) };
     enum vdbq_status status = add_factors(&branches, e, parts);
 
-    vector_finish(&branches.parts);
-    vector_finish(&branches.ends);
     return status;
 }
 

@@ -129,7 +129,7 @@ static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
 static enum vdbq_status connect_others(struct connecting *to)
 {
     struct binder *binder = to->pulling->binder;
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
     unsigned middle = to->nodes[0]->column_count;
     enum vdbq_status status = other_parts(to->pulling, middle, &parts);
 
@@ -138,7 +138,6 @@ static enum vdbq_status connect_others(struct connecting *to)
                                &to->keys.band);
     if (status == VDBQ_OK && parts.count > 0)
         status = connect_where(to, middle, &parts);
-    vector_finish(&parts);
     return status;
 }
 
@@ -149,8 +148,8 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
     struct binder *binder = pulling->binder;
     struct connecting to = { .pulling = pulling,
                              .nodes = { below, inner },
-                             .keys = { .left_keys = VECTOR(int),
-                                       .right_keys = VECTOR(int) } };
+                             .keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                                       .right_keys = VECTOR_IN(binder->arena, int) } };
     struct expression *column =
         operand ? node_column(binder, inner, 0, operand->at) : NULL;
     enum vdbq_status status = VDBQ_OK;
@@ -162,7 +161,7 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
                         : binder->error->status;
     if (status == VDBQ_OK)
         status = connect_keys(&to);
-    if (join_keep_keys(binder, &to.keys) && status == VDBQ_OK
+    if (status == VDBQ_OK
         && connect_others(&to) == VDBQ_OK)
         join = node_join(binder, kind, to.nodes[0], to.nodes[1]);
     if (join == NULL)
@@ -221,7 +220,7 @@ static struct node *without_limit(const struct subquery *subquery)
 /* Without any equality or band, all rows would meet all rows. */
 static bool connects(const struct pulling *pulling, unsigned middle)
 {
-    struct vector parts = VECTOR(struct expression *);
+    struct vector parts = VECTOR_IN(pulling->binder->arena, struct expression *);
     struct expression *inner, *outer;
     bool has = false;
 
@@ -233,7 +232,6 @@ static bool connects(const struct pulling *pulling, unsigned middle)
             return true;
     if (other_parts(pulling, middle, &parts) == VDBQ_OK)
         join_has_band(pulling->binder, middle, &parts, &has);
-    vector_finish(&parts);
     return has;
 }
 
@@ -243,7 +241,7 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
     bool negated;
     const struct expression *asked = asked_of(e, &negated);
     struct pulling pulling = { .binder = binder,
-                               .parts = VECTOR(struct expression *) };
+                               .parts = VECTOR_IN(binder->arena, struct expression *) };
     struct node *node = NULL;
 
     *done = false;
@@ -260,7 +258,6 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
     if (node != NULL)
         node = connect(&pulling, negated ? JOIN_ANTI : JOIN_SEMI, below, node,
                        asked->left);
-    vector_finish(&pulling.parts);
     return node;
 }
 
@@ -417,7 +414,7 @@ struct node *unnest_value(struct binder *binder, struct node *below,
     const struct subquery *subquery = e->subquery;
     struct pulling pulling = { .binder = binder,
                                .parameters = &subquery->parameters,
-                               .parts = VECTOR(struct expression *) };
+                               .parts = VECTOR_IN(binder->arena, struct expression *) };
     struct nothing nothing = { .binder = binder };
     struct expression *none;
     struct node *node;
@@ -434,6 +431,5 @@ struct node *unnest_value(struct binder *binder, struct node *below,
         return NULL;
     node = beside(&pulling, below, e, none, value);
     *done = !pulling.refused;
-    vector_finish(&pulling.parts);
     return node;
 }

@@ -125,26 +125,29 @@ static void pack_instruction(const struct program *program, int pc,
     }
 }
 
-/* Whether an instruction loads integers of the only axis' rows. */
-static bool loads_integers(const struct program *program, enum opcode op)
+static bool loads_integers(enum opcode op)
 {
-    return program_axes(program) == 1 &&
-           (op == OP_COLUMN_I32 || op == OP_COLUMN_I64 || op == OP_ROWID_I32 ||
-            op == OP_ROWID_I64);
+    return op == OP_COLUMN_I32 || op == OP_COLUMN_I64 || op == OP_ROWID_I32 ||
+           op == OP_ROWID_I64;
 }
 
-/* The feed whose integers a result column has; -1: it has others. */
-static int result_feed(const struct program *program,
-                       const struct program_pack *pack, unsigned result)
+/* Finds the results that are integers as a column of the only axis has them.
+ * Their registers are neighbours; the first load into one counts. */
+static void find_result_feeds(const struct program *program,
+                              struct program_pack *pack)
 {
-    int register_ = program_result(program, result).register_;
+    int first = program_result(program, 0).register_;
+    for (unsigned i = 0; i < pack->result_count; i++)
+        pack->result_feeds[i] = -1;
+    if (program_axes(program) != 1)
+        return;
     for (size_t pc = 0; pc < program->code.count; pc++) {
         const struct code *code = &pack->code[pc];
-        if (loads_integers(program, (enum opcode)code->op) &&
-            code->a == register_)
-            return code->b;
+        unsigned result = (unsigned)code->a - (unsigned)first;
+        if (loads_integers((enum opcode)code->op) &&
+            result < pack->result_count && pack->result_feeds[result] < 0)
+            pack->result_feeds[result] = code->b;
     }
-    return -1;
 }
 
 enum vdbq_status program_pack(const struct program *program,
@@ -176,8 +179,8 @@ enum vdbq_status program_pack(const struct program *program,
     }
     for (size_t pc = 0; pc < count; pc++)
         pack_instruction(program, (int)pc, pack);
-    for (unsigned i = 0; i < pack->result_count; i++)
-        pack->result_feeds[i] = result_feed(program, pack, i);
+    if (pack->result_count > 0)
+        find_result_feeds(program, pack);
     return VDBQ_OK;
 }
 
