@@ -12,8 +12,7 @@
 
 void *parse_alloc(struct parse *parse, size_t size)
 {
-    void *memory = parse_failed(parse) ? NULL
-                 : arena_alloc(parse->arena, size);
+    void *memory = parse_failed(parse) ? NULL : arena_alloc(parse->arena, size);
 
     if (memory == NULL)
         parse_no_memory(parse);
@@ -21,7 +20,7 @@ void *parse_alloc(struct parse *parse, size_t size)
 }
 
 const char *parse_unquoted(struct parse *parse, struct span span,
-                            size_t *length)
+                           size_t *length)
 {
     const char *at = parse->sql + span.begin + 1;
     const char *end = parse->sql + span.end - 1;
@@ -71,8 +70,8 @@ struct name_list ast_names(struct parse *parse, struct name_list list,
     struct ast_name *items = list.items;
 
     if (full) {
-        items = parse_alloc(parse,
-                            2 * (size_t)(list.count + 1) * sizeof *items);
+        items =
+            parse_alloc(parse, 2 * (size_t)(list.count + 1) * sizeof *items);
         if (items == NULL)
             return list;
         if (list.count > 0)
@@ -125,11 +124,12 @@ struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
     struct ast_statement *made = make_statement(parse, AST_INSERT);
 
     if (made != NULL)
-        made->insert = (struct ast_insert){
-            .table = table, .replace = verb == INSERT_REPLACE,
-            .ignore = verb == INSERT_IGNORE, .columns = columns.items,
-            .column_count = columns.count, .query = query
-        };
+        made->insert = (struct ast_insert){ .table = table,
+                                            .replace = verb == INSERT_REPLACE,
+                                            .ignore = verb == INSERT_IGNORE,
+                                            .columns = columns.items,
+                                            .column_count = columns.count,
+                                            .query = query };
     return made;
 }
 
@@ -157,8 +157,7 @@ struct set_list ast_sets(struct set_list list, struct ast_set *set)
     return list;
 }
 
-struct ast_statement *ast_update(struct parse *parse,
-                                 struct ast_update update)
+struct ast_statement *ast_update(struct parse *parse, struct ast_update update)
 {
     struct ast_statement *made = make_statement(parse, AST_UPDATE);
 
@@ -167,8 +166,7 @@ struct ast_statement *ast_update(struct parse *parse,
     return made;
 }
 
-struct ast_statement *ast_delete(struct parse *parse,
-                                 struct ast_delete delete)
+struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete)
 {
     struct ast_statement *made = make_statement(parse, AST_DELETE);
 
@@ -184,9 +182,8 @@ struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
     size_t length;
 
     if (made != NULL)
-        made->copy = (struct ast_copy){
-            query, parse_unquoted(parse, file, &length)
-        };
+        made->copy =
+            (struct ast_copy){ query, parse_unquoted(parse, file, &length) };
     return made;
 }
 

@@ -14,8 +14,8 @@
 #include "base/memory.h"
 
 enum {
-    SQL_BYTES_MAX = 64 << 20, /* of one statement                        */
-    SQL_DEPTH_MAX = 1000,     /* expressions and queries nested in one
+    SQL_BYTES_MAX = 64 << 20,  /* of one statement                        */
+    SQL_DEPTH_MAX = 1000,      /* expressions and queries nested in one
                                  another                                 */
     SQL_PARAMETERS_MAX = 32766 /* the highest number of a parameter      */
 };
@@ -24,20 +24,33 @@ enum {
 struct ast_name {
     const char *text; /* NULL: none was written             */
     struct position at;
-    bool bare;        /* an alias without AS and quotes     */
+    bool bare; /* an alias without AS and quotes     */
 };
 
 enum ast_operator {
     /* two operands */
-    AST_ADD, AST_SUB, AST_MUL, AST_DIV, AST_MOD,
-    AST_EQ, AST_NEQ, AST_LT, AST_LE, AST_GT, AST_GE,
-    AST_IS, AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS;
+    AST_ADD,
+    AST_SUB,
+    AST_MUL,
+    AST_DIV,
+    AST_MOD,
+    AST_EQ,
+    AST_NEQ,
+    AST_LT,
+    AST_LE,
+    AST_GT,
+    AST_GE,
+    AST_IS,
+    AST_IS_NOT, /* as = and !=, but NULL is a value: SQLite's IS;
                            where `right` is AST_TRUE or AST_FALSE, whether
                            `left` is known and has that truth            */
-    AST_AND, AST_OR,
-    AST_CONCAT,         /* ||                                            */
+    AST_AND,
+    AST_OR,
+    AST_CONCAT, /* ||                                            */
     /* one operand, in `left` */
-    AST_NOT, AST_MINUS, AST_PLUS
+    AST_NOT,
+    AST_MINUS,
+    AST_PLUS
 };
 
 /* A type as written: VARCHAR(10) is TEXT, DECIMAL(p,s) keeps both. */
@@ -48,10 +61,10 @@ struct ast_type {
 };
 
 enum ast_expression_kind {
-    AST_INTEGER,   /* integer                                         */
-    AST_DECIMAL,   /* decimal: 1.5, 1e3, or a whole number past int64;
+    AST_INTEGER, /* integer                                         */
+    AST_DECIMAL, /* decimal: 1.5, 1e3, or a whole number past int64;
                       `begin` and `end` have its digits               */
-    AST_STRING,    /* string: 'text', without quotes                  */
+    AST_STRING,  /* string: 'text', without quotes                  */
     AST_NULL,
     AST_TRUE,
     AST_FALSE,
@@ -74,7 +87,12 @@ enum ast_expression_kind {
 };
 
 enum ast_unit {
-    AST_YEAR, AST_MONTH, AST_DAY, AST_HOUR, AST_MINUTE, AST_SECOND
+    AST_YEAR,
+    AST_MONTH,
+    AST_DAY,
+    AST_HOUR,
+    AST_MINUTE,
+    AST_SECOND
 };
 
 /* One WHEN of a CASE. */
@@ -103,21 +121,21 @@ struct ast_expression {
     size_t begin, end;
     int64_t integer;
     double decimal;
-    const char *string;   /* AST_STRING, ended by a NUL            */
+    const char *string; /* AST_STRING, ended by a NUL            */
     size_t string_length;
     struct ast_name table, column;
     struct ast_expression *left, *right;
     struct ast_expression *escape;
-    struct ast_expression *filter;  /* FILTER (WHERE ...); NULL: none */
+    struct ast_expression *filter; /* FILTER (WHERE ...); NULL: none */
     struct ast_value *arguments;
     unsigned argument_count;
     struct ast_when *whens;
     struct ast_query *query;
-    struct ast_window *over;        /* NULL: not a window function    */
-    bool negated;                   /* NOT IN, NOT LIKE, NOT BETWEEN  */
-    bool folds;                     /* ILIKE                          */
-    bool star;                      /* count(*)                       */
-    bool distinct;                  /* count(DISTINCT x)              */
+    struct ast_window *over; /* NULL: not a window function    */
+    bool negated;            /* NOT IN, NOT LIKE, NOT BETWEEN  */
+    bool folds;              /* ILIKE                          */
+    bool star;               /* count(*)                       */
+    bool distinct;           /* count(DISTINCT x)              */
 };
 
 struct ast_value {
@@ -145,14 +163,18 @@ struct ast_order {
 
 /* What stands in FROM. */
 enum ast_from_kind {
-    AST_FROM_TABLE,  /* name, alias; also a view or a name of WITH */
-    AST_FROM_FILE,   /* file: FROM 'file.csv'; alias               */
-    AST_FROM_QUERY,  /* query, alias, columns                      */
-    AST_FROM_JOIN    /* left, right, join, on or using             */
+    AST_FROM_TABLE, /* name, alias; also a view or a name of WITH */
+    AST_FROM_FILE,  /* file: FROM 'file.csv'; alias               */
+    AST_FROM_QUERY, /* query, alias, columns                      */
+    AST_FROM_JOIN   /* left, right, join, on or using             */
 };
 enum ast_join {
-    AST_JOIN_COMMA, AST_JOIN_CROSS, AST_JOIN_INNER,
-    AST_JOIN_LEFT, AST_JOIN_RIGHT, AST_JOIN_FULL
+    AST_JOIN_COMMA,
+    AST_JOIN_CROSS,
+    AST_JOIN_INNER,
+    AST_JOIN_LEFT,
+    AST_JOIN_RIGHT,
+    AST_JOIN_FULL
 };
 struct ast_from {
     enum ast_from_kind kind;
@@ -160,13 +182,13 @@ struct ast_from {
     struct ast_name name;
     struct ast_name alias;
     const char *file;
-    struct ast_from *next_file;  /* of the statement's              */
+    struct ast_from *next_file; /* of the statement's              */
     struct ast_query *query;
     struct ast_from *left, *right;
     enum ast_join join;
     bool natural;
-    struct ast_expression *on;   /* NULL: none                      */
-    struct ast_name *columns;    /* USING (...), or alias(a, b ...) */
+    struct ast_expression *on; /* NULL: none                      */
+    struct ast_name *columns;  /* USING (...), or alias(a, b ...) */
     unsigned column_count;
     struct position at;
 };
@@ -174,7 +196,7 @@ struct ast_from {
 struct ast_row {
     struct ast_value *values;
     unsigned value_count;
-    struct position at;  /* of its opening parenthesis */
+    struct position at; /* of its opening parenthesis */
     struct ast_row *next;
 };
 
@@ -183,11 +205,11 @@ struct ast_select {
     bool distinct;
     struct ast_result *results;
     unsigned result_count;
-    struct ast_from *from;           /* NULL: no FROM              */
-    struct ast_expression *where;    /* NULL: no WHERE             */
-    struct ast_value *group;         /* GROUP BY; NULL: none       */
-    bool group_all;                  /* GROUP BY ALL               */
-    struct ast_expression *having;   /* NULL: none                 */
+    struct ast_from *from;         /* NULL: no FROM              */
+    struct ast_expression *where;  /* NULL: no WHERE             */
+    struct ast_value *group;       /* GROUP BY; NULL: none       */
+    bool group_all;                /* GROUP BY ALL               */
+    struct ast_expression *having; /* NULL: none                 */
 };
 
 /* A name of WITH. */
@@ -204,8 +226,10 @@ struct ast_with {
 enum ast_query_kind {
     AST_QUERY_SELECT, /* select       */
     AST_QUERY_VALUES, /* rows         */
-    AST_QUERY_UNION, AST_QUERY_UNION_ALL,
-    AST_QUERY_INTERSECT, AST_QUERY_EXCEPT /* left, right */
+    AST_QUERY_UNION,
+    AST_QUERY_UNION_ALL,
+    AST_QUERY_INTERSECT,
+    AST_QUERY_EXCEPT /* left, right */
 };
 struct ast_query {
     enum ast_query_kind kind;
@@ -278,7 +302,7 @@ struct ast_insert {
     bool ignore;              /* INSERT OR IGNORE                       */
     struct ast_name *columns; /* column_count of them; NULL: all, in order */
     unsigned column_count;
-    struct ast_query *query;  /* VALUES or any other; NULL: DEFAULT VALUES */
+    struct ast_query *query; /* VALUES or any other; NULL: DEFAULT VALUES */
 };
 
 /* One `column = expression` of an UPDATE. */
@@ -306,24 +330,35 @@ struct ast_copy {
 };
 
 enum ast_statement_kind {
-    AST_EMPTY, /* only blanks, comments or a semicolon */
-    AST_SELECT,     /* query */
-    AST_CREATE_TABLE, AST_DROP_TABLE, AST_CREATE_VIEW, AST_DROP_VIEW,
-    AST_CREATE_INDEX, AST_DROP_INDEX, AST_INSERT, AST_UPDATE, AST_DELETE,
-    AST_BEGIN, AST_COMMIT, AST_ROLLBACK,
-    AST_COPY, AST_DESCRIBE, AST_SUMMARIZE /* of a table: SELECT * FROM it */
+    AST_EMPTY,  /* only blanks, comments or a semicolon */
+    AST_SELECT, /* query */
+    AST_CREATE_TABLE,
+    AST_DROP_TABLE,
+    AST_CREATE_VIEW,
+    AST_DROP_VIEW,
+    AST_CREATE_INDEX,
+    AST_DROP_INDEX,
+    AST_INSERT,
+    AST_UPDATE,
+    AST_DELETE,
+    AST_BEGIN,
+    AST_COMMIT,
+    AST_ROLLBACK,
+    AST_COPY,
+    AST_DESCRIBE,
+    AST_SUMMARIZE /* of a table: SELECT * FROM it */
 };
 enum ast_explain { AST_RUN, AST_EXPLAIN, AST_EXPLAIN_ANALYZE };
 
 struct ast_statement {
     enum ast_statement_kind kind;
     enum ast_explain explain;
-    unsigned parameter_count; /* the highest number of a parameter   */
+    unsigned parameter_count;     /* the highest number of a parameter   */
     const char **parameter_names; /* one a number, from 1 at [0]; NULL: it
                                      has none; NULL: none has            */
-    struct ast_from *files;   /* all of them; NULL: none             */
+    struct ast_from *files;       /* all of them; NULL: none             */
     union {
-        struct ast_query *query;  /* SELECT, DESCRIBE, SUMMARIZE */
+        struct ast_query *query; /* SELECT, DESCRIBE, SUMMARIZE */
         struct ast_create create;
         struct ast_drop drop;
         struct ast_view view;
@@ -342,10 +377,9 @@ struct ast_statement {
  * so that a script can go on. The tree lives in `arena`.
  * Fails with SYNTAX, LIMIT or NO_MEMORY; positions count from `sql`.
  */
-enum vdbq_status sql_parse(const char *sql, size_t length,
-                           struct arena *arena,
-                           struct ast_statement **statement,
-                           size_t *consumed, struct error *error);
+enum vdbq_status sql_parse(const char *sql, size_t length, struct arena *arena,
+                           struct ast_statement **statement, size_t *consumed,
+                           struct error *error);
 
 /* Whether `sql` ends behind a statement. If not, it wants more text: a shell
  * then prompts for the next line. Blanks and comments alone are complete. */

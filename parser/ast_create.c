@@ -82,7 +82,8 @@ static void no_such_type(struct parse *parse, const struct ast_name *name)
     if (near != NULL)
         error_hint(parse->error, "did you mean %s?", near);
     else
-        error_hint(parse->error, "the types are BOOLEAN, SMALLINT, INTEGER, "
+        error_hint(parse->error,
+                   "the types are BOOLEAN, SMALLINT, INTEGER, "
                    "BIGINT, FLOAT (32 bits), DOUBLE (REAL), DECIMAL(digits, "
                    "behind the point), DATE, TIMESTAMP and TEXT (VARCHAR, "
                    "CHAR)");
@@ -94,7 +95,7 @@ static unsigned read_size(const struct parse *parse, struct span span)
     int64_t value;
 
     if (!text_to_int64(parse->sql + span.begin, span.end - span.begin, &value)
-            || value > 1000)
+        || value > 1000)
         return 1000;
     return (unsigned)value;
 }
@@ -115,8 +116,8 @@ static void check_decimal(struct parse *parse, const struct ast_name *name,
                           const struct ast_type *type)
 {
     if (type->precision < 1 || type->precision > DECIMAL_DIGITS_MAX)
-        error_at(parse->error, VDBQ_LIMIT, name->at,
-                 "a %s has 1 to %d digits", name->text, DECIMAL_DIGITS_MAX);
+        error_at(parse->error, VDBQ_LIMIT, name->at, "a %s has 1 to %d digits",
+                 name->text, DECIMAL_DIGITS_MAX);
     else if (type->scale > type->precision)
         error_at(parse->error, VDBQ_SYNTAX, name->at,
                  "a %s of %u digits cannot have %u of them behind the point",
@@ -201,8 +202,7 @@ struct column_list ast_columns(struct column_list list,
 struct ast_constraint *ast_constraint(struct parse *parse, struct span at,
                                       bool primary, struct name_list columns)
 {
-    struct ast_constraint *constraint = parse_alloc(parse,
-                                                    sizeof *constraint);
+    struct ast_constraint *constraint = parse_alloc(parse, sizeof *constraint);
 
     if (constraint == NULL)
         return NULL;
@@ -234,25 +234,23 @@ struct ast_statement *ast_create(struct parse *parse, struct target target,
     struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
 
     if (made != NULL)
-        made->create = (struct ast_create){
-            .table = target.name, .if_not_exists = target.exists,
-            .columns = columns.first, .column_count = columns.count,
-            .constraints = columns.constraint
-        };
+        made->create = (struct ast_create){ .table = target.name,
+                                            .if_not_exists = target.exists,
+                                            .columns = columns.first,
+                                            .column_count = columns.count,
+                                            .constraints = columns.constraint };
     return made;
 }
 
-struct ast_statement *ast_create_as(struct parse *parse,
-                                    struct target target,
+struct ast_statement *ast_create_as(struct parse *parse, struct target target,
                                     struct ast_query *query)
 {
     struct ast_statement *made = make_statement(parse, AST_CREATE_TABLE);
 
     if (made != NULL)
-        made->create = (struct ast_create){
-            .table = target.name, .if_not_exists = target.exists,
-            .query = query
-        };
+        made->create = (struct ast_create){ .table = target.name,
+                                            .if_not_exists = target.exists,
+                                            .query = query };
     return made;
 }
 
@@ -263,11 +261,11 @@ struct ast_statement *ast_view(struct parse *parse, struct target target,
     struct ast_statement *made = make_statement(parse, AST_CREATE_VIEW);
 
     if (made != NULL)
-        made->view = (struct ast_view){
-            .name = target.name, .if_not_exists = target.exists,
-            .columns = columns.items, .column_count = columns.count,
-            .query = query
-        };
+        made->view = (struct ast_view){ .name = target.name,
+                                        .if_not_exists = target.exists,
+                                        .columns = columns.items,
+                                        .column_count = columns.count,
+                                        .query = query };
     return made;
 }
 

@@ -37,9 +37,8 @@ unsigned depth_of(const struct ast_expression *expression)
 }
 
 /* What has parts as deep as that; NULL: too deep, or failed before. */
-static struct ast_expression *over_parts(struct parse *parse,
-                                         struct ast_expression *made,
-                                         unsigned depth)
+static struct ast_expression *
+over_parts(struct parse *parse, struct ast_expression *made, unsigned depth)
 {
     if (made == NULL)
         return NULL;
@@ -66,8 +65,7 @@ struct value_list ast_values(struct parse *parse, struct value_list list,
 }
 
 struct ast_expression *ast_column(struct parse *parse, struct span span,
-                                  struct ast_name table,
-                                  struct ast_name column)
+                                  struct ast_name table, struct ast_name column)
 {
     struct ast_expression *made = make_expression(parse, AST_COLUMN, span);
 
@@ -93,12 +91,11 @@ static struct ast_expression *make_over(struct parse *parse,
                                         struct ast_expression *left,
                                         struct ast_expression *right)
 {
-    struct ast_expression *made = make_expression(parse, kind,
-                                                  operation.whole);
+    struct ast_expression *made = make_expression(parse, kind, operation.whole);
 
     if (made == NULL || left == NULL)
         return NULL;
-    made->operator = operation.operator;
+    made->operator= operation.operator;
     made->at = operation.at;
     made->left = left;
     made->right = right;
@@ -125,8 +122,8 @@ struct ast_expression *ast_unary(struct parse *parse,
 {
     struct ast_expression *made;
 
-    if (operand == NULL || operation.operator != AST_MINUS
-            || !is_least_int64(parse, operand))
+    if (operand == NULL
+        || operation.operator!= AST_MINUS || !is_least_int64(parse, operand))
         return make_over(parse, AST_OPERATOR, operation, operand, NULL);
     made = make_expression(parse, AST_INTEGER, operation.whole);
     if (made != NULL)
@@ -149,7 +146,8 @@ struct ast_expression *ast_null_test(struct parse *parse,
                                      struct ast_expression *operand)
 {
     struct span place = { .begin = operation.whole.end,
-                          .end = operation.whole.end, .at = operation.at };
+                          .end = operation.whole.end,
+                          .at = operation.at };
 
     return ast_binary(parse, operation, operand,
                       make_expression(parse, AST_NULL, place));
@@ -159,8 +157,8 @@ struct ast_expression *ast_between(struct parse *parse,
                                    struct operation operation,
                                    struct between between)
 {
-    struct ast_expression *made = make_over(parse, AST_BETWEEN, operation,
-                                            between.value, NULL);
+    struct ast_expression *made =
+        make_over(parse, AST_BETWEEN, operation, between.value, NULL);
     struct value_list bounds = { 0 };
 
     bounds = ast_values(parse, bounds, between.low);
@@ -169,18 +167,16 @@ struct ast_expression *ast_between(struct parse *parse,
         return NULL;
     made->arguments = bounds.first;
     made->argument_count = bounds.count;
-    made->negated = between.not;
-    return over_parts(parse, made,
-                      deeper(between.value->depth, bounds.depth));
+    made->negated = between.not ;
+    return over_parts(parse, made, deeper(between.value->depth, bounds.depth));
 }
 
-struct ast_expression *ast_in(struct parse *parse,
-                              struct operation operation,
+struct ast_expression *ast_in(struct parse *parse, struct operation operation,
                               struct ast_expression *value,
-                              struct in_items items, bool not)
+                              struct in_items items, bool not )
 {
-    struct ast_expression *made = make_over(parse, AST_IN, operation, value,
-                                            NULL);
+    struct ast_expression *made =
+        make_over(parse, AST_IN, operation, value, NULL);
     unsigned depth = items.values.depth;
 
     if (made == NULL)
@@ -188,35 +184,33 @@ struct ast_expression *ast_in(struct parse *parse,
     made->arguments = items.values.first;
     made->argument_count = items.values.count;
     made->query = items.query;
-    made->negated = not;
+    made->negated = not ;
     if (items.query != NULL)
         depth = items.query->depth;
     return over_parts(parse, made, deeper(value->depth, depth));
 }
 
-struct ast_expression *ast_like(struct parse *parse,
-                                struct operation operation,
+struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                                 struct like like)
 {
-    struct ast_expression *made = make_over(parse, AST_LIKE, operation,
-                                            like.value, like.pattern);
+    struct ast_expression *made =
+        make_over(parse, AST_LIKE, operation, like.value, like.pattern);
 
     if (made == NULL)
         return NULL;
     made->escape = like.escape;
-    made->negated = like.not;
+    made->negated = like.not ;
     made->folds = like.folds;
     return over_parts(parse, made,
                       deeper(made->depth - 1, depth_of(like.escape)));
 }
 
-struct ast_expression *ast_cast(struct parse *parse,
-                                struct operation operation,
+struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
                                 struct ast_expression *operand,
                                 struct ast_type type)
 {
-    struct ast_expression *made = make_over(parse, AST_CAST, operation,
-                                            operand, NULL);
+    struct ast_expression *made =
+        make_over(parse, AST_CAST, operation, operand, NULL);
 
     if (made != NULL)
         made->type = type;
@@ -225,8 +219,7 @@ struct ast_expression *ast_cast(struct parse *parse,
 
 struct ast_expression *ast_subquery(struct parse *parse,
                                     enum ast_expression_kind kind,
-                                    struct span whole,
-                                    struct ast_query *query)
+                                    struct span whole, struct ast_query *query)
 {
     struct ast_expression *made = make_expression(parse, kind, whole);
 
@@ -333,8 +326,8 @@ struct ast_expression *ast_function(struct parse *parse, struct span whole,
                                     struct function function)
 {
     struct ast_expression *made = make_expression(parse, AST_FUNCTION, whole);
-    unsigned depth = deeper(function.call.arguments.depth,
-                            function.window.depth);
+    unsigned depth =
+        deeper(function.call.arguments.depth, function.window.depth);
 
     if (made == NULL)
         return NULL;
@@ -362,9 +355,7 @@ struct ast_expression *ast_extract(struct parse *parse, struct span whole,
         return NULL;
     text->string = word.text;
     text->string_length = strlen(word.text);
-    function.call.arguments =
-        ast_values(parse, function.call.arguments, text);
-    function.call.arguments =
-        ast_values(parse, function.call.arguments, value);
+    function.call.arguments = ast_values(parse, function.call.arguments, text);
+    function.call.arguments = ast_values(parse, function.call.arguments, value);
     return ast_function(parse, whole, function);
 }

@@ -30,8 +30,9 @@ static bool read_hex(const char *digits, size_t count, int64_t *value)
         char digit = digits[i];
         if (bits >> 60 != 0)
             return false;
-        bits = bits << 4 | (uint64_t)(digit <= '9' ? digit - '0'
-                                                   : (digit | 0x20) - 'a' + 10);
+        bits = bits << 4
+               | (uint64_t)(digit <= '9' ? digit - '0'
+                                         : (digit | 0x20) - 'a' + 10);
     }
     memcpy(value, &bits, sizeof bits);
     return true;
@@ -76,8 +77,7 @@ struct ast_expression *ast_string(struct parse *parse, struct span span)
 }
 
 struct ast_expression *ast_word(struct parse *parse,
-                                enum ast_expression_kind kind,
-                                struct span span)
+                                enum ast_expression_kind kind, struct span span)
 {
     return make_expression(parse, kind, span);
 }
@@ -160,11 +160,12 @@ struct ast_expression *ast_interval(struct parse *parse, struct span whole,
     }
     begin = skip_blanks(text, length, begin + digits);
     found = unit.end == 0 ? find_unit(text + begin, length - begin)
-          : begin < length ? NULL
-          : find_unit(parse->sql + unit.begin, unit.end - unit.begin);
+            : begin < length
+                ? NULL
+                : find_unit(parse->sql + unit.begin, unit.end - unit.begin);
     if (found == NULL
-            || __builtin_mul_overflow(made->integer, found->count,
-                                      &made->integer)) {
+        || __builtin_mul_overflow(made->integer, found->count,
+                                  &made->integer)) {
         parse_bad_token(parse, amount, "this is not an interval",
                         "intervals are written as INTERVAL '3' MONTH, "
                         "INTERVAL 3 MONTH or INTERVAL '3 months'");
@@ -206,8 +207,7 @@ static unsigned named_number(struct parse *parse, const char *name,
     if (bucket == NULL)
         return 0;
     for (found = *bucket; found != NULL; found = found->next)
-        if (found->length == length
-                && memcmp(found->name, name, length) == 0)
+        if (found->length == length && memcmp(found->name, name, length) == 0)
             return found->number;
     found = parse_alloc(parse, sizeof *found);
     if (found == NULL)
@@ -243,8 +243,8 @@ struct ast_expression *ast_parameter(struct parse *parse, struct span span)
                  "the number of a parameter is 1 to %d", SQL_PARAMETERS_MAX);
         return NULL;
     }
-    parse->parameter_count = deeper(parse->parameter_count,
-                                    (unsigned)made->integer);
+    parse->parameter_count =
+        deeper(parse->parameter_count, (unsigned)made->integer);
     return made;
 }
 

@@ -11,8 +11,8 @@
 
 /* A query over parts as deep as that; NULL: too deep, or failed before. */
 static struct ast_query *make_query(struct parse *parse,
-                                    enum ast_query_kind kind,
-                                    struct span whole, unsigned depth)
+                                    enum ast_query_kind kind, struct span whole,
+                                    unsigned depth)
 {
     struct ast_query *made = parse_alloc(parse, sizeof *made);
 
@@ -94,8 +94,8 @@ struct result_list ast_all_columns(struct parse *parse, struct span span)
 }
 
 struct ast_order *ast_order(struct parse *parse,
-                            struct ast_expression *expression,
-                            bool descending, int nulls)
+                            struct ast_expression *expression, bool descending,
+                            int nulls)
 {
     struct ast_order *order = parse_alloc(parse, sizeof *order);
 
@@ -128,18 +128,20 @@ struct ast_query *ast_select(struct parse *parse, struct span whole,
     unsigned depth = deeper(parts.results.depth, parts.group.values.depth);
     struct ast_query *made;
 
-    depth = deeper(depth, deeper(depth_of(parts.where),
-                                 depth_of(parts.having)));
+    depth =
+        deeper(depth, deeper(depth_of(parts.where), depth_of(parts.having)));
     if (parts.from != NULL)
         depth = deeper(depth, parts.from->depth);
     made = make_query(parse, AST_QUERY_SELECT, whole, depth);
     if (made != NULL)
-        made->select = (struct ast_select){
-            .distinct = parts.distinct, .results = parts.results.first,
-            .result_count = parts.results.count, .from = parts.from,
-            .where = parts.where, .group = parts.group.values.first,
-            .group_all = parts.group.all, .having = parts.having
-        };
+        made->select = (struct ast_select){ .distinct = parts.distinct,
+                                            .results = parts.results.first,
+                                            .result_count = parts.results.count,
+                                            .from = parts.from,
+                                            .where = parts.where,
+                                            .group = parts.group.values.first,
+                                            .group_all = parts.group.all,
+                                            .having = parts.having };
     return made;
 }
 
@@ -173,8 +175,8 @@ struct row_list ast_rows(struct row_list list, struct row row)
 struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
                                  struct row_list rows)
 {
-    struct ast_query *made = make_query(parse, AST_QUERY_VALUES, whole,
-                                        rows.depth);
+    struct ast_query *made =
+        make_query(parse, AST_QUERY_VALUES, whole, rows.depth);
 
     if (made == NULL)
         return NULL;
@@ -187,9 +189,8 @@ struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
 static struct ast_query *read_all(struct parse *parse, struct span whole,
                                   struct ast_from *from)
 {
-    struct select_parts parts = {
-        .results = ast_all_columns(parse, whole), .from = from
-    };
+    struct select_parts parts = { .results = ast_all_columns(parse, whole),
+                                  .from = from };
 
     return from != NULL ? ast_select(parse, whole, parts) : NULL;
 }
@@ -202,8 +203,7 @@ struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
 }
 
 struct ast_query *ast_compound(struct parse *parse, struct span whole,
-                               enum ast_query_kind kind,
-                               struct ast_query *left,
+                               enum ast_query_kind kind, struct ast_query *left,
                                struct ast_query *right)
 {
     struct ast_query *made;
@@ -237,11 +237,11 @@ static struct ast_query *deepen(struct parse *parse, struct ast_query *query,
 }
 
 struct ast_query *ast_arranged(struct parse *parse, struct span whole,
-                               struct ast_query *query,
-                               struct order_list order, struct limits limits)
+                               struct ast_query *query, struct order_list order,
+                               struct limits limits)
 {
-    unsigned depth = deeper(order.depth, deeper(depth_of(limits.limit),
-                                                depth_of(limits.offset)));
+    unsigned depth = deeper(
+        order.depth, deeper(depth_of(limits.limit), depth_of(limits.offset)));
     bool empty = order.first == NULL && limits.limit == NULL;
 
     if (query == NULL || empty)
@@ -306,9 +306,8 @@ struct with_list ast_withs(struct with_list list, struct ast_with *with)
 
 /* ---------------------------------------------------------------- FROM -- */
 
-static struct ast_from *make_from(struct parse *parse,
-                                  enum ast_from_kind kind, struct span whole,
-                                  unsigned depth)
+static struct ast_from *make_from(struct parse *parse, enum ast_from_kind kind,
+                                  struct span whole, unsigned depth)
 {
     struct ast_from *made = parse_alloc(parse, sizeof *made);
 
@@ -368,8 +367,9 @@ struct ast_from *ast_derived(struct parse *parse, struct span whole,
  * before it. */
 static void refuse_kind(struct parse *parse, const struct ast_from *left)
 {
-    static const char *const kinds[] = { "anti", "any", "asof", "global",
-                                         "lateral", "positional", "semi" };
+    static const char *const kinds[] = { "anti",   "any",     "asof",
+                                         "global", "lateral", "positional",
+                                         "semi" };
     const struct ast_from *last =
         left->kind == AST_FROM_JOIN ? left->right : left;
     const struct ast_name *alias = &last->alias;

@@ -23,19 +23,19 @@ struct span {
 
 /* One parse. */
 struct parse {
-    const char *sql;             /* the statement, without its semicolon */
+    const char *sql; /* the statement, without its semicolon */
     size_t length;
-    struct arena *arena;         /* of the tree                          */
-    struct error *error;         /* the first failure                    */
+    struct arena *arena;             /* of the tree                          */
+    struct error *error;             /* the first failure                    */
     struct ast_statement *statement; /* the result                       */
     /* the scanner's */
-    void *scanner;               /* flex's                               */
-    size_t offset;               /* of the next token                    */
-    struct position here;        /* of the next token                    */
-    struct span last, before;    /* the last token and the one before it */
+    void *scanner;            /* flex's                               */
+    size_t offset;            /* of the next token                    */
+    struct position here;     /* of the next token                    */
+    struct span last, before; /* the last token and the one before it */
     int last_token, before_token;
     enum { UNIT_NO, UNIT_AFTER_NEXT, UNIT_NEXT } unit; /* of INTERVAL 3 DAY */
-    struct ast_from *files;      /* those read so far, the last one first */
+    struct ast_from *files; /* those read so far, the last one first */
     /* of the parameters */
     struct parameter **parameters; /* named ones, by their names' hash   */
     unsigned parameter_count;      /* the highest number so far          */
@@ -101,7 +101,7 @@ struct operation {
 /* value [NOT] BETWEEN low AND high */
 struct between {
     struct ast_expression *value, *low, *high;
-    bool not;
+    bool not ;
 };
 
 /* value [NOT] LIKE pattern [ESCAPE escape]; folds: ILIKE */
@@ -225,10 +225,8 @@ struct ast_statement *ast_insert(struct parse *parse, enum insert_verb verb,
 struct ast_set *ast_set(struct parse *parse, struct ast_name column,
                         struct ast_expression *expression);
 struct set_list ast_sets(struct set_list list, struct ast_set *set);
-struct ast_statement *ast_update(struct parse *parse,
-                                 struct ast_update update);
-struct ast_statement *ast_delete(struct parse *parse,
-                                 struct ast_delete delete);
+struct ast_statement *ast_update(struct parse *parse, struct ast_update update);
+struct ast_statement *ast_delete(struct parse *parse, struct ast_delete delete);
 struct ast_statement *ast_copy(struct parse *parse, struct ast_query *query,
                                struct span file);
 /* Makes the statement the parse's result. */
@@ -259,8 +257,7 @@ struct column_list ast_constraints(struct column_list list,
                                    struct ast_constraint *constraint);
 struct ast_statement *ast_create(struct parse *parse, struct target target,
                                  struct column_list columns);
-struct ast_statement *ast_create_as(struct parse *parse,
-                                    struct target target,
+struct ast_statement *ast_create_as(struct parse *parse, struct target target,
                                     struct ast_query *query);
 struct ast_statement *ast_view(struct parse *parse, struct target target,
                                struct name_list columns,
@@ -289,10 +286,9 @@ struct result_list ast_results(struct result_list list,
 /* A `*` that is not written. */
 struct result_list ast_all_columns(struct parse *parse, struct span span);
 struct ast_order *ast_order(struct parse *parse,
-                            struct ast_expression *expression,
-                            bool descending, int nulls);
-struct order_list ast_orders(struct order_list list,
-                             struct ast_order *order);
+                            struct ast_expression *expression, bool descending,
+                            int nulls);
+struct order_list ast_orders(struct order_list list, struct ast_order *order);
 
 struct ast_query *ast_select(struct parse *parse, struct span whole,
                              struct select_parts parts);
@@ -302,14 +298,13 @@ struct ast_query *ast_rows_query(struct parse *parse, struct span whole,
 struct ast_query *ast_whole_table(struct parse *parse, struct span whole,
                                   struct ast_name name);
 struct ast_query *ast_compound(struct parse *parse, struct span whole,
-                               enum ast_query_kind kind,
-                               struct ast_query *left,
+                               enum ast_query_kind kind, struct ast_query *left,
                                struct ast_query *right);
 /* A query with ORDER BY or LIMIT. One in parentheses that has them already
  * is read by another: SELECT * FROM (query). */
 struct ast_query *ast_arranged(struct parse *parse, struct span whole,
-                               struct ast_query *query,
-                               struct order_list order, struct limits limits);
+                               struct ast_query *query, struct order_list order,
+                               struct limits limits);
 struct ast_query *ast_with_query(struct parse *parse, struct span whole,
                                  struct with_list withs,
                                  struct ast_query *query);
@@ -363,21 +358,17 @@ struct ast_expression *ast_null_test(struct parse *parse,
 struct ast_expression *ast_between(struct parse *parse,
                                    struct operation operation,
                                    struct between between);
-struct ast_expression *ast_in(struct parse *parse,
-                              struct operation operation,
+struct ast_expression *ast_in(struct parse *parse, struct operation operation,
                               struct ast_expression *value,
-                              struct in_items items, bool not);
-struct ast_expression *ast_like(struct parse *parse,
-                                struct operation operation,
+                              struct in_items items, bool not );
+struct ast_expression *ast_like(struct parse *parse, struct operation operation,
                                 struct like like);
-struct ast_expression *ast_cast(struct parse *parse,
-                                struct operation operation,
+struct ast_expression *ast_cast(struct parse *parse, struct operation operation,
                                 struct ast_expression *operand,
                                 struct ast_type type);
 struct ast_expression *ast_subquery(struct parse *parse,
                                     enum ast_expression_kind kind,
-                                    struct span whole,
-                                    struct ast_query *query);
+                                    struct span whole, struct ast_query *query);
 struct when_list ast_whens(struct parse *parse, struct when_list list,
                            struct ast_expression *when,
                            struct ast_expression *then);
@@ -407,9 +398,8 @@ struct ast_expression *ast_integer(struct parse *parse, struct span span);
 struct ast_expression *ast_decimal(struct parse *parse, struct span span);
 struct ast_expression *ast_string(struct parse *parse, struct span span);
 /* NULL, TRUE, FALSE */
-struct ast_expression *ast_word(struct parse *parse,
-                                enum ast_expression_kind kind,
-                                struct span span);
+struct ast_expression *
+ast_word(struct parse *parse, enum ast_expression_kind kind, struct span span);
 /* DATE 'text' is CAST('text' AS DATE). */
 struct ast_expression *ast_typed(struct parse *parse, struct span whole,
                                  struct span text, enum vdbq_type type);

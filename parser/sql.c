@@ -28,16 +28,16 @@ static struct ending find_end(const char *sql, size_t length);
 static bool check_text(struct parse *parse);
 static void run_grammar(struct parse *parse);
 
-enum vdbq_status sql_parse(const char *sql, size_t length,
-                           struct arena *arena,
-                           struct ast_statement **statement,
-                           size_t *consumed, struct error *error)
+enum vdbq_status sql_parse(const char *sql, size_t length, struct arena *arena,
+                           struct ast_statement **statement, size_t *consumed,
+                           struct error *error)
 {
     struct ending ending = find_end(sql, length);
-    struct parse parse = {
-        .sql = sql, .length = ending.length, .arena = arena,
-        .error = error, .here = { 1, 1 }
-    };
+    struct parse parse = { .sql = sql,
+                           .length = ending.length,
+                           .arena = arena,
+                           .error = error,
+                           .here = { 1, 1 } };
 
     *statement = NULL;
     *consumed = ending.length + ending.semicolon;
@@ -143,9 +143,11 @@ static struct ending find_end(const char *sql, size_t length)
 static size_t character_length(const unsigned char *at, size_t left)
 {
     static const unsigned least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-                  : (at[0] & 0xf0) == 0xe0 ? 3 : (at[0] & 0xf8) == 0xf0 ? 4
-                  : 0;
+    size_t length = at[0] < 0x80                    ? 1
+                    : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                    : (at[0] & 0xf0) == 0xe0        ? 3
+                    : (at[0] & 0xf8) == 0xf0        ? 4
+                                                    : 0;
     unsigned code = at[0] & (0xffu >> (length + 1));
 
     if (length == 1 || length == 0 || length > left)
@@ -156,7 +158,7 @@ static size_t character_length(const unsigned char *at, size_t left)
         code = code << 6 | (at[i] & 0x3f);
     }
     if (code < least[length] || code > 0x10ffff
-            || (code >= 0xd800 && code < 0xe000))
+        || (code >= 0xd800 && code < 0xe000))
         return 0;
     return length;
 }
@@ -188,8 +190,9 @@ static bool check_text(struct parse *parse)
         return false;
     }
     for (; at < parse->length; at += step) {
-        step = bytes[at] == 0 ? 0
-             : character_length(bytes + at, parse->length - at);
+        step = bytes[at] == 0
+                   ? 0
+                   : character_length(bytes + at, parse->length - at);
         if (step == 0)
             break;
     }

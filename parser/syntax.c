@@ -22,8 +22,7 @@ struct quote {
 
 static struct quote quote_of(const struct parse *parse, struct span span);
 static const char *meant(const struct unexpected *found, const char *word);
-static void list_told(const struct unexpected *found, char *room,
-                      size_t size);
+static void list_told(const struct unexpected *found, char *room, size_t size);
 static void add_hint(struct parse *parse, const struct unexpected *found,
                      const char *word);
 
@@ -79,7 +78,7 @@ void parse_unexpected(struct parse *parse, const struct unexpected *found)
     }
     list_told(found, told, sizeof told);
     if (found->end && at.line == found->at.at.line
-            && at.column == found->at.at.column)
+        && at.column == found->at.at.column)
         error_at(parse->error, VDBQ_SYNTAX, at,
                  "the statement is not complete: expected %s", told);
     else
@@ -95,13 +94,15 @@ static void add_hint(struct parse *parse, const struct unexpected *found,
                      const char *word)
 {
     if (found->reserved)
-        error_hint(parse->error, "%s is a word of SQL that is not supported "
-                   "here; as a name it needs quotes: \"%s\"", word, word);
+        error_hint(parse->error,
+                   "%s is a word of SQL that is not supported "
+                   "here; as a name it needs quotes: \"%s\"",
+                   word, word);
     else if (found->opens && found->word_before && found->operand_before)
         error_hint(parse->error, "there is no function %s", word);
     else if (found->comma_before)
         error_hint(parse->error, "remove the comma before it, or write what "
-                   "comes next");
+                                 "comes next");
 }
 
 /* The start of the span's text, cut between characters. */
@@ -135,8 +136,7 @@ static const char *meant(const struct unexpected *found, const char *word)
         const char *keyword = found->keywords[i];
         unsigned limit = strlen(keyword) >= 5 ? 2 : 1;
         unsigned distance = name_distance(word, keyword, limit);
-        if (distance <= limit && distance < best_distance
-                && strlen(word) > 2) {
+        if (distance <= limit && distance < best_distance && strlen(word) > 2) {
             best = keyword;
             best_distance = distance;
         }
@@ -158,7 +158,7 @@ static void list_told(const struct unexpected *found, char *room, size_t size)
         bool letters = (name[0] | 0x20) >= 'a' && (name[0] | 0x20) <= 'z';
         const char *mark = letters ? "" : "\"";
         const char *join = i == 0 ? "" : i + 1 < count ? ", " : " or ";
-        length += (size_t)snprintf(room + length, size - length,
-                                   "%s%s%s%s", join, mark, name, mark);
+        length += (size_t)snprintf(room + length, size - length, "%s%s%s%s",
+                                   join, mark, name, mark);
     }
 }

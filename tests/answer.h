@@ -42,7 +42,8 @@ static inline uint64_t hash_batch(const struct vdbq_batch *batch, uint64_t hash)
 }
 
 /* Runs a query and looks at all its rows; `stats` may be NULL. */
-static inline struct answer ask(vdbq *db, const char *sql, struct vdbq_stats *stats)
+static inline struct answer ask(vdbq *db, const char *sql,
+                                struct vdbq_stats *stats)
 {
     struct answer answer = { 0 };
     struct vdbq_batch batch = { .rows = 1 };

@@ -31,8 +31,8 @@ static inline void chance_start(void)
 {
     const char *text = getenv("VDBQ_TEST_SEED");
 
-    chance_state = text != NULL ? strtoull(text, NULL, 10)
-                                : (uint64_t)time(NULL);
+    chance_state =
+        text != NULL ? strtoull(text, NULL, 10) : (uint64_t)time(NULL);
     printf("VDBQ_TEST_SEED=%" PRIu64 "\n", chance_state);
 }
 
@@ -100,7 +100,7 @@ static struct disk {
     bool fail_on;     /* and all after it                                */
     unsigned fail_calls;
     int fail_code;
-    unsigned calls;   /* of those */
+    unsigned calls; /* of those */
 } disk;
 
 struct os_file {
@@ -130,8 +130,9 @@ static inline void disk_start(const uint8_t *bytes, size_t size)
     disk_forget_log();
     free(disk.bytes);
     free(disk.durable);
-    disk = (struct disk){ .bytes = copy, .size = size, .durable = durable,
-                          .durable_size = size };
+    disk = (struct disk){
+        .bytes = copy, .size = size, .durable = durable, .durable_size = size
+    };
 }
 
 static inline void disk_end(void)
@@ -290,12 +291,16 @@ static inline bool disk_locked(struct os_file *file, unsigned first,
     return false;
 }
 
-static const struct os_file_calls disk_calls = {
-    .open = disk_open, .close = disk_close, .read = disk_read,
-    .write = disk_write, .sync = disk_sync, .size = disk_size,
-    .truncate = disk_truncate, .lock = disk_lock, .locked = disk_locked,
-    .random = os_random
-};
+static const struct os_file_calls disk_calls = { .open = disk_open,
+                                                 .close = disk_close,
+                                                 .read = disk_read,
+                                                 .write = disk_write,
+                                                 .sync = disk_sync,
+                                                 .size = disk_size,
+                                                 .truncate = disk_truncate,
+                                                 .lock = disk_lock,
+                                                 .locked = disk_locked,
+                                                 .random = os_random };
 
 /* ---------------------------------------------------------- databases -- */
 
@@ -304,10 +309,10 @@ static struct error failure_of_last_call;
 
 static inline struct database_params on_disk(uint32_t tablet_rows)
 {
-    return (struct database_params){
-        .path = "disk", .flags = VDBQ_OPEN_CREATE, .files = &disk_calls,
-        .tablet_rows = tablet_rows
-    };
+    return (struct database_params){ .path = "disk",
+                                     .flags = VDBQ_OPEN_CREATE,
+                                     .files = &disk_calls,
+                                     .tablet_rows = tablet_rows };
 }
 
 /* A table of the machine's types: id INTEGER (the key if `key`), big BIGINT,
@@ -329,8 +334,15 @@ static inline enum vdbq_status make_table(struct transaction *transaction,
 static inline struct vdbq_text some_text(unsigned number)
 {
     static const char *const texts[] = {
-        "", "a", "ab", "b", ("Gr\xc3\xb6\xc3\x9f" "e"), "\xf0\x9d\x84\x9e",
-        "a word that is longer than a line of sixty-four bytes, by a little more",
+        "",
+        "a",
+        "ab",
+        "b",
+        ("Gr\xc3\xb6\xc3\x9f"
+         "e"),
+        "\xf0\x9d\x84\x9e",
+        "a word that is longer than a line of sixty-four bytes, by a little "
+        "more",
     };
     const char *text = texts[number % (sizeof texts / sizeof *texts)];
 
@@ -367,7 +379,8 @@ static inline enum vdbq_status add_rows(struct transaction *transaction,
         nulls[i] = (id[i] + salt) % 5 == 0;
     }
     status = table == NULL ? VDBQ_UNKNOWN
-           : transaction_append(transaction, table->id, count, vectors, ERROR);
+                           : transaction_append(transaction, table->id, count,
+                                                vectors, ERROR);
     free(id);
     free(big);
     free(f);
@@ -377,8 +390,8 @@ static inline enum vdbq_status add_rows(struct transaction *transaction,
     return status;
 }
 
-static inline void print_word(const void *block, unsigned column,
-                              int32_t code, struct text *text)
+static inline void print_word(const void *block, unsigned column, int32_t code,
+                              struct text *text)
 {
     struct words *words = words_of_tablet(block, column);
     struct vdbq_text word = words_text(words, (uint32_t)code);
@@ -443,8 +456,8 @@ static inline enum vdbq_status print_snapshot(const struct snapshot *snapshot,
         table_sql(table, text);
         text_print(text, " -- %" PRIu64 "\n", table->rows);
         for (size_t k = 0; k < table->tablet_count && status == VDBQ_OK; k++)
-            status = print_tablet(snapshot->database, table,
-                                  &table->tablets[k], text);
+            status = print_tablet(snapshot->database, table, &table->tablets[k],
+                                  text);
     }
     text_add(text, "", 0);
     return status;

@@ -107,12 +107,9 @@ static inline void rig_program(struct rig *rig)
 }
 
 /* Makes one of the rig's memories unless an earlier call failed. */
-static inline enum vdbq_status rig_memory(struct rig *rig,
-                                          enum vdbq_status before,
-                                          enum memory_place place,
-                                          uint64_t size,
-                                          struct device_memory **memory,
-                                          struct error *error)
+static inline enum vdbq_status
+rig_memory(struct rig *rig, enum vdbq_status before, enum memory_place place,
+           uint64_t size, struct device_memory **memory, struct error *error)
 {
     if (before != VDBQ_OK)
         return before;
@@ -132,15 +129,15 @@ static inline uint64_t rig_progress_bytes(const struct rig *rig)
 
 /* Opens a device and builds the machine; rig_close() is due whatever comes. */
 static inline enum vdbq_status rig_open(struct rig *rig, const char *choice,
-                                        enum device_build build,
-                                        uint64_t rows, struct error *error)
+                                        enum device_build build, uint64_t rows,
+                                        struct error *error)
 {
     struct device_params params = { .choice = choice };
-    struct device_machine_params machine = {
-        .build = build,
-        .registers = 2,
-        .body = build == BUILD_SPECIALISED ? rig_body : NULL
-    };
+    struct device_machine_params machine = { .build = build,
+                                             .registers = 2,
+                                             .body = build == BUILD_SPECIALISED
+                                                         ? rig_body
+                                                         : NULL };
     enum vdbq_status status;
     uint64_t room = rows * 4 + 64, step_rows;
 

@@ -69,18 +69,18 @@ static inline void add_join(struct join_case how)
     int left = add_side(&fixture, steps, "l");
     int right = add_side(&fixture, steps, "r");
     struct step *step = add_step(steps, STEP_JOIN, left, right);
-    bool half = how.kind == JOIN_SEMI || how.kind == JOIN_ANTI ||
-                how.kind == JOIN_MARK;
+    bool half =
+        how.kind == JOIN_SEMI || how.kind == JOIN_ANTI || how.kind == JOIN_MARK;
     take_columns(steps, step, left, half ? -1 : right);
     if (how.kind == JOIN_MARK)
         add_column(step, "mark", VDBQ_BOOLEAN);
     step->join.kind = how.kind;
     step->join.nulls_match = how.nulls_match;
     if (how.keys) {
-        assert_true(vector_append(&step->join.left_keys, keys,
-                                  how.wide ? 2 : 1));
-        assert_true(vector_append(&step->join.right_keys, keys,
-                                  how.wide ? 2 : 1));
+        assert_true(
+            vector_append(&step->join.left_keys, keys, how.wide ? 2 : 1));
+        assert_true(
+            vector_append(&step->join.right_keys, keys, how.wide ? 2 : 1));
     }
     if (!how.condition)
         return;
@@ -103,14 +103,14 @@ static inline bool same_key(struct join_case how, bool l_null, int64_t l,
 static inline bool matches(struct join_case how, uint32_t i, uint32_t j)
 {
     const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
-    if (how.keys &&
-        !same_key(how, l->k_null[i], l->k[i], r->k_null[j], r->k[j]))
+    if (how.keys
+        && !same_key(how, l->k_null[i], l->k[i], r->k_null[j], r->k[j]))
         return false;
-    if (how.keys && how.wide &&
-        !same_key(how, l->v_null[i], l->v[i], r->v_null[j], r->v[j]))
+    if (how.keys && how.wide
+        && !same_key(how, l->v_null[i], l->v[i], r->v_null[j], r->v[j]))
         return false;
-    return !how.condition ||
-           (!l->v_null[i] && !r->v_null[j] && l->v[i] < r->v[j]);
+    return !how.condition
+           || (!l->v_null[i] && !r->v_null[j] && l->v[i] < r->v[j]);
 }
 
 static inline void print_value(bool null, int64_t value, struct text *text)
@@ -123,7 +123,7 @@ static inline void print_value(bool null, int64_t value, struct text *text)
 
 /* The columns of a row of a side; UINT32_MAX: NULLs. */
 static inline void print_side(const struct side *side, uint32_t row,
-                       struct text *text)
+                              struct text *text)
 {
     bool none = row == UINT32_MAX;
     print_value(none || side->k_null[row], none ? 0 : side->k[row], text);
@@ -150,7 +150,7 @@ static inline void print_mark(uint32_t i, bool matched, struct text *text)
 
 /* What becomes of a left row behind its pairs. */
 static inline void print_end(enum join_kind kind, uint32_t i, bool matched,
-                      struct text *text)
+                             struct text *text)
 {
     if (kind == JOIN_MARK)
         print_mark(i, matched, text);

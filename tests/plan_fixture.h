@@ -43,46 +43,76 @@ struct test_table {
     struct test_column columns[COLUMNS];
 };
 
-#define INT(label, ...) \
-    { .column = { .name = label, .type = VDBQ_INTEGER }, \
-      .values = (const double[]){ __VA_ARGS__ } }
-#define BIG(label, ...) \
-    { .column = { .name = label, .type = VDBQ_BIGINT }, \
-      .integers = (const int64_t[]){ __VA_ARGS__ } }
-#define FLT(label, ...) \
-    { .column = { .name = label, .type = VDBQ_FLOAT }, \
-      .values = (const double[]){ __VA_ARGS__ } }
-#define DBL(label, ...) \
-    { .column = { .name = label, .type = VDBQ_DOUBLE }, \
-      .values = (const double[]){ __VA_ARGS__ } }
+#define INT(label, ...)                                                        \
+    {                                                                          \
+        .column = { .name = label, .type = VDBQ_INTEGER },                     \
+        .values = (const double[])                                             \
+        {                                                                      \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
+#define BIG(label, ...)                                                        \
+    {                                                                          \
+        .column = { .name = label, .type = VDBQ_BIGINT },                      \
+        .integers = (const int64_t[])                                          \
+        {                                                                      \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
+#define FLT(label, ...)                                                        \
+    {                                                                          \
+        .column = { .name = label, .type = VDBQ_FLOAT },                       \
+        .values = (const double[])                                             \
+        {                                                                      \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
+#define DBL(label, ...)                                                        \
+    {                                                                          \
+        .column = { .name = label, .type = VDBQ_DOUBLE },                      \
+        .values = (const double[])                                             \
+        {                                                                      \
+            __VA_ARGS__                                                        \
+        }                                                                      \
+    }
 
 static const struct test_table test_tables[TABLES] = {
-    { "test", 0, 0, 5,
-      { INT("id", 0, 1, 2, 3, 4),
-        INT("uniformi", 61, -99, 70, 60, 99),
+    { "test",
+      0,
+      0,
+      5,
+      { INT("id", 0, 1, 2, 3, 4), INT("uniformi", 61, -99, 70, 60, 99),
         INT("normali5", -3, 4, 0, -1, -20),
         INT("normali20", 10, -40, 15, 75, -2),
         FLT("uniformf", 60.5, -99.5, 0.1, 61.25, 99),
         FLT("normalf5", -0.5, 0.5, -1.5, 2.5, -8),
         FLT("normalf20", 1, -40.5, 20, 0, 3) } },
-    { "nulls", 1, NO_KEY, 5,
+    { "nulls",
+      1,
+      NO_KEY,
+      5,
       { INT("a", 1, NOTHING, 0, 2, NOTHING),
         INT("b", NOTHING, 1, 3, 2, NOTHING),
         DBL("x", 0.5, NOTHING, -0.5, INFINITY, 2),
         FLT("f", NOTHING, 0.25, 0.1, -1, 3) } },
-    { "wide", 2, 1, 3,
-      { BIG("most", INT64_MAX, INT64_MIN, 5),
-        BIG("k", 10, 20, 30),
-        BIG("small", -7, 7, 2),
-        INT("i", INT32_MAX, INT32_MIN, 3) } },
+    { "wide",
+      2,
+      1,
+      3,
+      { BIG("most", INT64_MAX, INT64_MIN, 5), BIG("k", 10, 20, 30),
+        BIG("small", -7, 7, 2), INT("i", INT32_MAX, INT32_MIN, 3) } },
     { "Mixed Case", 3, NO_KEY, 1, { INT("two words", 7) } },
     { "empty", 4, 0, 0, { INT("id", 0), DBL("d", 0) } },
-    { "texts", 5, NO_KEY, 0,
+    { "texts",
+      5,
+      NO_KEY,
+      0,
       { { { .name = "s", .type = VDBQ_TEXT }, NULL, NULL },
         { { .name = "t", .type = VDBQ_TEXT }, NULL, NULL },
         { { .name = "d", .type = VDBQ_DATE }, NULL, NULL },
         { { .name = "m", .type = VDBQ_DECIMAL, .precision = 9, .scale = 2 },
-          NULL, NULL } } }
+          NULL,
+          NULL } } }
 };
 
 /* The catalogue of these tables, and their values as a device has them. */
@@ -104,7 +134,8 @@ struct number {
     double real;
 };
 
-static inline struct number number_at(const struct test_column *column, unsigned row)
+static inline struct number number_at(const struct test_column *column,
+                                      unsigned row)
 {
     struct number number = { 0 };
 
@@ -129,10 +160,18 @@ static inline void put_value(unsigned t, unsigned c, unsigned row,
     double real = number.null ? 0 : number.real;
 
     switch (test_tables[t].columns[c].column.type) {
-    case VDBQ_INTEGER: memcpy(values + row * 4, &narrow, 4); break;
-    case VDBQ_BIGINT: memcpy(values + row * 8, &number.integer, 8); break;
-    case VDBQ_FLOAT: memcpy(values + row * 4, &single, 4); break;
-    default: memcpy(values + row * 8, &real, 8); break;
+    case VDBQ_INTEGER:
+        memcpy(values + row * 4, &narrow, 4);
+        break;
+    case VDBQ_BIGINT:
+        memcpy(values + row * 8, &number.integer, 8);
+        break;
+    case VDBQ_FLOAT:
+        memcpy(values + row * 4, &single, 4);
+        break;
+    default:
+        memcpy(values + row * 8, &real, 8);
+        break;
     }
     if (number.null)
         database.nulls[t][c][row / 8] |= (uint8_t)(1 << row % 8);
@@ -191,8 +230,8 @@ static inline int make_database(void **state)
                                              .tablet_count = from->rows > 0,
                                              .tablets = &database.tablets[t] };
     }
-    database.catalogue = (struct catalogue){ .table_count = TABLES,
-                                             .tables = database.tables };
+    database.catalogue =
+        (struct catalogue){ .table_count = TABLES, .tables = database.tables };
     return 0;
 }
 
@@ -219,7 +258,8 @@ static inline void plan(struct planned *planned, const char *sql)
 
     memset(planned, 0, sizeof *planned);
     if (sql_parse(sql, strlen(sql), &planned->arena, &statement, &consumed,
-                  &planned->error) != VDBQ_OK)
+                  &planned->error)
+        != VDBQ_OK)
         fail_msg("%s: %s", sql, planned->error.message);
     planned->status =
         plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
@@ -244,8 +284,9 @@ static inline void plan_well(struct planned *planned, const char *sql)
 
 /* That a statement is refused, where, and with a message and a hint that
  * hold these words. */
-static inline void refused(const char *sql, enum vdbq_status status, unsigned column,
-                           const char *message, const char *hint)
+static inline void refused(const char *sql, enum vdbq_status status,
+                           unsigned column, const char *message,
+                           const char *hint)
 {
     struct planned planned;
 
@@ -364,23 +405,21 @@ static inline void fill_control(const struct program *program,
 
     assert_true(program->code.count <= 512 && count <= COLUMNS * 2);
     u32 rows = program->tables.count > 0 ? (u32)test_tables[t].rows : 1;
-    control.launch = (struct launch){
-        .piece_first = ONE_PIECE,
-        .piece_rows = { rows },
-        .code = offsetof(struct control, code),
-        .constants = offsetof(struct control, constants),
-        .feeds = offsetof(struct control, feeds),
-        .outputs = offsetof(struct control, outputs),
-        .code_first = (u32)part.first,
-        .code_end = (u32)part.converge,
-        .feed_count = pack->feed_count,
-        .output_count = count,
-        .steps = (rows + host_machine_step_rows() - 1) /
-                 host_machine_step_rows(),
-        .steps_per_item = ROWS_MAX
-    };
-    memcpy(control.code, pack->code,
-           program->code.count * sizeof *pack->code);
+    control.launch =
+        (struct launch){ .piece_first = ONE_PIECE,
+                         .piece_rows = { rows },
+                         .code = offsetof(struct control, code),
+                         .constants = offsetof(struct control, constants),
+                         .feeds = offsetof(struct control, feeds),
+                         .outputs = offsetof(struct control, outputs),
+                         .code_first = (u32)part.first,
+                         .code_end = (u32)part.converge,
+                         .feed_count = pack->feed_count,
+                         .output_count = count,
+                         .steps = (rows + host_machine_step_rows() - 1)
+                                  / host_machine_step_rows(),
+                         .steps_per_item = ROWS_MAX };
+    memcpy(control.code, pack->code, program->code.count * sizeof *pack->code);
     memcpy(control.constants, pack->constants,
            pack->constant_count * sizeof *pack->constants);
     for (unsigned i = 0; i < pack->feed_count; i++)
@@ -388,19 +427,20 @@ static inline void fill_control(const struct program *program,
     for (unsigned i = 0; i < count; i++) {
         struct program_result column = program_result(program, i);
         size_t at = i * sizeof(struct result_column);
-        control.outputs[i] = (struct output){
-            .values = at,
-            .nulls = at + offsetof(struct result_column, nulls),
-            .register_ = column.register_,
-            .null_register = column.null_register,
-            .width = type_width(column.type)
-        };
+        control.outputs[i] =
+            (struct output){ .values = at,
+                             .nulls =
+                                 at + offsetof(struct result_column, nulls),
+                             .register_ = column.register_,
+                             .null_register = column.null_register,
+                             .width = type_width(column.type) };
     }
 }
 
 /* Runs a program over its table; rows of the result, or -1 - pc where an
  * instruction failed. */
-static inline int run_program(const struct program *program, struct arena *arena)
+static inline int run_program(const struct program *program,
+                              struct arena *arena)
 {
     struct machine *machine = host_machine_create();
     struct {
@@ -445,12 +485,18 @@ static inline void print_value(const struct program *program, unsigned column,
     memcpy(&single, values + row * 4, 4);
     memcpy(&real, from->values + row, 8);
     switch (facts.type) {
-    case TYPE_I32: text_print(text, "%" PRId32, narrow); return;
+    case TYPE_I32:
+        text_print(text, "%" PRId32, narrow);
+        return;
     case TYPE_I64:
         text_print(text, "%" PRId64, (int64_t)from->values[row]);
         return;
-    case TYPE_F32: text_from_float(single, number); break;
-    default: text_from_double(real, number); break;
+    case TYPE_F32:
+        text_from_float(single, number);
+        break;
+    default:
+        text_from_double(real, number);
+        break;
     }
     text_print(text, "%s", number);
 }
@@ -484,9 +530,10 @@ static inline void has_types(const char *sql, const char *expected)
 
     plan_well(&planned, sql);
     for (unsigned i = 0; i < program_results(program_of(&planned)); i++)
-        text_print(&text, "%s%s", i > 0 ? "," : "",
-                   vdbq_type_name((enum vdbq_type)program_result(
-                       program_of(&planned), i).type));
+        text_print(
+            &text, "%s%s", i > 0 ? "," : "",
+            vdbq_type_name(
+                (enum vdbq_type)program_result(program_of(&planned), i).type));
     if (strcmp(text.bytes, expected) != 0)
         fail_msg("%s has %s, not %s", sql, text.bytes, expected);
     text_finish(&text);

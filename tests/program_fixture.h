@@ -54,40 +54,38 @@ static void load_good(const char *text, struct program *program)
 
 /* Query 0 of the ten, with the text and the jumps that it had in the
  * Virginian Database. */
-static const char query_0[] =
-    "Table 0 0 0 \"test\"\n"
-    "ResultColumn 1 \"id\"\n"
-    "ResultColumn 1 \"uniformi\"\n"
-    "ResultColumn 1 \"normali5\"\n"
-    "Parallel 0 0 15\n"
-    "Column.I32 3 0 0\n"
-    "Integer.I32 0 60\n"
-    "Le.I32 3 0 13 0\n"
-    "Rowid.I32 2\n"
-    "Integer.I32 1 0\n"
-    "Lt.I32 2 1 12 1\n"
-    "Invalid\n"
-    "Column.I32 4 0\n"
-    "Result 2 3\n"
-    "Converge\n"
-    "Finish\n";
+static const char query_0[] = "Table 0 0 0 \"test\"\n"
+                              "ResultColumn 1 \"id\"\n"
+                              "ResultColumn 1 \"uniformi\"\n"
+                              "ResultColumn 1 \"normali5\"\n"
+                              "Parallel 0 0 15\n"
+                              "Column.I32 3 0 0\n"
+                              "Integer.I32 0 60\n"
+                              "Le.I32 3 0 13 0\n"
+                              "Rowid.I32 2\n"
+                              "Integer.I32 1 0\n"
+                              "Lt.I32 2 1 12 1\n"
+                              "Invalid\n"
+                              "Column.I32 4 0\n"
+                              "Result 2 3\n"
+                              "Converge\n"
+                              "Finish\n";
 
 /* Every kind of constant, NULL flags, and a column that is read three times. */
-static const char nullable_program[] =
-    "Table 0 0 0 0 \"t\"\n"
-    "ResultColumn 3 1 5 0 \"f\"\n"
-    "ResultColumn 4 0 0 0 \"d\"\n"
-    "Parallel 0 0 14\n"
-    "Column.F32 0 2 0\n"
-    "ColumnNull 5 2 0\n"
-    "Column.I32 2 0 0\n"
-    "Column.F32 6 2 0\n"
-    "Rowid.I32 3 0 0\n"
-    "Float.F64 1 0.1\n"
-    "Integer.I64 4 -9223372036854775808\n"
-    "Integer.I32 7 7\n"
-    "Result 0 2\n"
-    "Converge\n"
-    "Finish\n";
+static const char nullable_program[] = "Table 0 0 0 0 \"t\"\n"
+                                       "ResultColumn 3 1 5 0 \"f\"\n"
+                                       "ResultColumn 4 0 0 0 \"d\"\n"
+                                       "Parallel 0 0 14\n"
+                                       "Column.F32 0 2 0\n"
+                                       "ColumnNull 5 2 0\n"
+                                       "Column.I32 2 0 0\n"
+                                       "Column.F32 6 2 0\n"
+                                       "Rowid.I32 3 0 0\n"
+                                       "Float.F64 1 0.1\n"
+                                       "Integer.I64 4 -9223372036854775808\n"
+                                       "Integer.I32 7 7\n"
+                                       "Result 0 2\n"
+                                       "Converge\n"
+                                       "Finish\n";
 
 #endif

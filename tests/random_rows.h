@@ -19,8 +19,8 @@ enum { RANDOM_COLUMNS = 7, RANDOM_ROWS = 200000, RANDOM_FILTER = 6 };
 #define RANDOM_SIZE 1e12 /* of all values of a column, added up */
 
 static const enum vdbq_type random_types[RANDOM_COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_BIGINT, VDBQ_FLOAT, VDBQ_DOUBLE, VDBQ_TEXT,
-    VDBQ_BIGINT,  VDBQ_INTEGER
+    VDBQ_INTEGER, VDBQ_BIGINT, VDBQ_FLOAT,  VDBQ_DOUBLE,
+    VDBQ_TEXT,    VDBQ_BIGINT, VDBQ_INTEGER
 };
 static void *random_values[RANDOM_COLUMNS];
 static uint8_t *random_nulls[RANDOM_COLUMNS];
@@ -43,8 +43,9 @@ static inline bool random_is_float(unsigned column)
 
 static inline double random_float(uint32_t variety)
 {
-    static const double odd[] = { 0.0, -0.0, (double)INFINITY,
-                                  -(double)INFINITY, 0.5, -1e6 };
+    static const double odd[] = {
+        0.0, -0.0, (double)INFINITY, -(double)INFINITY, 0.5, -1e6
+    };
     if (random_below(variety > 1000 ? 5000 : 20) == 0)
         return odd[random_below(6)];
     return ((double)random_below(variety) - variety / 2.0) / 8;
@@ -103,17 +104,18 @@ static inline struct vdbq_batch random_batch(uint32_t at, uint32_t count,
                                              struct vdbq_vector *vectors)
 {
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++) {
-        unsigned width = random_types[i] == VDBQ_BIGINT
-                                 || random_types[i] == VDBQ_DOUBLE
-                             ? 8 : 4;
+        unsigned width =
+            random_types[i] == VDBQ_BIGINT || random_types[i] == VDBQ_DOUBLE
+                ? 8
+                : 4;
         bool nulls = false;
         for (uint32_t k = 0; k < count; k++)
             nulls |= random_nulls[i][at + k] != 0;
-        vectors[i] = (struct vdbq_vector){
-            random_types[i],
-            (const char *)random_values[i] + (size_t)at * width,
-            nulls ? random_nulls[i] + at : NULL
-        };
+        vectors[i] =
+            (struct vdbq_vector){ random_types[i],
+                                  (const char *)random_values[i]
+                                      + (size_t)at * width,
+                                  nulls ? random_nulls[i] + at : NULL };
     }
     return (struct vdbq_batch){ count, RANDOM_COLUMNS, vectors };
 }

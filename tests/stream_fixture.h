@@ -45,18 +45,15 @@ struct fixture {
     struct error error;
 };
 
-static inline void expect_ok(enum vdbq_status status,
-                             const struct error *error)
+static inline void expect_ok(enum vdbq_status status, const struct error *error)
 {
     if (status != VDBQ_OK)
         fail_msg("%s", error->message);
 }
 
-static inline enum vdbq_status choose_host(void *context,
-                                           const struct table *table,
-                                           uint64_t rows,
-                                           struct stream_place *place,
-                                           struct error *error)
+static inline enum vdbq_status
+choose_host(void *context, const struct table *table, uint64_t rows,
+            struct stream_place *place, struct error *error)
 {
     struct fixture *fixture = context;
     (void)table;
@@ -85,9 +82,8 @@ static inline void fill_side(struct side *side, uint32_t rows, uint32_t keys,
     }
 }
 
-static inline void write_side(struct transaction *transaction,
-                              const char *name, const struct side *side,
-                              struct error *error)
+static inline void write_side(struct transaction *transaction, const char *name,
+                              const struct side *side, struct error *error)
 {
     const struct column columns[] = { { .name = "k", .type = VDBQ_INTEGER },
                                       { .name = "v", .type = VDBQ_BIGINT } };
@@ -95,13 +91,15 @@ static inline void write_side(struct transaction *transaction,
         { VDBQ_INTEGER, side->k, side->k_null },
         { VDBQ_BIGINT, side->v, side->v_null },
     };
-    expect_ok(transaction_create_table(transaction, name, columns, 2, NO_KEY,
-                                       error), error);
+    expect_ok(
+        transaction_create_table(transaction, name, columns, 2, NO_KEY, error),
+        error);
     const struct table *table =
         catalogue_table(transaction_catalogue(transaction), name);
     if (side->rows > 0)
         expect_ok(transaction_append(transaction, table->id, side->rows,
-                                     vectors, error), error);
+                                     vectors, error),
+                  error);
 }
 
 /* Opens a database with both sides, which were filled. */
@@ -109,11 +107,13 @@ static inline void fixture_open(struct fixture *fixture)
 {
     struct error *error = &fixture->error;
     struct transaction *transaction;
-    expect_ok(database_open(&(struct database_params){
-                                .path = "test", .flags = VDBQ_OPEN_CREATE,
-                                .files = &os_memory_files,
-                                .tablet_rows = 256 },
-                            &fixture->database, error), error);
+    expect_ok(
+        database_open(&(struct database_params){ .path = "test",
+                                                 .flags = VDBQ_OPEN_CREATE,
+                                                 .files = &os_memory_files,
+                                                 .tablet_rows = 256 },
+                      &fixture->database, error),
+        error);
     expect_ok(transaction_begin(fixture->database, &transaction, error), error);
     write_side(transaction, "l", &fixture->sides[0], error);
     write_side(transaction, "r", &fixture->sides[1], error);
@@ -121,9 +121,11 @@ static inline void fixture_open(struct fixture *fixture)
     expect_ok(snapshot_open(fixture->database, &fixture->snapshot, error),
               error);
     expect_ok(device_open(&(struct device_params){ .choice = "host" },
-                          &fixture->device, error), error);
+                          &fixture->device, error),
+              error);
     expect_ok(pool_create(fixture->database, fixture->device, 1 << 26,
-                          &fixture->pool, error), error);
+                          &fixture->pool, error),
+              error);
     steps_init(&fixture->steps);
     stream_stats_init(&fixture->stats);
     fixture->chosen = 0;
@@ -168,8 +170,8 @@ static inline void take_columns(struct steps *steps, struct step *step,
     const struct step *a = steps_at(steps, from);
     const struct step *b = beside >= 0 ? steps_at(steps, beside) : NULL;
     unsigned count = a->column_count + (b != NULL ? b->column_count : 0);
-    step->columns = arena_alloc(&steps->arena,
-                                (count + 4) * sizeof *step->columns);
+    step->columns =
+        arena_alloc(&steps->arena, (count + 4) * sizeof *step->columns);
     assert_non_null(step->columns);
     memcpy(step->columns, a->columns, a->column_count * sizeof *a->columns);
     if (b != NULL)
@@ -246,15 +248,17 @@ static inline int add_rows(struct steps *steps, int input, const char *text)
 /* ---------------------------------------------------------------- rows -- */
 
 static inline void print_cell(const struct stream *stream,
-                              const struct vdbq_vector *vector,
-                              unsigned column, uint64_t row, struct text *text)
+                              const struct vdbq_vector *vector, unsigned column,
+                              uint64_t row, struct text *text)
 {
     if (vector->nulls != NULL && vector->nulls[row])
         text_print(text, "NULL ");
     else if (vector->type == VDBQ_INTEGER || vector->type == VDBQ_BOOLEAN)
-        text_print(text, "%" PRId32 " ", ((const int32_t *)vector->values)[row]);
+        text_print(text, "%" PRId32 " ",
+                   ((const int32_t *)vector->values)[row]);
     else if (vector->type == VDBQ_BIGINT)
-        text_print(text, "%" PRId64 " ", ((const int64_t *)vector->values)[row]);
+        text_print(text, "%" PRId64 " ",
+                   ((const int64_t *)vector->values)[row]);
     else if (vector->type == VDBQ_DOUBLE)
         text_print(text, "%g ", ((const double *)vector->values)[row]);
     else {

@@ -57,21 +57,20 @@ static void print_orders(struct text *out, const struct ast_order *order)
 
 static void print_type(struct text *out, const struct ast_type *type)
 {
-    static const char *const names[] = {
-        "none", "integer", "bigint", "float", "double", "text", "boolean",
-        "smallint", "decimal", "date", "timestamp"
-    };
+    static const char *const names[] = { "none",    "integer",  "bigint",
+                                         "float",   "double",   "text",
+                                         "boolean", "smallint", "decimal",
+                                         "date",    "timestamp" };
 
     text_print(out, "%s", names[type->type]);
     if (type->type == VDBQ_DECIMAL)
         text_print(out, ":%u,%u", type->precision, type->scale);
 }
 
-static void print_function(struct text *out,
-                           const struct ast_expression *tree)
+static void print_function(struct text *out, const struct ast_expression *tree)
 {
-    text_print(out, "(%s%s%s", tree->column.text,
-               tree->star ? " *" : "", tree->distinct ? " distinct" : "");
+    text_print(out, "(%s%s%s", tree->column.text, tree->star ? " *" : "",
+               tree->distinct ? " distinct" : "");
     print_values(out, tree->arguments);
     print_part(out, " filter ", tree->filter);
     if (tree->over != NULL) {
@@ -95,13 +94,12 @@ static void print_case(struct text *out, const struct ast_expression *tree)
     text_print(out, ")");
 }
 
-static void print_operator(struct text *out,
-                           const struct ast_expression *tree)
+static void print_operator(struct text *out, const struct ast_expression *tree)
 {
-    static const char *const names[] = {
-        "+", "-", "*", "/", "%", "=", "<>", "<", "<=", ">", ">=", "is",
-        "isnot", "and", "or", "||", "not", "neg", "pos"
-    };
+    static const char *const names[] = { "+",  "-",   "*",     "/",   "%",
+                                         "=",  "<>",  "<",     "<=",  ">",
+                                         ">=", "is",  "isnot", "and", "or",
+                                         "||", "not", "neg",   "pos" };
 
     text_print(out, "(%s", names[tree->operator]);
     print_part(out, " ", tree->left);
@@ -113,9 +111,9 @@ static void print_operator(struct text *out,
 static void print_test(struct text *out, const struct ast_expression *tree)
 {
     static const char *const names[] = {
-        [AST_BETWEEN] = "between", [AST_CAST] = "cast", [AST_IN] = "in",
-        [AST_LIKE] = "like", [AST_SUBQUERY] = "query",
-        [AST_EXISTS] = "exists"
+        [AST_BETWEEN] = "between", [AST_CAST] = "cast",
+        [AST_IN] = "in",           [AST_LIKE] = "like",
+        [AST_SUBQUERY] = "query",  [AST_EXISTS] = "exists"
     };
 
     text_print(out, "(%s%s%s", tree->negated ? "not" : "",
@@ -137,9 +135,8 @@ static void print_test(struct text *out, const struct ast_expression *tree)
 
 static void print_leaf(struct text *out, const struct ast_expression *tree)
 {
-    static const char *const units[] = {
-        "year", "month", "day", "hour", "minute", "second"
-    };
+    static const char *const units[] = { "year", "month",  "day",
+                                         "hour", "minute", "second" };
     bool named = tree->column.text != NULL;
 
     if (tree->kind == AST_INTEGER)
@@ -149,17 +146,18 @@ static void print_leaf(struct text *out, const struct ast_expression *tree)
     else if (tree->kind == AST_STRING)
         text_print(out, "'%.*s'", (int)tree->string_length, tree->string);
     else if (tree->kind == AST_INTERVAL)
-        text_print(out, "%lld%s", (long long)tree->integer,
-                   units[tree->unit]);
+        text_print(out, "%lld%s", (long long)tree->integer, units[tree->unit]);
     else if (tree->kind == AST_PARAMETER)
-        text_print(out, "?%lld%s%s", (long long)tree->integer,
-                   named ? ":" : "", named ? tree->column.text : "");
+        text_print(out, "?%lld%s%s", (long long)tree->integer, named ? ":" : "",
+                   named ? tree->column.text : "");
     else if (tree->kind == AST_COLUMN)
         text_print(out, "%s%s%s", tree->table.text ? tree->table.text : "",
                    tree->table.text ? "." : "", tree->column.text);
     else
-        text_print(out, "%s", tree->kind == AST_NULL ? "null"
-                            : tree->kind == AST_TRUE ? "true" : "false");
+        text_print(out, "%s",
+                   tree->kind == AST_NULL   ? "null"
+                   : tree->kind == AST_TRUE ? "true"
+                                            : "false");
 }
 
 static void print_tree(struct text *out, const struct ast_expression *tree)
@@ -174,8 +172,12 @@ static void print_tree(struct text *out, const struct ast_expression *tree)
     case AST_CASE:
         print_case(out, tree);
         break;
-    case AST_BETWEEN: case AST_CAST: case AST_IN: case AST_LIKE:
-    case AST_SUBQUERY: case AST_EXISTS:
+    case AST_BETWEEN:
+    case AST_CAST:
+    case AST_IN:
+    case AST_LIKE:
+    case AST_SUBQUERY:
+    case AST_EXISTS:
         print_test(out, tree);
         break;
     default:
@@ -204,9 +206,8 @@ static void print_alias(struct text *out, const struct ast_name *alias)
 
 static void print_from(struct text *out, const struct ast_from *from)
 {
-    static const char *const joins[] = {
-        "comma", "cross", "inner", "left", "right", "full"
-    };
+    static const char *const joins[] = { "comma", "cross", "inner",
+                                         "left",  "right", "full" };
 
     if (from->kind == AST_FROM_JOIN) {
         text_print(out, "(%s%s ", from->natural ? "natural" : "",
@@ -282,9 +283,8 @@ static void print_withs(struct text *out, const struct ast_with *with)
 
 static void print_query(struct text *out, const struct ast_query *query)
 {
-    static const char *const kinds[] = {
-        "select", "values", "union", "unionall", "intersect", "except"
-    };
+    static const char *const kinds[] = { "select",   "values",    "union",
+                                         "unionall", "intersect", "except" };
 
     text_print(out, "{");
     print_withs(out, query->with);
@@ -390,27 +390,56 @@ static void print_drop(struct text *out, const struct ast_drop *drop,
 static void print_kind(struct text *out, const struct ast_statement *made)
 {
     switch (made->kind) {
-    case AST_EMPTY: text_print(out, "empty"); break;
-    case AST_SELECT: print_query(out, made->query); break;
-    case AST_CREATE_TABLE: print_create(out, &made->create); break;
-    case AST_DROP_TABLE: print_drop(out, &made->drop, "table"); break;
-    case AST_CREATE_VIEW: print_view(out, &made->view); break;
-    case AST_DROP_VIEW: print_drop(out, &made->drop, "view"); break;
-    case AST_CREATE_INDEX: print_index(out, &made->index); break;
-    case AST_DROP_INDEX: print_drop(out, &made->drop, "index"); break;
-    case AST_INSERT: print_insert(out, &made->insert); break;
-    case AST_UPDATE: print_update(out, &made->update); break;
-    case AST_DELETE: print_delete(out, &made->delete); break;
-    case AST_BEGIN: text_print(out, "begin"); break;
-    case AST_COMMIT: text_print(out, "commit"); break;
-    case AST_ROLLBACK: text_print(out, "rollback"); break;
+    case AST_EMPTY:
+        text_print(out, "empty");
+        break;
+    case AST_SELECT:
+        print_query(out, made->query);
+        break;
+    case AST_CREATE_TABLE:
+        print_create(out, &made->create);
+        break;
+    case AST_DROP_TABLE:
+        print_drop(out, &made->drop, "table");
+        break;
+    case AST_CREATE_VIEW:
+        print_view(out, &made->view);
+        break;
+    case AST_DROP_VIEW:
+        print_drop(out, &made->drop, "view");
+        break;
+    case AST_CREATE_INDEX:
+        print_index(out, &made->index);
+        break;
+    case AST_DROP_INDEX:
+        print_drop(out, &made->drop, "index");
+        break;
+    case AST_INSERT:
+        print_insert(out, &made->insert);
+        break;
+    case AST_UPDATE:
+        print_update(out, &made->update);
+        break;
+    case AST_DELETE:
+        print_delete(out, &made->delete);
+        break;
+    case AST_BEGIN:
+        text_print(out, "begin");
+        break;
+    case AST_COMMIT:
+        text_print(out, "commit");
+        break;
+    case AST_ROLLBACK:
+        text_print(out, "rollback");
+        break;
     case AST_COPY:
         text_print(out, "copy '%s' ", made->copy.file);
         print_query(out, made->copy.query);
         break;
-    case AST_DESCRIBE: case AST_SUMMARIZE:
-        text_print(out, made->kind == AST_DESCRIBE ? "describe "
-                                                   : "summarize ");
+    case AST_DESCRIBE:
+    case AST_SUMMARIZE:
+        text_print(out,
+                   made->kind == AST_DESCRIBE ? "describe " : "summarize ");
         print_query(out, made->query);
         break;
     }

@@ -38,9 +38,9 @@ static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
 static struct {
     struct device_backend backend;
     const struct device_backend *host;
-    struct device *second;          /* whose machine plays the specialised */
+    struct device *second; /* whose machine plays the specialised */
     struct device_machine *kept;
-    char body[1024];                /* that it is found by; "": by all    */
+    char body[1024]; /* that it is found by; "": by all    */
     unsigned build_ms;
     bool fails;
 } fake;
@@ -62,15 +62,13 @@ fake_find(struct device *device, const struct device_machine_params *params)
 
 static enum vdbq_status fake_build(struct device *device,
                                    const struct device_machine_params *params,
-                                   bool behind,
-                                   struct device_machine **machine,
+                                   bool behind, struct device_machine **machine,
                                    struct error *error)
 {
     struct device_machine_params plain = { .build = BUILD_INTERPRETED,
                                            .registers = params->registers };
     if (params->build == BUILD_INTERPRETED)
-        return fake.host->machine_build(device, params, behind, machine,
-                                        error);
+        return fake.host->machine_build(device, params, behind, machine, error);
     nap(fake.build_ms);
     if (fake.fails)
         return error_set(error, VDBQ_DEVICE, "the build was to fail");
@@ -134,7 +132,7 @@ static void program_make(struct program *program, const char *text)
 struct seen {
     unsigned launches;
     uint64_t rows;
-    uint64_t wrong;  /* rows that are not the expected ones, in order */
+    uint64_t wrong; /* rows that are not the expected ones, in order */
     char build[64];
 };
 
@@ -158,9 +156,9 @@ static void take_rows(struct runner *runner, const int32_t *values,
             while (at < ROWS && values[at] <= 60)
                 at++;
             seen->rows++;
-            seen->wrong += at >= ROWS ||
-                           ((const int32_t *)batch.column[0].values)[i] !=
-                               values[at];
+            seen->wrong +=
+                at >= ROWS
+                || ((const int32_t *)batch.column[0].values)[i] != values[at];
         }
     }
 }
@@ -180,8 +178,9 @@ static struct seen query_run(struct device *device, unsigned most)
                                     .mode = MODE_SERIAL,
                                     .adaptive = true,
                                     .rows = (uint64_t)most * ROWS };
-    assert_int_equal(device_memory_create(device, MEMORY_PINNED, ROWS * 4,
-                                          &data, &error), VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_PINNED, ROWS * 4, &data, &error),
+        VDBQ_OK);
     int32_t *values = device_memory_host(data);
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
@@ -218,8 +217,7 @@ static unsigned start_all(struct runner *runner, struct device_memory *data)
 {
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     struct runner_input input = {
-        .pieces = { { .feeds = &feed, .rows = ROWS, .data = data } },
-        .count = 1
+        .pieces = { { .feeds = &feed, .rows = ROWS, .data = data } }, .count = 1
     };
     struct error error;
     unsigned started = 0;
@@ -246,15 +244,16 @@ static void first_launch_is_alone(void **state)
     program_make(&program, program_text);
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
     assert_int_equal(device_memory_create(device, MEMORY_PINNED, sizeof values,
-                                          &data, &error), VDBQ_OK);
+                                          &data, &error),
+                     VDBQ_OK);
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     memcpy(device_memory_host(data), values, sizeof values);
-    assert_int_equal(runner_open(&(struct runner_params){
-                                     .device = device,
-                                     .program = &program,
-                                     .mode = MODE_MAPPED },
-                                 &runner, &error), VDBQ_OK);
+    assert_int_equal(runner_open(&(struct runner_params){ .device = device,
+                                                          .program = &program,
+                                                          .mode = MODE_MAPPED },
+                                 &runner, &error),
+                     VDBQ_OK);
     assert_int_equal(start_all(runner, data), 1);
     take_rows(runner, values, &seen);
     assert_int_equal(start_all(runner, data), RUNNER_RING_MAX);
@@ -280,8 +279,8 @@ static void machine_changes_between_launches(void **state)
     assert_int_equal(seen.wrong, 0);
     assert_int_equal(seen.rows, rows_expected(&seen));
     assert_true(seen.launches > 3 && seen.launches < LAUNCHES_MAX);
-    snprintf(expected, sizeof expected,
-             "adaptive (specialised from launch %u)", seen.launches - 2);
+    snprintf(expected, sizeof expected, "adaptive (specialised from launch %u)",
+             seen.launches - 2);
     assert_string_equal(seen.build, expected);
     seen = query_run(device, 2);
     assert_int_equal(seen.wrong, 0);
@@ -390,7 +389,8 @@ static void body_make(const struct program *program, unsigned char encoding)
     struct error error;
     assert_int_equal(program_pack(program, &arena, &pack, &error), VDBQ_OK);
     program_specialise(program, &pack,
-                       &(struct program_loads){ .encodings = &encoding }, &text);
+                       &(struct program_loads){ .encodings = &encoding },
+                       &text);
     assert_true(!text.failed && text.length < sizeof fake.body);
     strcpy(fake.body, text.bytes);
     text_finish(&text);
@@ -401,8 +401,7 @@ static void body_make(const struct program *program, unsigned char encoding)
 static void launch_none(struct runner *runner, struct feed feed, void *values)
 {
     struct runner_input input = {
-        .pieces = { { .feeds = &feed, .rows = 64, .host = values } },
-        .count = 1
+        .pieces = { { .feeds = &feed, .rows = 64, .host = values } }, .count = 1
     };
     struct vdbq_batch batch;
     struct error error;
@@ -433,7 +432,8 @@ static void other_encodings_change_the_machine(void **state)
     assert_int_equal(runner_open(&(struct runner_params){ .device = device,
                                                           .program = &program,
                                                           .adaptive = true },
-                                 &runner, &error), VDBQ_OK);
+                                 &runner, &error),
+                     VDBQ_OK);
     launch_none(runner, plain, values);
     assert_string_equal(runner_build(runner), "specialised");
     launch_none(runner, constant, values);
@@ -478,10 +478,13 @@ static void constants_share_a_machine(void **state)
 
 /* ------------------------------------------------------------- tuning -- */
 
-static const struct device_tuning built_in = {
-    .tile = 1024, .tile_specialised = 512, .group = 1, .item_rows = 65536,
-    .gain = 1, .compile_ns = 7, .cached_ns = 8
-};
+static const struct device_tuning built_in = { .tile = 1024,
+                                               .tile_specialised = 512,
+                                               .group = 1,
+                                               .item_rows = 65536,
+                                               .gain = 1,
+                                               .compile_ns = 7,
+                                               .cached_ns = 8 };
 
 /* What a process finds that opens the device now. */
 static struct device *tuning_open(const char *driver)
@@ -513,10 +516,10 @@ static void file_put(const char *path, const char *how, const char *text)
  * file with anything wrong in it is not used at all. */
 static void tuning_is_kept(void **state)
 {
-    static const char *const wrong[] = { "tile 3\n", "tile\n", "tile x\n",
-                                         "colour 3\n", "gain nan\n",
-                                         "gain -1\n", "tile 512 5\n",
-                                         "tile 512" };
+    static const char *const wrong[] = { "tile 3\n",     "tile\n",
+                                         "tile x\n",     "colour 3\n",
+                                         "gain nan\n",   "gain -1\n",
+                                         "tile 512 5\n", "tile 512" };
     struct device *device = tuning_open("1");
     struct device_tuning tuning = *device_tuning(device);
     struct text path = { 0 };

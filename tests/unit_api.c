@@ -151,15 +151,16 @@ static void test_texts_as_numbers(void **state)
     vdbq *db = open_memory();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char sql[200];
-        snprintf(sql, sizeof sql, "select s, cast(s as bigint), "
-                 "cast(s as double) from (select '%s' as s)", texts[i]);
+        snprintf(sql, sizeof sql,
+                 "select s, cast(s as bigint), "
+                 "cast(s as double) from (select '%s' as s)",
+                 texts[i]);
         vdbq_query *query = prepare(db, sql);
         assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
         assert_int_equal(vdbq_query_column_type(query, 0), VDBQ_TEXT);
         assert_int_equal(vdbq_query_int64(query, 0),
                          vdbq_query_int64(query, 1));
-        assert_true(vdbq_query_double(query, 0)
-                    == vdbq_query_double(query, 2));
+        assert_true(vdbq_query_double(query, 0) == vdbq_query_double(query, 2));
         if (i == 1)
             assert_int_equal(vdbq_query_int64(query, 0), -7);
         vdbq_query_close(query);
@@ -357,13 +358,13 @@ static void test_cancel(void **state)
 static void test_options_refuse(void **state)
 {
     static const char *const refused[][2] = {
-        { "mode", "sideways" },       { "build", "x" },
-        { "memory", "-1" },           { "device_memory", "much" },
-        { "cores", "-1" },            { "cores", "70000" },
-        { "encoding", "zip" },        { "skip", "perhaps" },
-        { "steps", "x" },             { "tablet_rows", "2000000" },
-        { "map", "" },                { "profiling", "1" },
-        { "timeout", "-1" },          { "timeout", "4294967296" },
+        { "mode", "sideways" }, { "build", "x" },
+        { "memory", "-1" },     { "device_memory", "much" },
+        { "cores", "-1" },      { "cores", "70000" },
+        { "encoding", "zip" },  { "skip", "perhaps" },
+        { "steps", "x" },       { "tablet_rows", "2000000" },
+        { "map", "" },          { "profiling", "1" },
+        { "timeout", "-1" },    { "timeout", "4294967296" },
     };
     char before[64];
     (void)state;
@@ -398,7 +399,8 @@ static void test_cancel_between(void **state)
     vdbq_on_file(db, cancel_reading, db);
     assert_int_equal(vdbq_execute(db, "insert into t values (1); insert into "
                                       "t select a from 'file'; insert into t "
-                                      "values (2)"), VDBQ_CANCELLED);
+                                      "values (2)"),
+                     VDBQ_CANCELLED);
     assert_string_equal(vdbq_error(db)->message, "interrupted: nothing was "
                                                  "changed");
     assert_int_equal(vdbq_execute(db, "insert into t select a from 'file' "
@@ -495,8 +497,9 @@ static void test_parameter_values(void **state)
     assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
     assert_string_equal(vdbq_query_text(query, 0), "text");
     vdbq_query_close(query);
-    assert_int_equal(vdbq_prepare(db, "create view v as select ?", -1, &query,
-                                  NULL), VDBQ_SYNTAX);
+    assert_int_equal(
+        vdbq_prepare(db, "create view v as select ?", -1, &query, NULL),
+        VDBQ_SYNTAX);
     vdbq_close(db);
 }
 
@@ -541,8 +544,7 @@ static void test_files(void **state)
     assert_string_equal(vdbq_error(db)->message, "no file none");
     assert_string_equal(vdbq_error(db)->hint, "make one");
     assert_int_equal(vdbq_error(db)->column, 18);
-    assert_int_equal(vdbq_execute(db, "select n from \"f/a.x\""),
-                     VDBQ_UNKNOWN);
+    assert_int_equal(vdbq_execute(db, "select n from \"f/a.x\""), VDBQ_UNKNOWN);
     assert_int_equal(vdbq_execute(db, "copy t to 'c'"), VDBQ_MISUSE);
     query = prepare(db, "copy t to 'c'");
     assert_string_equal(vdbq_query_copy_file(query), "c");
@@ -579,9 +581,9 @@ static void test_explain_and_back(void **state)
     }
     assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
     vdbq_query_close(query);
-    assert_int_equal(vdbq_prepare_program(db, "Table 0 0 0 0 \"t\"\nJump 1",
-                                          &query),
-                     VDBQ_PROGRAM);
+    assert_int_equal(
+        vdbq_prepare_program(db, "Table 0 0 0 0 \"t\"\nJump 1", &query),
+        VDBQ_PROGRAM);
     assert_int_equal(vdbq_error(db)->line, 2);
     vdbq_close(db);
 }
@@ -663,9 +665,8 @@ static void test_open_failure(void **state)
 {
     (void)state;
     vdbq *db;
-    assert_int_equal(vdbq_open("/nonexistent/folder/x.vdb", VDBQ_OPEN_CREATE,
-                               &db),
-                     VDBQ_IO);
+    assert_int_equal(
+        vdbq_open("/nonexistent/folder/x.vdb", VDBQ_OPEN_CREATE, &db), VDBQ_IO);
     assert_non_null(strstr(vdbq_error(db)->message, "/nonexistent"));
     assert_int_equal(vdbq_execute(db, "select 1"), VDBQ_MISUSE);
     assert_int_equal(vdbq_tables(db), 0);

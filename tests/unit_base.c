@@ -286,8 +286,7 @@ static void numbers_read_back(void **state)
         if (isfinite(narrow)) {
             size_t length = text_from_float(narrow, room);
             assert_true(text_to_double(room, length, &back));
-            assert_true((float)back == narrow
-                        && strtof(room, NULL) == narrow);
+            assert_true((float)back == narrow && strtof(room, NULL) == narrow);
         }
     }
 }
@@ -303,8 +302,8 @@ static bool reads(const char *text, double expected)
 static void decimals_are_read(void **state)
 {
     static const char *const bad[] = {
-        "", ".", "-", "+.", "e5", "1e", "1e+", "1.5x", " 1", "1 ", "0x10",
-        "1,5", "1..5", "--1", "nan", "infinite", "1e5.0", "."
+        "",   ".",    "-",   "+.",   "e5",  "1e",  "1e+",      "1.5x",  " 1",
+        "1 ", "0x10", "1,5", "1..5", "--1", "nan", "infinite", "1e5.0", "."
     };
     static char digits[4000];
     double value;
@@ -332,9 +331,8 @@ static void decimals_are_read(void **state)
 
 static void numbers_ignore_the_locale(void **state)
 {
-    static const char *const names[] = {
-        "de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"
-    };
+    static const char *const names[] = { "de_DE.UTF-8", "de_DE.utf8",
+                                         "fr_FR.UTF-8", "de_DE" };
     const char *set = NULL;
 
     for (unsigned i = 0; i < sizeof names / sizeof *names && !set; i++)
@@ -356,10 +354,16 @@ static bool is_int64(const char *text, int64_t expected)
 
 static void whole_numbers_are_read(void **state)
 {
-    static const char *const bad[] = {
-        "", "-", "+", "1.0", " 1", "1 ", "9223372036854775808",
-        "-9223372036854775809", "99999999999999999999", "0x1"
-    };
+    static const char *const bad[] = { "",
+                                       "-",
+                                       "+",
+                                       "1.0",
+                                       " 1",
+                                       "1 ",
+                                       "9223372036854775808",
+                                       "-9223372036854775809",
+                                       "99999999999999999999",
+                                       "0x1" };
     int64_t value;
 
     (void)state;
@@ -381,8 +385,8 @@ static bool is_size(const char *text, uint64_t expected)
 static void sizes_are_read(void **state)
 {
     static const char *const bad[] = {
-        "", "M", "-1", "1X", "1MM", "1.5G", "16E", "G4", "1iB",
-        "9223372036854775808"
+        "",     "M",   "-1", "1X",  "1MM",
+        "1.5G", "16E", "G4", "1iB", "9223372036854775808"
     };
     uint64_t size;
 
@@ -449,8 +453,7 @@ static void files_keep_bytes(void **state)
     assert_int_equal(os_files.open(folder, 0, &file), EISDIR);
     assert_int_equal(os_files.open(folder, OS_OPEN_READ_ONLY, &file), EISDIR);
     assert_int_equal(os_files.open("/dev/null", 0, &file), EINVAL);
-    assert_int_equal(os_files.open("/none/db", OS_OPEN_CREATE, &file),
-                     ENOENT);
+    assert_int_equal(os_files.open("/none/db", OS_OPEN_CREATE, &file), ENOENT);
     assert_int_equal(os_files.open(path, OS_OPEN_CREATE, &file), 0);
     check_reads_and_writes(&os_files, file);
     os_files.close(file);
@@ -675,8 +678,7 @@ int main(void)
         cmocka_unit_test(arenas_hold_everything_apart),
         cmocka_unit_test_teardown(arenas_survive_a_failure, stop_failing),
         cmocka_unit_test_teardown(vectors_grow, stop_failing),
-        cmocka_unit_test_teardown(texts_grow_and_failures_stick,
-                                  stop_failing),
+        cmocka_unit_test_teardown(texts_grow_and_failures_stick, stop_failing),
         cmocka_unit_test(names_compare_without_case),
         cmocka_unit_test(numbers_print_short),
         cmocka_unit_test(numbers_read_back),

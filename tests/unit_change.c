@@ -190,14 +190,13 @@ static void changed_rows_are_counted(void **state)
     vdbq *db = open_file();
 
     (void)state;
-    assert_int_equal(changed(db, "insert into t values (4, 'x'), (5, 'y')"),
-                     2);
+    assert_int_equal(changed(db, "insert into t values (4, 'x'), (5, 'y')"), 2);
     assert_int_equal(changed(db, "insert or ignore into t values (4, 'x'), "
-                                 "(6, 'y')"), 1);
+                                 "(6, 'y')"),
+                     1);
     assert_int_equal(changed(db, "replace into t values (4, 'x'), (7, 'y')"),
                      2);
-    assert_int_equal(changed(db, "insert into t select a + 100, b from t"),
-                     7);
+    assert_int_equal(changed(db, "insert into t select a + 100, b from t"), 7);
     assert_int_equal(changed(db, "update t set b = a"), 14);
     assert_int_equal(changed(db, "update t set b = b where a > 100"), 7);
     assert_int_equal(changed(db, "delete from t where a <= 2"), 2);

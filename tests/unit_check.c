@@ -22,8 +22,7 @@ static void good_programs_pass(void **state)
     assert_int_equal(program_result(&program, 1).register_, 3);
     assert_int_equal(program_result(&program, 1).type, TYPE_I32);
     assert_int_equal(program_result(&program, 1).null_register, -1);
-    assert_int_equal(program_cost(&program),
-                     1 + 3 * 4 + 2 * 0 + 3 * 1 + 4);
+    assert_int_equal(program_cost(&program), 1 + 3 * 4 + 2 * 0 + 3 * 1 + 4);
     program_finish(&program);
 }
 
@@ -35,8 +34,7 @@ struct part {
 };
 
 static enum vdbq_status load_part(const struct part *part,
-                                  struct program *program,
-                                  struct error *error)
+                                  struct program *program, struct error *error)
 {
     char text[4096];
 
@@ -54,11 +52,11 @@ static void check_parts(const struct part *parts, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         enum vdbq_status status = load_part(&parts[i], &program, &error);
-        if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK) ||
-            (parts[i].message && !strstr(error.message, parts[i].message)))
+        if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK)
+            || (parts[i].message && !strstr(error.message, parts[i].message)))
             fail_msg("expected \"%s\", got \"%s\":\n%s",
-                     parts[i].message ? parts[i].message : "",
-                     error.message, parts[i].lines);
+                     parts[i].message ? parts[i].message : "", error.message,
+                     parts[i].lines);
         if (parts[i].message && !strstr(error.message, "Result instructions"))
             assert_true(error.line > 3);
         program_finish(&program);
@@ -136,7 +134,8 @@ static void registers_are_checked(void **state)
         { "Float.F32 1 1\nFloat.F64 2 1\nIsLt.F32 0 1 2\nResult 0 1\n", 4,
           "type F64, not F32" },
         { "Integer.I32 1 1\nInteger.I64 2 1\nChoose.I32 0 1 1 2\n"
-          "Result 0 1\n", 4, "type I64, not I32" },
+          "Result 0 1\n",
+          4, "type I64, not I32" },
         /* A jump past the writer, to each instruction behind it. */
         { "Integer.I32 1 1\nEq.I32 1 1 6 1\nInteger.I32 0 1\nResult 0 1\n", 4,
           "not written on every path" },
@@ -147,10 +146,11 @@ static void registers_are_checked(void **state)
         { "Integer.I32 1 1\nEq.I32 1 1 7 1\nInteger.I32 0 1\nResult 0 1\n", 4,
           NULL },
         { "Integer.I32 1 1\nEq.I32 1 1 6 0\nInteger.I32 2 1\n"
-          "Add.I32 0 1 2\nResult 0 1\n", 5, "not written on every path" },
+          "Add.I32 0 1 2\nResult 0 1\n",
+          5, "not written on every path" },
         { "Integer.I32 1 1\nEq.I32 1 1 6 1\nInteger.I32 2 1\n"
-          "Eq.I32 1 1 8 0\nAdd.I32 0 1 2\nResult 0 1\n", 6,
-          "register 2 is not written on every path" },
+          "Eq.I32 1 1 8 0\nAdd.I32 0 1 2\nResult 0 1\n",
+          6, "register 2 is not written on every path" },
         { "Integer.I32 0 1\nInteger.I32 1 1\nEq.I32 1 1 6 1\nResult 0 1\n", 4,
           NULL },
     };
@@ -191,35 +191,46 @@ static void frames_are_checked(void **state)
         { "Parallel 0 0 1\nFinish\n", "a program is Table" },
         { "Parallel 0 0 2\nConverge\nFinish\n", "no result column" },
         { "ResultColumn 1 \"x\"\nParallel 0 0 4\nInteger.I32 0 1\n"
-          "Result 0 1\nFinish\n", "must end the rows' part" },
+          "Result 0 1\nFinish\n",
+          "must end the rows' part" },
         { "ResultColumn 1 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\n", "a program is Table" },
+          "Result 0 1\nConverge\n",
+          "a program is Table" },
         { "ResultColumn 1 \"x\"\nParallel 0 0 4\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "must lead to Finish" },
+          "Result 0 1\nConverge\nFinish\n",
+          "must lead to Finish" },
         { "ResultColumn 1 0 0 0 \"x\"\nTable \"t\"\nParallel 0 0 6\n"
           "Integer.I32 0 1\nResult 0 1\nConverge\nFinish\n",
           "a program is Table" },
         { "Parallel 0 0 4\nInteger.I32 0 1\nResult 0 0\nConverge\nFinish\n",
           "no result column" },
         { "ResultColumn 5 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "no type 5" },
+          "Result 0 1\nConverge\nFinish\n",
+          "no type 5" },
         { "ResultColumn 0 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "no type 0" },
+          "Result 0 1\nConverge\nFinish\n",
+          "no type 0" },
         { "ResultColumn 1 2 0 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "must be 0 or 1" },
+          "Result 0 1\nConverge\nFinish\n",
+          "must be 0 or 1" },
         { "ResultColumn 1 0 1 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "names NULL flags" },
+          "Result 0 1\nConverge\nFinish\n",
+          "names NULL flags" },
         { "ResultColumn 1 1 7 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "register 7 is read before" },
+          "Result 0 1\nConverge\nFinish\n",
+          "register 7 is read before" },
         { "ResultColumn 1 1 -1 \"x\"\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "no register -1" },
+          "Result 0 1\nConverge\nFinish\n",
+          "no register -1" },
         { "ResultColumn 1\nParallel 0 0 5\nInteger.I32 0 1\n"
-          "Result 0 1\nConverge\nFinish\n", "has no name" },
+          "Result 0 1\nConverge\nFinish\n",
+          "has no name" },
         { "Table 0 0 1 0 \"t\"\nResultColumn 1 \"x\"\nParallel 0 0 6\n"
           "Integer.I32 0 1\nResult 0 1\nConverge\nFinish\n",
           "its cursor is 1" },
         { "Table 0\nResultColumn 1 \"x\"\nParallel 0 0 6\n"
-          "Integer.I32 0 1\nResult 0 1\nConverge\nFinish\n", "has no name" },
+          "Integer.I32 0 1\nResult 0 1\nConverge\nFinish\n",
+          "has no name" },
     };
     struct program program;
     struct error error;
@@ -227,8 +238,8 @@ static void frames_are_checked(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
         enum vdbq_status status = load(frames[i].text, &program, &error);
-        if (status != VDBQ_PROGRAM ||
-            strstr(error.message, frames[i].message) == NULL)
+        if (status != VDBQ_PROGRAM
+            || strstr(error.message, frames[i].message) == NULL)
             fail_msg("expected \"%s\", got \"%s\":\n%s", frames[i].message,
                      error.message, frames[i].text);
         program_finish(&program);
@@ -242,35 +253,39 @@ static void probes_are_checked(void **state)
         { "Column.I32 1 0\nProbe.I32 0 1 1 0\nResult 0 1\n", 3, NULL },
         { "Column.I32 1 0\nProbe.I32 0 1 0 0\nResult 0 1\n", 3,
           "0 of 2 cursors are not probed" },
-        { "Column.I32 1 0\nProbe.I32 0 1 2 0\nResult 0 1\n", 3,
-          "no cursor 2" },
-        { "Column.I32 1 0\nProbe.I32 0 1 1 4\nResult 0 1\n", 3,
-          "no column 4" },
-        { "Column.I32 1 0\nProbe.I32 0 1 1 1\nResult 0 1\n", 3,
-          "of type I64" },
+        { "Column.I32 1 0\nProbe.I32 0 1 2 0\nResult 0 1\n", 3, "no cursor 2" },
+        { "Column.I32 1 0\nProbe.I32 0 1 1 4\nResult 0 1\n", 3, "no column 4" },
+        { "Column.I32 1 0\nProbe.I32 0 1 1 1\nResult 0 1\n", 3, "of type I64" },
         { "Column.I32 1 0\nProbe.I64 0 1 1 1\nResult 0 1\n", 3,
           "type I32, not I64" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumn.I32 0 0 1\nResult 0 1\n",
           4, "cursor 1 is a probed one" },
-        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nRowid.I32 0 0 1\nResult 0 1\n",
-          4, "cursor 1 is a probed one" },
+        { "Column.I32 1 0\nProbe.I32 2 1 1 0\nRowid.I32 0 0 1\nResult 0 1\n", 4,
+          "cursor 1 is a probed one" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 0 2\n"
-          "Result 0 1\n", 4, "cursor 0 is an axis" },
+          "Result 0 1\n",
+          4, "cursor 0 is an axis" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 2\n"
-          "Result 0 1\n", 4, NULL },
+          "Result 0 1\n",
+          4, NULL },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 1 1 2\n"
-          "Result 0 1\n", 4, "of type I64" },
+          "Result 0 1\n",
+          4, "of type I64" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAtNull 0 1 1 2\n"
-          "Result 0 1\n", 4, NULL },
+          "Result 0 1\n",
+          4, NULL },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 1\n"
-          "Result 0 1\n", 4, "register 1 is no row of cursor 1" },
+          "Result 0 1\n",
+          4, "register 1 is no row of cursor 1" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nInteger.I32 3 -1\n"
-          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n", 6, NULL },
+          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n",
+          6, NULL },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nInteger.I32 3 0\n"
-          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n", 6,
-          "register 4 is no row of cursor 1" },
+          "Choose.I32 4 3 2 1\nColumnAt.I32 0 0 1 4\nResult 0 1\n",
+          6, "register 4 is no row of cursor 1" },
         { "Column.I32 1 0\nProbe.I32 2 1 1 0\nColumnAt.I32 0 0 1 3\n"
-          "Result 0 1\n", 4, "register 3 is read before" },
+          "Result 0 1\n",
+          4, "register 3 is read before" },
     };
     struct program program;
     struct error error;
@@ -281,10 +296,11 @@ static void probes_are_checked(void **state)
         snprintf(text, sizeof text,
                  "Table 0 0 0 0 \"t\"\nTable 0 0 1 0 \"u\"\n"
                  "ResultColumn 1 0 0 0 \"x\"\nParallel 0 0 %d\n%sConverge\n"
-                 "Finish\n", parts[i].count + 5, parts[i].lines);
+                 "Finish\n",
+                 parts[i].count + 5, parts[i].lines);
         enum vdbq_status status = load(text, &program, &error);
-        if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK) ||
-            (parts[i].message && !strstr(error.message, parts[i].message)))
+        if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK)
+            || (parts[i].message && !strstr(error.message, parts[i].message)))
             fail_msg("expected \"%s\", got \"%s\":\n%s",
                      parts[i].message ? parts[i].message : "", error.message,
                      parts[i].lines);
@@ -311,7 +327,8 @@ static void limits_are_errors(void **state)
                  "Table 0 0 %d 0 \"t\"\n", i);
     snprintf(text + strlen(text), sizeof text - strlen(text),
              "ResultColumn 1 \"x\"\nParallel 0 0 %d\nInteger.I32 0 1\n"
-             "Result 0 1\nConverge\nFinish\n", VDBQ_CURSORS_MAX + 6);
+             "Result 0 1\nConverge\nFinish\n",
+             VDBQ_CURSORS_MAX + 6);
     assert_int_equal(load(text, &program, &error), VDBQ_LIMIT);
     program_finish(&program);
     program_init(&program);
@@ -333,16 +350,15 @@ static void programs_may_be_long(void **state)
     program_add(&program, &(struct instruction){ .op = OP_RESULT_COLUMN,
                                                  .a = TYPE_I32,
                                                  .name = "x" });
-    program_add(&program, &(struct instruction){ .op = OP_PARALLEL,
-                                                 .c = LENGTH + 5 });
+    program_add(&program,
+                &(struct instruction){ .op = OP_PARALLEL, .c = LENGTH + 5 });
     program_add(&program, &(struct instruction){ .op = OP_INTEGER_I32 });
     for (int i = 0; i < LENGTH; i++)
-        program_add(&program,
-                    i < VDBQ_REGISTERS_MAX - 1
-                        ? &(struct instruction){ .op = OP_ADD_I32, .a = i + 1,
-                                                 .b = i }
-                        : &(struct instruction){ .op = OP_EQ_I32,
-                                                 .c = LENGTH + 3 });
+        program_add(
+            &program,
+            i < VDBQ_REGISTERS_MAX - 1
+                ? &(struct instruction){ .op = OP_ADD_I32, .a = i + 1, .b = i }
+                : &(struct instruction){ .op = OP_EQ_I32, .c = LENGTH + 3 });
     program_add(&program, &(struct instruction){ .op = OP_RESULT, .b = 1 });
     program_add(&program, &(struct instruction){ .op = OP_CONVERGE });
     program_add(&program, &(struct instruction){ .op = OP_FINISH });

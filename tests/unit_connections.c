@@ -21,9 +21,9 @@
 
 static enum vdbq_status open_with(unsigned flags, struct database **database)
 {
-    const struct database_params params = { .path = path, .flags = flags,
-                                            .files = &os_files,
-                                            .tablet_rows = 1000 };
+    const struct database_params params = {
+        .path = path, .flags = flags, .files = &os_files, .tablet_rows = 1000
+    };
 
     return database_open(&params, database, ERROR);
 }
@@ -44,8 +44,7 @@ static enum vdbq_status replace(struct database *database, uint32_t rows,
 {
     struct transaction *transaction;
     const struct table *old;
-    enum vdbq_status status =
-        transaction_begin(database, &transaction, ERROR);
+    enum vdbq_status status = transaction_begin(database, &transaction, ERROR);
 
     if (status != VDBQ_OK)
         return status;
@@ -257,12 +256,12 @@ static void child_reads(int from_parent, int to_parent)
     struct text before = { 0 }, after = { 0 };
     char byte;
     bool good = open_with(VDBQ_OPEN_READ_ONLY, &database) == VDBQ_OK
-             && snapshot_open(database, &snapshot, ERROR) == VDBQ_OK
-             && print_snapshot(&snapshot, &before) == VDBQ_OK
-             && write(to_parent, "x", 1) == 1
-             && read(from_parent, &byte, 1) == 1
-             && print_snapshot(&snapshot, &after) == VDBQ_OK
-             && strcmp(before.bytes, after.bytes) == 0;
+                && snapshot_open(database, &snapshot, ERROR) == VDBQ_OK
+                && print_snapshot(&snapshot, &before) == VDBQ_OK
+                && write(to_parent, "x", 1) == 1
+                && read(from_parent, &byte, 1) == 1
+                && print_snapshot(&snapshot, &after) == VDBQ_OK
+                && strcmp(before.bytes, after.bytes) == 0;
 
     if (good) {
         snapshot_close(&snapshot);
@@ -384,8 +383,8 @@ static void read_only_refuses_to_write(void **state)
     database_close(database);
     unlink(path);
     assert_int_equal(open_with(VDBQ_OPEN_READ_ONLY, &database), VDBQ_IO);
-    assert_int_equal(open_with(VDBQ_OPEN_READ_ONLY | VDBQ_OPEN_CREATE,
-                               &database), VDBQ_IO);
+    assert_int_equal(
+        open_with(VDBQ_OPEN_READ_ONLY | VDBQ_OPEN_CREATE, &database), VDBQ_IO);
     assert_int_equal(open_with(0, &database), VDBQ_IO);
     assert_int_equal(access(path, F_OK), -1);
 }
@@ -458,7 +457,7 @@ static void files_may_be_larger_than_4_gib(void **state)
     database_close(database);
 }
 
-#define TEST(name) \
+#define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

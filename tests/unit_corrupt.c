@@ -22,11 +22,11 @@ static struct {
     size_t size;
     struct file_head *heads[2 * FILE_HEADS]; /* in `bytes`, then copies */
     unsigned newest;
-    size_t catalogue, catalogue_size;    /* of the newest head */
+    size_t catalogue, catalogue_size; /* of the newest head */
     size_t tablets;
-    size_t tablet[TABLETS_MAX];      /* where it is                  */
+    size_t tablet[TABLETS_MAX]; /* where it is                  */
     size_t tablet_size[TABLETS_MAX];
-    size_t checksum[TABLETS_MAX];    /* where the catalogue keeps it */
+    size_t checksum[TABLETS_MAX]; /* where the catalogue keeps it */
     char *newest_content, *older_content;
 } base;
 
@@ -83,16 +83,16 @@ static void commit_one(struct database *database, unsigned n)
 {
     struct transaction *transaction;
 
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     if (n == 0)
         assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
     if (n == 1) {
         assert_int_equal(make_table(transaction, "u", false), VDBQ_OK);
         make_names(transaction);
     }
-    assert_int_equal(add_rows(transaction, n == 1 ? "u" : "t", (int)n * 10,
-                              2 + n, 4), VDBQ_OK);
+    assert_int_equal(
+        add_rows(transaction, n == 1 ? "u" : "t", (int)n * 10, 2 + n, 4),
+        VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
 }
 
@@ -120,14 +120,12 @@ static void survey(const struct catalogue *catalogue)
     base.tablets = 0;
     for (size_t t = 0; t < catalogue->table_count; t++)
         for (size_t k = 0; k < catalogue->tables[t].tablet_count; k++) {
-            const struct tablet_ref *tablet =
-                &catalogue->tables[t].tablets[k];
+            const struct tablet_ref *tablet = &catalogue->tables[t].tablets[k];
             size_t i = base.tablets++;
             base.tablet[i] = (size_t)tablet->offset;
             base.tablet_size[i] = (size_t)tablet->size_bytes;
-            base.checksum[i] =
-                find_bytes(&tablet->checksum, 8, base.catalogue,
-                           base.catalogue + base.catalogue_size);
+            base.checksum[i] = find_bytes(&tablet->checksum, 8, base.catalogue,
+                                          base.catalogue + base.catalogue_size);
         }
 }
 
@@ -183,10 +181,11 @@ static bool damage(size_t at, unsigned way)
 {
     uint8_t old = base.bytes[at];
 
-    disk.bytes[at] = way == 0 ? old ^ 1
-                   : way == 1 ? 0
-                   : way == 2 ? 0xff
-                   : way == 3 ? (uint8_t)(old + 1) : old ^ 0x80;
+    disk.bytes[at] = way == 0   ? old ^ 1
+                     : way == 1 ? 0
+                     : way == 2 ? 0xff
+                     : way == 3 ? (uint8_t)(old + 1)
+                                : old ^ 0x80;
     return disk.bytes[at] != old;
 }
 
@@ -329,8 +328,7 @@ static void what_is_left_can_be_written(void **state)
     put_base(base.size);
     disk.bytes[base.catalogue] ^= 1;
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(add_rows(transaction, "t", 50, 9, 4), VDBQ_OK);
     assert_int_equal(transaction_settle(transaction, ERROR), VDBQ_OK);
     transaction_abort(transaction);
@@ -355,8 +353,8 @@ static void what_is_left_can_be_written(void **state)
 static void fix_checksums(void)
 {
     for (size_t i = 0; i < base.tablets; i++) {
-        uint64_t checksum = block_checksum(disk.bytes + base.tablet[i],
-                                           base.tablet_size[i]);
+        uint64_t checksum =
+            block_checksum(disk.bytes + base.tablet[i], base.tablet_size[i]);
         memcpy(disk.bytes + base.checksum[i], &checksum, sizeof checksum);
     }
     for (unsigned i = 0; i < 2 * FILE_HEADS; i++) {
@@ -364,9 +362,8 @@ static void fix_checksums(void)
             (struct file_head *)(disk.bytes + i * PAGE_BYTES);
         if (head->catalogue <= disk.size
             && head->catalogue_size <= disk.size - head->catalogue)
-            head->catalogue_checksum =
-                block_checksum(disk.bytes + head->catalogue,
-                               (size_t)head->catalogue_size);
+            head->catalogue_checksum = block_checksum(
+                disk.bytes + head->catalogue, (size_t)head->catalogue_size);
         head->checksum =
             block_checksum(head, offsetof(struct file_head, checksum));
         head->checksum_all =
@@ -421,7 +418,7 @@ static size_t place(void)
     switch (chance(4)) {
     case 0:
         return (size_t)chance(2 * FILE_HEADS) * PAGE_BYTES
-             + (size_t)chance(sizeof(struct file_head));
+               + (size_t)chance(sizeof(struct file_head));
     case 1:
     case 2:
         return base.catalogue + (size_t)chance(base.catalogue_size);
@@ -432,10 +429,14 @@ static size_t place(void)
 
 static void many_bytes_may_be_hostile(void **state)
 {
-    static const uint64_t numbers[] = {
-        0, 1, 2, 3, 63, 64, 4095, 4096, 8192, 12288, INT32_MAX, UINT32_MAX,
-        INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX, UINT64_MAX - 63
-    };
+    static const uint64_t numbers[] = { 0,          1,
+                                        2,          3,
+                                        63,         64,
+                                        4095,       4096,
+                                        8192,       12288,
+                                        INT32_MAX,  UINT32_MAX,
+                                        INT64_MAX,  (uint64_t)INT64_MAX + 1,
+                                        UINT64_MAX, UINT64_MAX - 63 };
     unsigned runs = setting("VDBQ_TEST_IMAGES", 10) * 2000;
 
     (void)state;
@@ -464,10 +465,10 @@ static void newer_formats_are_named(void **state)
         head->format = 7;
         head->version_read = FILE_VERSION(3, 14);
         fix_checksums();
-        assert_int_equal(read_it(VDBQ_OPEN_CREATE | VDBQ_OPEN_OLDER,
-                                 &content), VDBQ_CORRUPT);
+        assert_int_equal(read_it(VDBQ_OPEN_CREATE | VDBQ_OPEN_OLDER, &content),
+                         VDBQ_CORRUPT);
         assert_string_equal(ERROR->message, "disk: the file has format 7, "
-                            "this vdbq reads up to 2");
+                                            "this vdbq reads up to 2");
         assert_string_equal(ERROR->hint, "it needs vdbq 3.14 or newer");
     }
 }
@@ -485,8 +486,8 @@ static void blocks_must_not_overlap(void **state)
     assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
     assert_older_is_asked_for();
     put_base(base.size);
-    memcpy(disk.bytes + base.checksum[1] - 16, &base.heads[base.newest]
-           ->catalogue, 8);
+    memcpy(disk.bytes + base.checksum[1] - 16,
+           &base.heads[base.newest]->catalogue, 8);
     fix_checksums();
     assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
     assert_non_null(strstr(ERROR->message, "two blocks in one place"));
@@ -504,8 +505,8 @@ static void identities_must_differ(void **state)
 
     (void)state;
     put_base(base.size); /* it stands behind the checksum */
-    memcpy(disk.bytes + base.checksum[1] + 8,
-           disk.bytes + base.checksum[0] + 8, sizeof(struct identity));
+    memcpy(disk.bytes + base.checksum[1] + 8, disk.bytes + base.checksum[0] + 8,
+           sizeof(struct identity));
     fix_checksums();
     assert_int_equal(read_it(0, &content), VDBQ_CORRUPT);
     assert_non_null(strstr(ERROR->message, "two tablets of one identity"));

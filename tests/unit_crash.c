@@ -31,8 +31,7 @@ struct workload {
 
 static enum vdbq_status make_fill_drop(struct transaction *t, unsigned n)
 {
-    const struct table *table =
-        catalogue_table(transaction_catalogue(t), "a");
+    const struct table *table = catalogue_table(transaction_catalogue(t), "a");
     enum vdbq_status status;
 
     if (n % 3 == 2)
@@ -168,8 +167,9 @@ static enum vdbq_status names(struct transaction *t, unsigned n)
     static unsigned columns[] = { 0 };
     const struct view view = { .name = "v",
                                .sql = "create view v as select 1" };
-    struct index index = { .name = "i", .unique = true, .column_count = 1,
-                           .columns = columns };
+    struct index index = {
+        .name = "i", .unique = true, .column_count = 1, .columns = columns
+    };
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
@@ -180,8 +180,7 @@ static enum vdbq_status names(struct transaction *t, unsigned n)
     if (status == VDBQ_OK)
         status = n % 2 == 1 ? transaction_create_index(t, &index, ERROR)
                             : transaction_drop_index(t, "i", ERROR);
-    return status != VDBQ_OK ? status
-                             : add_rows(t, "n", (int32_t)n * 10, 9, 3);
+    return status != VDBQ_OK ? status : add_rows(t, "n", (int32_t)n * 10, 9, 3);
 }
 
 static const struct workload workloads[] = {
@@ -232,8 +231,7 @@ static enum vdbq_status do_step(struct database *database,
                                 const struct workload *work, unsigned n)
 {
     struct transaction *transaction;
-    enum vdbq_status status =
-        transaction_begin(database, &transaction, ERROR);
+    enum vdbq_status status = transaction_begin(database, &transaction, ERROR);
 
     if (status != VDBQ_OK)
         return status;
@@ -320,8 +318,7 @@ static unsigned assert_state(struct database *database,
     unsigned first = done < 0 ? 0 : (unsigned)done;
     unsigned state = first;
 
-    if (done >= 0 && first < work->steps
-        && strcmp(found, states[first]) != 0)
+    if (done >= 0 && first < work->steps && strcmp(found, states[first]) != 0)
         state = first + 1;
     if (strcmp(found, states[state]) != 0)
         fail_msg("%s: after %d steps there is\n%s\nexpected\n%s", work->name,
@@ -400,8 +397,8 @@ static void restore_disk(const struct saved_disk *saved)
 }
 
 /* Opens a picture of a disk and goes on from there to the end. */
-static void try_picture(const struct image *image,
-                        const struct workload *work, int done)
+static void try_picture(const struct image *image, const struct workload *work,
+                        int done)
 {
     struct saved_disk saved = save_disk();
     struct database *database;
@@ -468,8 +465,7 @@ static void kill_then_cut(const struct workload *work, unsigned kill_at,
     assert_string_equal(database_warning(database), "");
     state = assert_state(database, work, done);
     disk.cut_at = disk.steps + cut_after;
-    while (state < work->steps
-           && do_step(database, work, state) == VDBQ_OK) {
+    while (state < work->steps && do_step(database, work, state) == VDBQ_OK) {
         state++;
         done = (int)state;
     }
@@ -590,13 +586,16 @@ static bool run_with_fault(const struct workload *work,
 
 static void calls_may_fail(void **state)
 {
-    static const struct fault faults[] = {
-        { DISK_READ, EIO, false },   { DISK_READ, EIO, true },
-        { DISK_WRITE, EIO, false },  { DISK_WRITE, EIO, true },
-        { DISK_WRITE, ENOSPC, false }, { DISK_WRITE, ENOSPC, true },
-        { DISK_SYNC, EIO, false },   { DISK_SYNC, EIO, true },
-        { DISK_WRITE | DISK_SYNC, EIO, true }
-    };
+    static const struct fault faults[] = { { DISK_READ, EIO, false },
+                                           { DISK_READ, EIO, true },
+                                           { DISK_WRITE, EIO, false },
+                                           { DISK_WRITE, EIO, true },
+                                           { DISK_WRITE, ENOSPC, false },
+                                           { DISK_WRITE, ENOSPC, true },
+                                           { DISK_SYNC, EIO, false },
+                                           { DISK_SYNC, EIO, true },
+                                           { DISK_WRITE | DISK_SYNC, EIO,
+                                             true } };
 
     (void)state;
     for (unsigned w = 0; w < WORKLOADS; w++) {
@@ -630,8 +629,7 @@ static void a_failed_sync_poisons(void **state)
     assert_int_equal(do_step(database, work, 1), VDBQ_IO);
     writes = disk.writes;
     disk.fail_at = 0;
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_IO);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_IO);
     assert_null(transaction);
     assert_string_equal(ERROR->hint, "close the database and open it again");
     assert_int_equal(disk.writes, writes);

@@ -115,8 +115,7 @@ static void decimals_round_once(void **unused)
                          NUMBER_OK);
         assert_memory_equal(&value, &expected, sizeof value);
         float near = strtof(text, NULL);
-        enum number_status status =
-            number_to_float(text, strlen(text), &small);
+        enum number_status status = number_to_float(text, strlen(text), &small);
         assert_int_equal(status, isinf(near) ? NUMBER_RANGE : NUMBER_OK);
         if (status == NUMBER_OK)
             assert_memory_equal(&small, &near, sizeof small);
@@ -127,10 +126,18 @@ static void decimals_round_once(void **unused)
 static void floats_are_rounded_once(void **unused)
 {
     static const char *const texts[] = {
-        "16777217", "16777217.0000000001", "16777216.9999999999",
-        "1.00000005960464477539", "1.00000005960464477540",
-        "1.00000005960464477538", "1.1754943e-38", "1e-45", "7.006e-46",
-        "3.4028235e38", "3.40282356e38", "0.000000000000000000000000001",
+        "16777217",
+        "16777217.0000000001",
+        "16777216.9999999999",
+        "1.00000005960464477539",
+        "1.00000005960464477540",
+        "1.00000005960464477538",
+        "1.1754943e-38",
+        "1e-45",
+        "7.006e-46",
+        "3.4028235e38",
+        "3.40282356e38",
+        "0.000000000000000000000000001",
     };
     (void)unused;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -152,8 +159,7 @@ static void floats_have_the_fewest_digits(void **unused)
     assert_string_equal(print_double(5e-324), "5e-324");
     assert_string_equal(print_double(0.0001), "0.0001");
     assert_string_equal(print_double(1e15), "1000000000000000.0");
-    assert_string_equal(print_double(9007199254740993.0),
-                        "9007199254740992.0");
+    assert_string_equal(print_double(9007199254740993.0), "9007199254740992.0");
     assert_string_equal(print_double(1.7976931348623157e308),
                         "1.7976931348623157e+308");
     assert_string_equal(print_double(INFINITY), "inf");
@@ -186,25 +192,39 @@ struct kind_case {
 static void kinds(void **unused)
 {
     static const struct kind_case cases[] = {
-        { "", NUMBER_NOTHING },        { "  ", NUMBER_NOTHING },
-        { "NaN", NUMBER_NOTHING },     { "-nan", NUMBER_NOTHING },
-        { "0", NUMBER_INT32 },         { " -7 ", NUMBER_INT32 },
-        { "+7", NUMBER_INT32 },        { "0000000000000000000007", NUMBER_INT32 },
-        { "2147483647", NUMBER_INT32 },  { "2147483648", NUMBER_INT64 },
-        { "-2147483648", NUMBER_INT32 }, { "-2147483649", NUMBER_INT64 },
+        { "", NUMBER_NOTHING },
+        { "  ", NUMBER_NOTHING },
+        { "NaN", NUMBER_NOTHING },
+        { "-nan", NUMBER_NOTHING },
+        { "0", NUMBER_INT32 },
+        { " -7 ", NUMBER_INT32 },
+        { "+7", NUMBER_INT32 },
+        { "0000000000000000000007", NUMBER_INT32 },
+        { "2147483647", NUMBER_INT32 },
+        { "2147483648", NUMBER_INT64 },
+        { "-2147483648", NUMBER_INT32 },
+        { "-2147483649", NUMBER_INT64 },
         { "9223372036854775807", NUMBER_INT64 },
         { "9223372036854775808", NUMBER_DOUBLE },
         { "-9223372036854775808", NUMBER_INT64 },
         { "-9223372036854775809", NUMBER_DOUBLE },
         { "99999999999999999999", NUMBER_DOUBLE },
-        { "1.", NUMBER_DOUBLE },       { ".5", NUMBER_DOUBLE },
-        { "-1.5e-3", NUMBER_DOUBLE },  { "1E5", NUMBER_DOUBLE },
-        { "inf", NUMBER_DOUBLE },      { "-Infinity", NUMBER_DOUBLE },
-        { ".", NUMBER_TEXT },          { "-", NUMBER_TEXT },
-        { "e5", NUMBER_TEXT },         { "1e", NUMBER_TEXT },
-        { "1 2", NUMBER_TEXT },        { "0x10", NUMBER_TEXT },
-        { "abc", NUMBER_TEXT },        { "1,5", NUMBER_TEXT },
-        { "12a", NUMBER_TEXT },        { "--1", NUMBER_TEXT },
+        { "1.", NUMBER_DOUBLE },
+        { ".5", NUMBER_DOUBLE },
+        { "-1.5e-3", NUMBER_DOUBLE },
+        { "1E5", NUMBER_DOUBLE },
+        { "inf", NUMBER_DOUBLE },
+        { "-Infinity", NUMBER_DOUBLE },
+        { ".", NUMBER_TEXT },
+        { "-", NUMBER_TEXT },
+        { "e5", NUMBER_TEXT },
+        { "1e", NUMBER_TEXT },
+        { "1 2", NUMBER_TEXT },
+        { "0x10", NUMBER_TEXT },
+        { "abc", NUMBER_TEXT },
+        { "1,5", NUMBER_TEXT },
+        { "12a", NUMBER_TEXT },
+        { "--1", NUMBER_TEXT },
     };
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -244,7 +264,8 @@ static const char *read_all(const char *text, char delimiter)
 {
     static char room[1024];
     char field_room[256];
-    struct csv_reader reader = { text, text + strlen(text), delimiter, '"', false };
+    struct csv_reader reader = { text, text + strlen(text), delimiter, '"',
+                                 false };
     struct csv_field field;
     char *at = room;
     while (csv_record(&reader)) {
@@ -332,8 +353,8 @@ static void sniffs(void **unused)
     (void)unused;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *text = cases[i].text;
-        struct csv_dialect found = csv_sniff(
-            text, text + strlen(text), (struct csv_dialect){ 0 }, ',');
+        struct csv_dialect found = csv_sniff(text, text + strlen(text),
+                                             (struct csv_dialect){ 0 }, ',');
         assert_int_equal(found.delimiter, cases[i].delimiter);
         assert_int_equal(found.quote, cases[i].quote);
     }
@@ -347,13 +368,14 @@ static void sniffs(void **unused)
 /* However a text is cut, the chunks are whole records. */
 static void splits(void **unused)
 {
-    static const char text[] =
-        "a,b\n1,\"x\ny\"\n\"p\"\"\n\",2\n3,4\n\n5,\"\"\n6,7\n5\" nail,\"a\nb\"\n"
-        "\"\",8\"\n\"\n\",c";
+    static const char text[] = "a,b\n1,\"x\ny\"\n\"p\"\"\n\",2\n3,4\n\n5,"
+                               "\"\"\n6,7\n5\" nail,\"a\nb\"\n"
+                               "\"\",8\"\n\"\n\",c";
     (void)unused;
     for (size_t size = 1; size < sizeof text; size++) {
         char whole[512] = "";
-        struct csv_reader reader = { text, text + strlen(text), ',', '"', false };
+        struct csv_reader reader = { text, text + strlen(text), ',', '"',
+                                     false };
         while (reader.at < reader.end) {
             const char *end = csv_split(&reader, size);
             char part[sizeof text];

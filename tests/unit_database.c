@@ -78,8 +78,7 @@ static void assert_ids(struct database *database, const char *name,
         struct block block = block_create(tablet->size_bytes);
         int32_t *ids = malloc(tablet->rows * sizeof *ids);
         assert_int_equal(tablet->row_first, row);
-        if (tablet_load(database, table, tablet, block.bytes, ERROR)
-            != VDBQ_OK)
+        if (tablet_load(database, table, tablet, block.bytes, ERROR) != VDBQ_OK)
             fail_msg("%s", ERROR->message);
         tablet_values(block.bytes, 0, ids);
         for (uint32_t k = 0; k < tablet->rows; k++)
@@ -142,13 +141,15 @@ static void table_sql_quotes_what_needs_it(void **state)
                                 { .name = "select", .type = VDBQ_FLOAT },
                                 { .name = "q\"q", .type = VDBQ_DOUBLE },
                                 { .name = "_9\xc3\xa4", .type = VDBQ_DOUBLE } };
-    struct table table = { .name = "T_1", .columns = columns,
-                           .column_count = 5, .key = 0 };
+    struct table table = {
+        .name = "T_1", .columns = columns, .column_count = 5, .key = 0
+    };
     struct text text = { 0 };
 
     (void)state;
     table_sql(&table, &text);
-    assert_string_equal(text.bytes,
+    assert_string_equal(
+        text.bytes,
         "CREATE TABLE T_1 (id INTEGER PRIMARY KEY, \"two words\" BIGINT, "
         "\"select\" FLOAT, \"q\"\"q\" DOUBLE, \"_9\xc3\xa4\" DOUBLE)");
     text_finish(&text);
@@ -165,10 +166,10 @@ static void names_are_without_case(void **state)
     create(database, "Table_One", true);
     transaction = begin(database);
     assert_int_equal(make_table(transaction, "TABLE_ONE", false), VDBQ_EXISTS);
-    assert_string_equal(ERROR->message,
-                        "there is a table TABLE_ONE already");
-    assert_int_equal(transaction_create_table(transaction, "x", twice, 2,
-                                              NO_KEY, ERROR), VDBQ_EXISTS);
+    assert_string_equal(ERROR->message, "there is a table TABLE_ONE already");
+    assert_int_equal(
+        transaction_create_table(transaction, "x", twice, 2, NO_KEY, ERROR),
+        VDBQ_EXISTS);
     assert_int_equal(make_table(transaction, "x", false), VDBQ_OK);
     assert_non_null(catalogue_table(transaction_catalogue(transaction), "X"));
     commit(transaction);
@@ -180,7 +181,7 @@ static void limits_of_tables_hold(void **state)
     struct database *database = start(0);
     struct transaction *transaction = begin(database);
     struct column *columns = calloc(COLUMNS_MAX + 1, sizeof *columns);
-    char (*names)[16] = calloc(COLUMNS_MAX + 1, sizeof *names);
+    char(*names)[16] = calloc(COLUMNS_MAX + 1, sizeof *names);
     char *name = calloc(NAME_BYTES_MAX + 2, 1);
 
     (void)state;
@@ -193,12 +194,14 @@ static void limits_of_tables_hold(void **state)
                                               COLUMNS_MAX + 1, NO_KEY, ERROR),
                      VDBQ_LIMIT);
     assert_int_equal(transaction_create_table(transaction, "none", columns, 0,
-                                              NO_KEY, ERROR), VDBQ_LIMIT);
+                                              NO_KEY, ERROR),
+                     VDBQ_LIMIT);
     assert_int_equal(make_table(transaction, name, false), VDBQ_LIMIT);
     assert_int_equal(make_table(transaction, "", false), VDBQ_LIMIT);
     columns[3].type = VDBQ_TYPE_NONE;
     assert_int_equal(transaction_create_table(transaction, "text", columns, 4,
-                                              NO_KEY, ERROR), VDBQ_TYPE);
+                                              NO_KEY, ERROR),
+                     VDBQ_TYPE);
     columns[3].type = VDBQ_FLOAT;
     name[NAME_BYTES_MAX] = '\0';
     assert_int_equal(transaction_create_table(transaction, name, columns,
@@ -208,8 +211,9 @@ static void limits_of_tables_hold(void **state)
     database_close(database);
     database = open_sized(0);
     transaction = begin(database);
-    assert_int_equal(catalogue_table(transaction_catalogue(transaction), name)
-                         ->column_count, COLUMNS_MAX);
+    assert_int_equal(
+        catalogue_table(transaction_catalogue(transaction), name)->column_count,
+        COLUMNS_MAX);
     transaction_abort(transaction);
     free(columns);
     free(names);
@@ -326,8 +330,9 @@ static void pieces_of_any_size_keep_their_order(void **state)
             transaction = begin(database);
             for (unsigned p = chance(4) + 1; p > 0; p--) {
                 uint32_t count = (uint32_t)chance(40);
-                assert_int_equal(add_rows(transaction, "t", (int32_t)row,
-                                          count, 1), VDBQ_OK);
+                assert_int_equal(
+                    add_rows(transaction, "t", (int32_t)row, count, 1),
+                    VDBQ_OK);
                 row += count;
             }
             commit(transaction);
@@ -369,8 +374,8 @@ static void space_is_used_again(void **state)
         const struct table *old =
             catalogue_table(transaction_catalogue(transaction), "t");
         if (old != NULL)
-            assert_int_equal(transaction_drop_table(transaction, old->id,
-                                                    ERROR), VDBQ_OK);
+            assert_int_equal(
+                transaction_drop_table(transaction, old->id, ERROR), VDBQ_OK);
         assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
         assert_int_equal(add_rows(transaction, "t", i, 5000, 1), VDBQ_OK);
         commit(transaction);
@@ -391,11 +396,11 @@ static void vectors_must_fit(void **state)
     struct database *database = start(0);
     struct transaction *transaction;
     const int64_t wrong = 1;
-    const struct vdbq_vector vectors[5] = {
-        { VDBQ_BIGINT, &wrong, NULL }, { VDBQ_BIGINT, &wrong, NULL },
-        { VDBQ_FLOAT, &wrong, NULL }, { VDBQ_DOUBLE, &wrong, NULL },
-        { VDBQ_TEXT, &wrong, NULL }
-    };
+    const struct vdbq_vector vectors[5] = { { VDBQ_BIGINT, &wrong, NULL },
+                                            { VDBQ_BIGINT, &wrong, NULL },
+                                            { VDBQ_FLOAT, &wrong, NULL },
+                                            { VDBQ_DOUBLE, &wrong, NULL },
+                                            { VDBQ_TEXT, &wrong, NULL } };
     uint32_t id;
 
     (void)state;
@@ -407,7 +412,7 @@ static void vectors_must_fit(void **state)
     assert_int_equal(transaction_append(transaction, id, 1, vectors, ERROR),
                      VDBQ_TYPE);
     assert_string_equal(ERROR->message, "table t, column id: the values to be "
-                        "added are not of its type");
+                                        "added are not of its type");
     assert_int_equal(add_rows(transaction, "t", 0, 1, 1), VDBQ_TYPE);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_TYPE);
     assert_ids(database, "t", 0, 0, 0);
@@ -426,8 +431,9 @@ static void make_keyed(struct database *database, enum vdbq_type type)
     if (old != NULL)
         assert_int_equal(transaction_drop_table(transaction, old->id, ERROR),
                          VDBQ_OK);
-    assert_int_equal(transaction_create_table(transaction, "k", &column, 1, 0,
-                                              ERROR), VDBQ_OK);
+    assert_int_equal(
+        transaction_create_table(transaction, "k", &column, 1, 0, ERROR),
+        VDBQ_OK);
     commit(transaction);
 }
 
@@ -449,9 +455,10 @@ static enum vdbq_status add_keys(struct transaction *transaction,
         wide[i] = type == VDBQ_BIGINT ? (int64_t)keys[i] : 0;
         floats[i] = (float)keys[i];
     }
-    vector.values = type == VDBQ_INTEGER ? (const void *)narrow
-                  : type == VDBQ_BIGINT ? (const void *)wide
-                  : type == VDBQ_FLOAT ? (const void *)floats : keys;
+    vector.values = type == VDBQ_INTEGER  ? (const void *)narrow
+                    : type == VDBQ_BIGINT ? (const void *)wide
+                    : type == VDBQ_FLOAT  ? (const void *)floats
+                                          : keys;
     status = transaction_append(transaction, table->id, count, &vector, ERROR);
     free(narrow);
     free(wide);
@@ -467,17 +474,16 @@ static enum vdbq_status put_keys(struct database *database, const double *keys,
     enum vdbq_status status = add_keys(transaction, keys, first_piece);
 
     if (status == VDBQ_OK)
-        status = add_keys(transaction, keys + first_piece,
-                          count - first_piece);
+        status = add_keys(transaction, keys + first_piece, count - first_piece);
     if (status == VDBQ_OK)
         return transaction_commit(transaction, ERROR);
     transaction_abort(transaction);
     return status;
 }
 
-#define KEYS(...)                                        \
-    (const double[]){ __VA_ARGS__ },                     \
-    sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double)
+#define KEYS(...)                                                              \
+    (const double[]){ __VA_ARGS__ },                                           \
+        sizeof((const double[]){ __VA_ARGS__ }) / sizeof(double)
 
 static const enum vdbq_type types[] = { VDBQ_INTEGER, VDBQ_BIGINT, VDBQ_FLOAT,
                                         VDBQ_DOUBLE };
@@ -493,20 +499,19 @@ static void a_key_is_there_once(void **state)
                              VDBQ_CONSTRAINT);
             assert_int_equal(put_keys(database, KEYS(1, 2, 5, 2), 3),
                              VDBQ_CONSTRAINT);
-            assert_int_equal(put_keys(database, KEYS(-5, 0, 7, 3), 1),
-                             VDBQ_OK);
+            assert_int_equal(put_keys(database, KEYS(-5, 0, 7, 3), 1), VDBQ_OK);
             assert_int_equal(put_keys(database, KEYS(8, 9, 1), 2), VDBQ_OK);
             assert_int_equal(put_keys(database, KEYS(10, 11, 0), 1),
                              VDBQ_CONSTRAINT);
             assert_int_equal(put_keys(database, KEYS(9), 0), VDBQ_CONSTRAINT);
-            assert_int_equal(put_keys(database, KEYS(-5), 1),
+            assert_int_equal(put_keys(database, KEYS(-5), 1), VDBQ_CONSTRAINT);
+            assert_int_equal(put_keys(database, KEYS(2, 12, 13, 14, 15, 13), 2),
                              VDBQ_CONSTRAINT);
-            assert_int_equal(put_keys(database, KEYS(2, 12, 13, 14, 15, 13),
-                                      2), VDBQ_CONSTRAINT);
-            assert_int_equal(put_keys(database, KEYS(20, 21, 22, 23, 24, 6),
-                                      3), VDBQ_OK);
-            assert_int_equal(put_keys(database, KEYS(30, 31, 32, 33, 34, 32),
-                                      5), VDBQ_CONSTRAINT);
+            assert_int_equal(put_keys(database, KEYS(20, 21, 22, 23, 24, 6), 3),
+                             VDBQ_OK);
+            assert_int_equal(
+                put_keys(database, KEYS(30, 31, 32, 33, 34, 32), 5),
+                VDBQ_CONSTRAINT);
             assert_int_equal(put_keys(database, KEYS(-9, 40, 24), 2),
                              VDBQ_CONSTRAINT);
             assert_non_null(strstr(ERROR->message, "there twice: 24"));
@@ -554,7 +559,7 @@ static void extreme_keys(void **state)
     assert_int_equal(put_keys(database, KEYS(-0x1p63, 0x1p62, 0), 2), VDBQ_OK);
     assert_int_equal(put_keys(database, KEYS(-0x1p63), 1), VDBQ_CONSTRAINT);
     assert_string_equal(ERROR->message, "table k: the primary key k is there "
-                        "twice: -9223372036854775808");
+                                        "twice: -9223372036854775808");
     make_keyed(database, VDBQ_DOUBLE);
     assert_int_equal(put_keys(database, KEYS(-INFINITY, INFINITY, 0.0), 1),
                      VDBQ_OK);
@@ -613,7 +618,7 @@ static void a_key_is_not_null(void **state)
     assert_int_equal(transaction_append(transaction, id, 3, &vector, ERROR),
                      VDBQ_CONSTRAINT);
     assert_string_equal(ERROR->message, "table k: the primary key k is NULL "
-                        "in row 3 of those to be added");
+                                        "in row 3 of those to be added");
     transaction_abort(transaction);
     make_keyed(database, VDBQ_FLOAT);
     assert_int_equal(put_keys(database, KEYS(1, (double)NAN), 1),

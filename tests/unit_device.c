@@ -125,14 +125,17 @@ static void test_open_errors(void **state)
     (void)state;
     assert_int_equal(
         device_open(&(struct device_params){ .choice = "host", .cores = 2 },
-                    &device, &error), VDBQ_DEVICE);
+                    &device, &error),
+        VDBQ_DEVICE);
     rig_need_device();
     assert_int_equal(
         device_open(&(struct device_params){ .choice = "no such device" },
-                    &device, &error), VDBQ_DEVICE);
+                    &device, &error),
+        VDBQ_DEVICE);
     assert_null(device);
     assert_int_equal(device_open(&(struct device_params){ .cores = 100000 },
-                                 &device, &error), VDBQ_DEVICE);
+                                 &device, &error),
+                     VDBQ_DEVICE);
     assert_non_null(strstr(error.message, "100000 cores"));
 }
 
@@ -143,8 +146,9 @@ static void test_one_core(void **state)
 
     (void)state;
     rig_need_device();
-    assert_int_equal(device_open(&(struct device_params){ .cores = 1 },
-                                 &device, &error), VDBQ_OK);
+    assert_int_equal(
+        device_open(&(struct device_params){ .cores = 1 }, &device, &error),
+        VDBQ_OK);
     assert_int_equal(device_facts(device)->cores, 1);
     device_close(device);
 }
@@ -160,11 +164,14 @@ static void check_memory(const char *choice)
     unsigned char bytes[4000], *host;
 
     assert_int_equal(device_open(&(struct device_params){ .choice = choice },
-                                 &device, &error), VDBQ_OK);
-    assert_int_equal(device_memory_create(device, MEMORY_PINNED, 4000,
-                                          &pinned, &error), VDBQ_OK);
-    assert_int_equal(device_memory_create(device, MEMORY_DEVICE, 4000, &own,
-                                          &error), VDBQ_OK);
+                                 &device, &error),
+                     VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_PINNED, 4000, &pinned, &error),
+        VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_DEVICE, 4000, &own, &error),
+        VDBQ_OK);
     host = device_memory_host(pinned);
     assert_non_null(host);
     assert_int_equal((uintptr_t)host % 64, 0);
@@ -172,13 +179,11 @@ static void check_memory(const char *choice)
     assert_int_equal(device_memory_size(own), 4000);
     for (unsigned i = 0; i < 4000; i++)
         assert_int_equal(host[i], 0);
-    assert_int_equal(device_read(own, 0, bytes, 4000, &times, &error),
-                     VDBQ_OK);
+    assert_int_equal(device_read(own, 0, bytes, 4000, &times, &error), VDBQ_OK);
     for (unsigned i = 0; i < 4000; i++)
         assert_int_equal(bytes[i], 0);
     memset(host, 7, 4000);
-    assert_int_equal(device_write(own, 100, host, 50, &times, &error),
-                     VDBQ_OK);
+    assert_int_equal(device_write(own, 100, host, 50, &times, &error), VDBQ_OK);
     assert_int_equal(device_read(own, 99, bytes, 52, &times, &error), VDBQ_OK);
     assert_int_equal(bytes[0], 0);
     assert_int_equal(bytes[1], 7);
@@ -213,10 +218,12 @@ static void test_memory_too_large(void **state)
     (void)state;
     rig_need_device();
     assert_int_equal(
-        device_open(&(struct device_params){ .choice = rig_tested() },
-                    &device, &error), VDBQ_OK);
+        device_open(&(struct device_params){ .choice = rig_tested() }, &device,
+                    &error),
+        VDBQ_OK);
     assert_int_equal(device_memory_create(device, MEMORY_DEVICE, 1ull << 60,
-                                          &memory, &error), VDBQ_DEVICE);
+                                          &memory, &error),
+                     VDBQ_DEVICE);
     assert_null(memory);
     assert_non_null(strstr(error.message, "1152921504606846976"));
     assert_non_null(strstr(error.hint, "VDBQ_MEMORY"));
@@ -233,8 +240,8 @@ static void check_machine(const char *choice, enum device_build build,
     struct rig rig;
 
     assert_non_null(values);
-    if (rig_open(&rig, choice, build, rows, &error) != VDBQ_OK ||
-        rig_run(&rig, &error) != VDBQ_OK)
+    if (rig_open(&rig, choice, build, rows, &error) != VDBQ_OK
+        || rig_run(&rig, &error) != VDBQ_OK)
         fail_msg("%s\n%s", error.message, error.hint);
     rig_check_rows(&rig, values, rig_gather(&rig, values));
     rig_close(&rig);
@@ -258,16 +265,16 @@ static void test_machine(void **state)
 static struct device_machine *build(struct rig *rig, unsigned registers,
                                     const char *body)
 {
-    struct device_machine_params params = {
-        .build = body ? BUILD_SPECIALISED : BUILD_INTERPRETED,
-        .registers = registers,
-        .body = body
-    };
+    struct device_machine_params params = { .build = body ? BUILD_SPECIALISED
+                                                          : BUILD_INTERPRETED,
+                                            .registers = registers,
+                                            .body = body };
     struct device_machine *machine;
     struct error error;
 
-    assert_int_equal(device_machine(rig->device, &params, &machine,
-                                    &rig->times, &error), VDBQ_OK);
+    assert_int_equal(
+        device_machine(rig->device, &params, &machine, &rig->times, &error),
+        VDBQ_OK);
     return machine;
 }
 
@@ -279,8 +286,8 @@ static void test_machine_is_kept(void **state)
 
     (void)state;
     rig_need_device();
-    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS,
-                              &error), VDBQ_OK);
+    assert_int_equal(
+        rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error), VDBQ_OK);
     compile_ns = rig.times.compile_ns;
     assert_true(compile_ns > 0);
     assert_int_equal(rig.times.builds, 1);
@@ -301,8 +308,9 @@ static void check_limits(const char *name)
     struct error error;
     const struct vdbq_limits *limits;
 
-    assert_int_equal(device_open(&(struct device_params){ .choice = name },
-                                 &device, &error), VDBQ_OK);
+    assert_int_equal(
+        device_open(&(struct device_params){ .choice = name }, &device, &error),
+        VDBQ_OK);
     assert_int_equal(device_limits_measure(device, &error), VDBQ_OK);
     limits = &device_tuning(device)->limits;
     const double rates[] = { limits->memory_read, limits->copy_in,
@@ -334,10 +342,11 @@ static void test_build_log(void **state)
 
     (void)state;
     rig_need_device();
-    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS,
-                              &error), VDBQ_OK);
-    assert_int_equal(device_machine(rig.device, &params, &machine, &rig.times,
-                                    &error), VDBQ_DEVICE);
+    assert_int_equal(
+        rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error), VDBQ_OK);
+    assert_int_equal(
+        device_machine(rig.device, &params, &machine, &rig.times, &error),
+        VDBQ_DEVICE);
     assert_null(machine);
     assert_non_null(strstr(error.message, "CL_BUILD_PROGRAM_FAILURE (-11)"));
     assert_non_null(strstr(error.hint, "no_such_word"));
@@ -352,8 +361,9 @@ static void test_open_again_and_again(void **state)
     (void)state;
     rig_need_device();
     for (unsigned i = 0; i < 20; i++) {
-        assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED,
-                                  ROWS, &error), VDBQ_OK);
+        assert_int_equal(
+            rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error),
+            VDBQ_OK);
         assert_int_equal(rig_run(&rig, &error), VDBQ_OK);
         rig_close(&rig);
     }
@@ -372,48 +382,51 @@ static bool fails(void)
 
 /* Replacements of calls whose result is their code, and of those that put it
  * into their last argument. */
-#define FAILING(name, parameters, arguments)              \
-    static cl_int CL_API_CALL failing_##name parameters   \
-    {                                                     \
-        if (fails())                                      \
-            return CL_OUT_OF_RESOURCES;                   \
-        return real.name arguments;                       \
+#define FAILING(name, parameters, arguments)                                   \
+    static cl_int CL_API_CALL failing_##name parameters                        \
+    {                                                                          \
+        if (fails())                                                           \
+            return CL_OUT_OF_RESOURCES;                                        \
+        return real.name arguments;                                            \
     }
-#define FAILING_MAKER(type, name, parameters, arguments)  \
-    static type CL_API_CALL failing_##name parameters     \
-    {                                                     \
-        if (fails()) {                                    \
-            *code = CL_OUT_OF_HOST_MEMORY;                \
-            return NULL;                                  \
-        }                                                 \
-        return real.name arguments;                       \
+#define FAILING_MAKER(type, name, parameters, arguments)                       \
+    static type CL_API_CALL failing_##name parameters                          \
+    {                                                                          \
+        if (fails()) {                                                         \
+            *code = CL_OUT_OF_HOST_MEMORY;                                     \
+            return NULL;                                                       \
+        }                                                                      \
+        return real.name arguments;                                            \
     }
 
 FAILING_MAKER(cl_context, CreateContext,
-              (const cl_context_properties *a, cl_uint b,
-               const cl_device_id *c,
-               void(CL_CALLBACK *d)(const char *, const void *, size_t,
-                                    void *),
-               void *e, cl_int *code), (a, b, c, d, e, code))
+              (const cl_context_properties *a, cl_uint b, const cl_device_id *c,
+               void(CL_CALLBACK *d)(const char *, const void *, size_t, void *),
+               void *e, cl_int *code),
+              (a, b, c, d, e, code))
 FAILING_MAKER(cl_command_queue, CreateCommandQueue,
               (cl_context a, cl_device_id b, cl_command_queue_properties c,
-               cl_int *code), (a, b, c, code))
+               cl_int *code),
+              (a, b, c, code))
 FAILING_MAKER(cl_mem, CreateBuffer,
               (cl_context a, cl_mem_flags b, size_t c, void *d, cl_int *code),
               (a, b, c, d, code))
 FAILING_MAKER(void *, EnqueueMapBuffer,
               (cl_command_queue a, cl_mem b, cl_bool c, cl_map_flags d,
                size_t e, size_t f, cl_uint g, const cl_event *h, cl_event *i,
-               cl_int *code), (a, b, c, d, e, f, g, h, i, code))
+               cl_int *code),
+              (a, b, c, d, e, f, g, h, i, code))
 FAILING_MAKER(cl_program, CreateProgramWithSource,
               (cl_context a, cl_uint b, const char **c, const size_t *d,
-               cl_int *code), (a, b, c, d, code))
+               cl_int *code),
+              (a, b, c, d, code))
 FAILING_MAKER(cl_kernel, CreateKernel,
               (cl_program a, const char *b, cl_int *code), (a, b, code))
 FAILING(GetPlatformIDs, (cl_uint a, cl_platform_id *b, cl_uint *c), (a, b, c))
 FAILING(EnqueueUnmapMemObject,
         (cl_command_queue a, cl_mem b, void *c, cl_uint d, const cl_event *e,
-         cl_event *f), (a, b, c, d, e, f))
+         cl_event *f),
+        (a, b, c, d, e, f))
 FAILING(EnqueueWriteBuffer,
         (cl_command_queue a, cl_mem b, cl_bool c, size_t d, size_t e,
          const void *f, cl_uint g, const cl_event *h, cl_event *i),
@@ -431,7 +444,8 @@ FAILING(SetKernelArg, (cl_kernel a, cl_uint b, size_t c, const void *d),
 FAILING(EnqueueNDRangeKernel,
         (cl_command_queue a, cl_kernel b, cl_uint c, const size_t *d,
          const size_t *e, const size_t *f, cl_uint g, const cl_event *h,
-         cl_event *i), (a, b, c, d, e, f, g, h, i))
+         cl_event *i),
+        (a, b, c, d, e, f, g, h, i))
 FAILING(WaitForEvents, (cl_uint a, const cl_event *b), (a, b))
 FAILING(GetEventProfilingInfo,
         (cl_event a, cl_profiling_info b, size_t c, void *d, size_t *e),

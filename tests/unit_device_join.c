@@ -21,9 +21,9 @@
 
 enum { COLUMNS = 6, PAYLOAD = 5, SIDE_ROWS = 3000, WORDS = 40 };
 
-static const enum vdbq_type types[COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_BIGINT, VDBQ_FLOAT, VDBQ_DOUBLE, VDBQ_TEXT, VDBQ_BIGINT
-};
+static const enum vdbq_type types[COLUMNS] = { VDBQ_INTEGER, VDBQ_BIGINT,
+                                               VDBQ_FLOAT,   VDBQ_DOUBLE,
+                                               VDBQ_TEXT,    VDBQ_BIGINT };
 
 /* The rows of one side, on the host. */
 struct side {
@@ -53,8 +53,8 @@ static struct words *some_words(unsigned from)
     struct vdbq_text texts[WORDS];
     for (unsigned i = 0; i < WORDS; i++) {
         int length = snprintf(bytes[i], sizeof bytes[i], "w%u", from + 2 * i);
-        texts[i] = (struct vdbq_text){ .bytes = bytes[i],
-                                       .length = (size_t)length };
+        texts[i] =
+            (struct vdbq_text){ .bytes = bytes[i], .length = (size_t)length };
     }
     return words_make(texts, WORDS, NULL);
 }
@@ -82,15 +82,17 @@ static void put_value(struct side *side, unsigned column, uint32_t row,
 }
 
 /* Fills a side: `ranged`: its integers are known to be few. */
-static void fill(struct side *side, uint32_t rows, uint32_t variety,
-                 bool nulls, bool ranged, struct words *words)
+static void fill(struct side *side, uint32_t rows, uint32_t variety, bool nulls,
+                 bool ranged, struct words *words)
 {
     side->rows = rows;
     for (unsigned c = 0; c < COLUMNS; c++) {
-        side->columns[c] = (struct device_column){
-            .type = types[c], .nullable = nulls && c != PAYLOAD,
-            .ranged = ranged && c == 0, .low = -3, .high = variety
-        };
+        side->columns[c] =
+            (struct device_column){ .type = types[c],
+                                    .nullable = nulls && c != PAYLOAD,
+                                    .ranged = ranged && c == 0,
+                                    .low = -3,
+                                    .high = variety };
         side->words[c] = types[c] == VDBQ_TEXT ? words : NULL;
         for (uint32_t row = 0; row < rows; row++) {
             put_value(side, c, row, variety);
@@ -111,7 +113,8 @@ static struct relation as_relation(struct side *side,
             .values = side->values[c],
             .nulls = side->columns[c].nullable ? side->nulls[c] : NULL
         };
-    return (struct relation){ .rows = side->rows, .column_count = COLUMNS,
+    return (struct relation){ .rows = side->rows,
+                              .column_count = COLUMNS,
                               .columns = columns };
 }
 
@@ -182,8 +185,9 @@ static void naive(const struct step_join *step, struct pairs *pairs)
             if (equal && all)
                 add_pair(pairs, a, b);
         }
-        if (step->kind == JOIN_SEMI ? found
-            : step->kind == JOIN_INNER ? false : !found)
+        if (step->kind == JOIN_SEMI    ? found
+            : step->kind == JOIN_INNER ? false
+                                       : !found)
             add_pair(pairs, a, RELATION_NO_ROW);
     }
 }
@@ -215,8 +219,8 @@ static void check_column(const struct sink_rows *rows, unsigned number,
         assert_int_equal(nulls[i], null);
         if (!null)
             assert_memory_equal(values + i * width,
-                                (const uint8_t *)side->values[column] +
-                                    row * (size_t)width,
+                                (const uint8_t *)side->values[column]
+                                    + row * (size_t)width,
                                 width);
     }
     free(values);
@@ -247,14 +251,14 @@ static void take(struct device_join *join, const struct device_store *from,
     struct device_store *left = device_join_left(join);
     struct output outputs[COLUMNS];
     for (unsigned i = 0; i < COLUMNS; i++)
-        outputs[i] = (struct output){
-            .values = from->places[i].values, .nulls = from->places[i].nulls,
-            .width = from->places[i].width
-        };
+        outputs[i] = (struct output){ .values = from->places[i].values,
+                                      .nulls = from->places[i].nulls,
+                                      .width = from->places[i].width };
     ok(left->sink.take(&left->sink,
                        &(struct sink_rows){ .memory = from->memory,
                                             .outputs = outputs,
-                                            .start = at, .count = count },
+                                            .start = at,
+                                            .count = count },
                        &failure));
 }
 
@@ -279,15 +283,17 @@ static void check(const struct step_join *step, uint64_t round_rows,
     ok(device_store_init(&from, device, sides[0].columns, COLUMNS, &times,
                          &failure));
     ok(device_store_fill(&from, &left, &failure));
-    ok(device_join_create(&(struct device_join_params){
-                              .step = step, .device = device,
-                              .left = sides[0].columns,
-                              .right = sides[1].columns,
-                              .left_count = COLUMNS, .right_count = COLUMNS,
-                              .left_words = sides[0].words,
-                              .right_words = sides[1].words,
-                              .round_rows = round_rows },
-                          &join, &failure));
+    ok(device_join_create(
+        &(struct device_join_params){ .step = step,
+                                      .device = device,
+                                      .left = sides[0].columns,
+                                      .right = sides[1].columns,
+                                      .left_count = COLUMNS,
+                                      .right_count = COLUMNS,
+                                      .left_words = sides[0].words,
+                                      .right_words = sides[1].words,
+                                      .round_rows = round_rows },
+        &join, &failure));
     ok(device_store_fill(device_join_right(join), &right, &failure));
     ok(device_join_index(join, &failure));
     device_join_reads(join, reads);
@@ -313,11 +319,13 @@ static const enum join_kind kinds[] = { JOIN_INNER, JOIN_LEFT, JOIN_SEMI,
 static struct step_join step_of(enum join_kind kind, const int *keys,
                                 unsigned count, bool nulls_match)
 {
-    struct step_join step = { .kind = kind, .nulls_match = nulls_match,
+    struct step_join step = { .kind = kind,
+                              .nulls_match = nulls_match,
                               .left_keys = VECTOR(int),
                               .right_keys = VECTOR(int) };
-    assert_true(count == 0 || (vector_append(&step.left_keys, keys, count) &&
-                               vector_append(&step.right_keys, keys, count)));
+    assert_true(count == 0
+                || (vector_append(&step.left_keys, keys, count)
+                    && vector_append(&step.right_keys, keys, count)));
     return step;
 }
 
@@ -348,8 +356,8 @@ static int close_device(void **state)
 static void rows_are_as_naive_ones(void **state)
 {
     static const uint32_t counts[] = { 0, 1, 2, 63, 200, 700 };
-    static const int keys[][3] = { { 0 }, { 1 }, { 2 }, { 3 }, { 4 }, { 0, 1 },
-                                   { 4, 3, 0 }, { 2, 4 } };
+    static const int keys[][3] = { { 0 }, { 1 },    { 2 },       { 3 },
+                                   { 4 }, { 0, 1 }, { 4, 3, 0 }, { 2, 4 } };
     static const unsigned key_counts[] = { 1, 1, 1, 1, 1, 2, 3, 2 };
     static const uint64_t rounds[] = { 0, 1000, 7, 64 };
     struct words *left = some_words(0), *right = some_words(30);
@@ -416,7 +424,8 @@ static enum vdbq_status run_once(const struct step_join *step)
     struct sink_rows rows = { .count = 1 };
     struct device_join *join;
     enum vdbq_status status = device_join_create(
-        &(struct device_join_params){ .step = step, .device = device,
+        &(struct device_join_params){ .step = step,
+                                      .device = device,
                                       .left = sides[0].columns,
                                       .right = sides[1].columns,
                                       .left_count = COLUMNS,

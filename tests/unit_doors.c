@@ -91,17 +91,30 @@ static const char *const files[] = {
     "id,a,b,f,d\n200,1,2,0.5,1e3\n201,,3,1.5,\r\n202,\"4\",5,-.5,inf\n",
     "200,1,2,0.5,1e3,x,2024-02-29,true\n201,-1,3,1.5,7,\"a\"\"\",,0\n",
     "id,s,e,c\n200,\"a \"\"b\"\"\",2024-02-29,true\n201,\"\",1-1-1 10:00,f\n",
-    "n,s,e,c\n200,\"a \"\"b\"\"\",2024-02-29,true\n201,\"\",1-1-1 10:00,false\n",
+    "n,s,e,c\n200,\"a \"\"b\"\"\",2024-02-29,true\n201,\"\",1-1-1 "
+    "10:00,false\n",
     "x;y\n1;2.5\n\"3\";\"-4\"\n",
     "\"id\",\"a \"\"b\"\"\"\n1,2\n\n3,4",
 };
 
-static const char *const scraps[] = {
-    "(", ")", "'", "\"", ",", ";", "--", "/*", "null", "9223372036854775808",
-    "1e999", "0", "-", "*", "select", "from", "\n", "4294967296", "65536",
-    "1024", "99", "-1", "\xff", "cast(", "not", "\"\"", "\r\n", "nan", ".",
-    "''", "\xc3\xa4", "\xf0\x9d\x84\x9e", "%", "||", "2024-02-29"
-};
+static const char *const scraps[] = { "(",         ")",
+                                      "'",         "\"",
+                                      ",",         ";",
+                                      "--",        "/*",
+                                      "null",      "9223372036854775808",
+                                      "1e999",     "0",
+                                      "-",         "*",
+                                      "select",    "from",
+                                      "\n",        "4294967296",
+                                      "65536",     "1024",
+                                      "99",        "-1",
+                                      "\xff",      "cast(",
+                                      "not",       "\"\"",
+                                      "\r\n",      "nan",
+                                      ".",         "''",
+                                      "\xc3\xa4",  "\xf0\x9d\x84\x9e",
+                                      "%",         "||",
+                                      "2024-02-29" };
 enum { SCRAPS = sizeof scraps / sizeof *scraps };
 
 /* Replaces a random part of the text. */
@@ -156,7 +169,8 @@ static void check_table(vdbq *db)
     vdbq_query *query;
     int ids = 0;
     if (vdbq_prepare(db, "select id, a from t where id <= 3 and id >= 1", -1,
-                     &query, NULL) != VDBQ_OK)
+                     &query, NULL)
+        != VDBQ_OK)
         return; /* the table was dropped by a statement that said so */
     while (vdbq_query_row(query) == VDBQ_ROW)
         ids = ids * 10 + (int)vdbq_query_int64(query, 0);
@@ -188,8 +202,7 @@ static void test_programs(void **unused)
     unsigned ran = 0;
     for (unsigned i = 0; i < rounds; i++) {
         vdbq_query *query;
-        damage(programs[next_random(sizeof programs / sizeof *programs)],
-               text);
+        damage(programs[next_random(sizeof programs / sizeof *programs)], text);
         if (vdbq_prepare_program(db, text, &query) == VDBQ_OK) {
             while (vdbq_query_row(query) == VDBQ_ROW)
                 vdbq_query_text(query, 0);
@@ -243,8 +256,8 @@ static void test_csv(void **unused)
 
 struct cutting {
     const char *path;
-    off_t size;       /* that is left of the file            */
-    uint64_t at;      /* how much of it has been read by then */
+    off_t size;  /* that is left of the file            */
+    uint64_t at; /* how much of it has been read by then */
 };
 
 /* Cuts the file while it is being read. */
@@ -275,8 +288,11 @@ static void test_cut(void **unused)
         struct cutting cutting = { path, sizes[i % 3],
                                    (uint64_t)i * BYTES / 10 };
         write_file(path, text);
-        struct import_params params = { .db = db, .file = path, .table = "v",
-                                        .header = -1, .threads = 1 + i % 4,
+        struct import_params params = { .db = db,
+                                        .file = path,
+                                        .table = "v",
+                                        .header = -1,
+                                        .threads = 1 + i % 4,
                                         .progress = cut,
                                         .context = &cutting };
         assert_int_equal(import_csv(&params, &report), VDBQ_IO);

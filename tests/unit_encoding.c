@@ -19,10 +19,13 @@ enum { ROWS_MAX = 1600, COLUMNS = 4 };
 static struct column columns[COLUMNS] = { { .name = "i", .type = VDBQ_INTEGER },
                                           { .name = "b", .type = VDBQ_BIGINT },
                                           { .name = "f", .type = VDBQ_FLOAT },
-                                          { .name = "d", .type = VDBQ_DOUBLE } };
-static const struct table table = { .id = 1, .name = "t",
+                                          { .name = "d",
+                                            .type = VDBQ_DOUBLE } };
+static const struct table table = { .id = 1,
+                                    .name = "t",
                                     .column_count = COLUMNS,
-                                    .columns = columns, .key = NO_KEY };
+                                    .columns = columns,
+                                    .key = NO_KEY };
 
 /* The values of a tablet, and the tablet. */
 static struct made {
@@ -51,16 +54,18 @@ static void build(enum encoding_choice choice)
 {
     const uint8_t *nulls = made.with_nulls ? made.nulls : NULL;
     const struct vdbq_vector vectors[COLUMNS] = {
-        { VDBQ_INTEGER, made.i, nulls }, { VDBQ_BIGINT, made.b, nulls },
-        { VDBQ_FLOAT, made.f, nulls },   { VDBQ_DOUBLE, made.d, nulls }
+        { VDBQ_INTEGER, made.i, nulls },
+        { VDBQ_BIGINT, made.b, nulls },
+        { VDBQ_FLOAT, made.f, nulls },
+        { VDBQ_DOUBLE, made.d, nulls }
     };
-    struct tablet_source source = { .table = &table, .rows = made.rows,
-                                    .vectors = vectors, .choice = choice };
+    struct tablet_source source = {
+        .table = &table, .rows = made.rows, .vectors = vectors, .choice = choice
+    };
     struct tablet_column described[COLUMNS];
 
     block_destroy(&made.block);
-    made.block =
-        block_create(tablet_describe(&source, described, made.facts));
+    made.block = block_create(tablet_describe(&source, described, made.facts));
     memset(made.block.bytes, 0xaa, made.block.size);
     tablet_build(&source, described, made.block.bytes);
 }
@@ -189,8 +194,7 @@ static void constants_store_nothing(void **unused)
         }
         build(CHOOSE_AUTO);
         assert_int_equal(check(), VDBQ_OK);
-        assert_int_equal(made.block.size,
-                         64 + 4 * 64 + (nulls == 1) * 4 * 128);
+        assert_int_equal(made.block.size, 64 + 4 * 64 + (nulls == 1) * 4 * 128);
         for (unsigned c = 0; c < COLUMNS; c++)
             assert_int_equal(at(c)->encoding, ENCODING_CONSTANT);
         assert_values();
@@ -223,14 +227,14 @@ static void neighbours_are_a_sequence(void **unused)
 /* -------------------------------------------------------------- check -- */
 
 /* Changes a field, expects CORRUPT, and puts it back. */
-#define REFUSES(field, value)                        \
-    do {                                             \
-        uint8_t saved[sizeof(field)];                \
-        memcpy(saved, &(field), sizeof(field));      \
-        (field) = (value);                           \
-        assert_int_equal(check(), VDBQ_CORRUPT);     \
-        memcpy(&(field), saved, sizeof(field));      \
-        assert_int_equal(check(), VDBQ_OK);          \
+#define REFUSES(field, value)                                                  \
+    do {                                                                       \
+        uint8_t saved[sizeof(field)];                                          \
+        memcpy(saved, &(field), sizeof(field));                                \
+        (field) = (value);                                                     \
+        assert_int_equal(check(), VDBQ_CORRUPT);                               \
+        memcpy(&(field), saved, sizeof(field));                                \
+        assert_int_equal(check(), VDBQ_OK);                                    \
     } while (0)
 
 static void refuses_common(struct tablet_column *column)

@@ -81,8 +81,8 @@ static unsigned compare(const char *sql, const char *line, double factor)
     const char *came = expected != NULL ? strstr(expected, "; ") : NULL;
     double thought, counted;
 
-    if (strncmp(line, "; step ", 7) != 0 || came == NULL
-        || came[2] < '0' || came[2] > '9')
+    if (strncmp(line, "; step ", 7) != 0 || came == NULL || came[2] < '0'
+        || came[2] > '9')
         return 0;
     thought = number_at(expected + 3) + 1;
     counted = number_at(came + 2) + 1;
@@ -113,8 +113,10 @@ static void keeps(double factor, const char *condition)
 {
     char sql[500];
 
-    snprintf(sql, sizeof sql, "select id, sum(a) from fact where %s "
-             "group by id", condition);
+    snprintf(sql, sizeof sql,
+             "select id, sum(a) from fact where %s "
+             "group by id",
+             condition);
     about(factor, sql);
 }
 
@@ -264,15 +266,18 @@ static void bands_where_they_pay(void **state)
         "i * 97 % 161 - 80, i * 3571 % 2000 / 10.0 - 100 from number "
         "where i < 3500");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        snprintf(sql, sizeof sql, "select t.id, u.a from cell t, cell u "
-                 "where %s", ways[i][1]);
+        snprintf(sql, sizeof sql,
+                 "select t.id, u.a from cell t, cell u "
+                 "where %s",
+                 ways[i][1]);
         if (strcmp(way_of(sql), ways[i][0]) != 0)
             fail_msg("%s is no %s", sql, ways[i][0]);
     }
     /* A band that leaves few pairs comes before a key that leaves many. */
     assert_string_equal(way_of("select t.id, u.id, v.id from cell t, cell u, "
                                "cell v where t.b = u.b and t.id between "
-                               "v.id * 2 and v.id * 2 + 1"), "equality");
+                               "v.id * 2 and v.id * 2 + 1"),
+                        "equality");
 }
 
 static void nothing_there(void **state)
@@ -296,9 +301,12 @@ static void inner_queries_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equalities), cmocka_unit_test(ranges),
-        cmocka_unit_test(nulls),      cmocka_unit_test(several),
-        cmocka_unit_test(groups),     cmocka_unit_test(joins),
+        cmocka_unit_test(equalities),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(nulls),
+        cmocka_unit_test(several),
+        cmocka_unit_test(groups),
+        cmocka_unit_test(joins),
         cmocka_unit_test(bands_where_they_pay),
         cmocka_unit_test(nothing_there),
         cmocka_unit_test(inner_queries_are_counted),

@@ -81,7 +81,7 @@ static bool is_refused(const struct parent *parent, enum vdbq_status status)
     const struct vdbq_error *error = vdbq_error(parent->db);
 
     return status == VDBQ_MISUSE && error->status == VDBQ_MISUSE
-        && strstr(error->message, "forked from") != NULL;
+           && strstr(error->message, "forked from") != NULL;
 }
 
 static bool every_call_is_refused(const void *context)
@@ -116,8 +116,9 @@ static bool every_call_is_refused(const void *context)
 static bool locks_hold(const void *context)
 {
     vdbq *db = open_on("host");
-    bool good = vdbq_execute(db, "insert into t values (9)") == VDBQ_BUSY
-             && number(db, "select count(*) from t") == *(const int *)context;
+    bool good =
+        vdbq_execute(db, "insert into t values (9)") == VDBQ_BUSY
+        && number(db, "select count(*) from t") == *(const int *)context;
 
     vdbq_close(db);
     return good;
@@ -133,8 +134,9 @@ static void open_parent(struct parent *parent, const char *device)
     parent->db = open_on(device);
     run(parent->db, "create table t (a integer); insert into t values (1), "
                     "(2), (3); begin; insert into t select a from t");
-    assert_int_equal(vdbq_prepare(parent->db, "select a from t where a > ?",
-                                  -1, &parent->query, NULL), VDBQ_OK);
+    assert_int_equal(vdbq_prepare(parent->db, "select a from t where a > ?", -1,
+                                  &parent->query, NULL),
+                     VDBQ_OK);
     assert_int_equal(vdbq_bind_int64(parent->query, 1, 0), VDBQ_OK);
     assert_int_equal(vdbq_query_run(parent->query), VDBQ_OK);
     assert_int_equal(vdbq_append_open(parent->db, "t", &parent->append),
@@ -242,7 +244,7 @@ static bool opencl_is_refused(const void *context)
 {
     vdbq *db = open_on("cpu");
     bool good = vdbq_device_open(db) == VDBQ_DEVICE
-             && strstr(vdbq_error(db)->message, "had opened OpenCL") != NULL;
+                && strstr(vdbq_error(db)->message, "had opened OpenCL") != NULL;
 
     (void)context;
     vdbq_close(db);
@@ -269,7 +271,7 @@ static void children_have_devices_of_their_own(void **state)
     check_parent("cpu");
 }
 
-#define TEST(name) \
+#define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

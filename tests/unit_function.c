@@ -171,14 +171,17 @@ static const struct direct directs[] = {
     { "from_date", { { .integer = -719162 } }, "0001-01-01" },
     { "from_timestamp", { { .integer = -1 } }, "1969-12-31 23:59:59.999999" },
     { "from_timestamp", { { .integer = 0 } }, "1970-01-01 00:00:00" },
-    { "strftime", { { .text = { "%Y-%m-%d %H:%M:%S %j %w %W %%", 29 } },
-                    { .integer = 1709211900000000 } },
+    { "strftime",
+      { { .text = { "%Y-%m-%d %H:%M:%S %j %w %W %%", 29 } },
+        { .integer = 1709211900000000 } },
       "2024-02-29 13:05:00 060 4 09 %" },
-    { "strftime", { { .text = { "%A %b %e %I %p %V %G", 20 } },
-                    { .integer = 0 } },
+    { "strftime",
+      { { .text = { "%A %b %e %I %p %V %G", 20 } }, { .integer = 0 } },
       "Thursday Jan  1 12 AM 01 1970" },
     { "strftime", { { .text = { "%", 1 } }, { .integer = 0 } }, "NULL" },
-    { "char", { { .integer = 8364 }, { .integer = 0x110000 } }, "€\xef\xbf\xbd" },
+    { "char",
+      { { .integer = 8364 }, { .integer = 0x110000 } },
+      "€\xef\xbf\xbd" },
 };
 
 static void print(const struct function *function, enum vdbq_status status,
@@ -239,11 +242,10 @@ static void values_become_texts(void **state)
         struct function_value value;
         char got[256];
         assert_non_null(function);
-        unsigned count = function->arguments_max > 2 ? 2
-                                                     : function->arguments_max;
-        enum vdbq_status status =
-            function_call(function, directs[i].arguments, count, &arena,
-                          &value, &error);
+        unsigned count =
+            function->arguments_max > 2 ? 2 : function->arguments_max;
+        enum vdbq_status status = function_call(function, directs[i].arguments,
+                                                count, &arena, &value, &error);
         print(function, status, &value, got, sizeof got);
         assert_string_equal(got, directs[i].value);
         arena_finish(&arena);
@@ -253,9 +255,21 @@ static void values_become_texts(void **state)
 static void malformed_calls_are_refused(void **state)
 {
     static const char *const calls[] = {
-        "", "lower", "lower(", "lower(?", "lower()", "lower(?) ", "lower(?, ?)",
-        "nothing(?)", "lower('a')", "substr(?, 'a')", "substr(?, 2, 3, 4)",
-        "substr(?, ?)", "like(?, 'a)", "like(?, 2)", "substr('a', ?)",
+        "",
+        "lower",
+        "lower(",
+        "lower(?",
+        "lower()",
+        "lower(?) ",
+        "lower(?, ?)",
+        "nothing(?)",
+        "lower('a')",
+        "substr(?, 'a')",
+        "substr(?, 2, 3, 4)",
+        "substr(?, ?)",
+        "like(?, 'a)",
+        "like(?, 2)",
+        "substr('a', ?)",
     };
     struct arena arena = { 0 };
     struct error error = { 0 };
@@ -263,8 +277,9 @@ static void malformed_calls_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        assert_int_equal(function_lookup_read(calls[i], &arena, &lookup,
-                                              &error), VDBQ_PROGRAM);
+        assert_int_equal(
+            function_lookup_read(calls[i], &arena, &lookup, &error),
+            VDBQ_PROGRAM);
     arena_finish(&arena);
 }
 

@@ -83,9 +83,10 @@ static void naive_take(const struct step_aggregate *aggregate, uint32_t row,
     switch (aggregate->function) {
     case AGGREGATE_MIN:
     case AGGREGATE_MAX:
-        if (first || (aggregate->function == AGGREGATE_MIN)
-                         == random_less(column, real, integer, value->real,
-                                        value->integer)) {
+        if (first
+            || (aggregate->function == AGGREGATE_MIN)
+                   == random_less(column, real, integer, value->real,
+                                  value->integer)) {
             if (first || real != value->real || integer != value->integer) {
                 value->real = real;
                 value->integer = integer;
@@ -130,8 +131,9 @@ static struct naive naive_aggregate(const struct step_aggregate *aggregate,
         return (struct naive){ false, 0, taken };
     if (aggregate->function == AGGREGATE_TOTAL)
         value.null = false;
-    if (!random_is_float(column) && (aggregate->function == AGGREGATE_TOTAL
-                                     || aggregate->function == AGGREGATE_AVG))
+    if (!random_is_float(column)
+        && (aggregate->function == AGGREGATE_TOTAL
+            || aggregate->function == AGGREGATE_AVG))
         value.real = (double)value.integer;
     if (aggregate->function == AGGREGATE_AVG && taken > 0)
         value.real /= taken;
@@ -210,8 +212,8 @@ static void check_value(const struct relation_column *column, uint64_t row,
     if (wanted->null)
         return;
     if (column->type == VDBQ_DOUBLE)
-        assert_true(near(((double *)column->values)[row], wanted->real,
-                         RANDOM_SIZE));
+        assert_true(
+            near(((double *)column->values)[row], wanted->real, RANDOM_SIZE));
     else if (column->type == VDBQ_FLOAT)
         assert_true((double)((float *)column->values)[row] == wanted->real);
     else if (column->width == 8)
@@ -266,10 +268,8 @@ static void same_bits(const struct relation *a, const struct relation *b)
 
 static struct step_group random_step(void)
 {
-    struct step_group step = {
-        .keys = random_below(5),
-        .aggregates = VECTOR(struct step_aggregate)
-    };
+    struct step_group step = { .keys = random_below(5),
+                               .aggregates = VECTOR(struct step_aggregate) };
     for (unsigned i = random_below(AGGREGATES_MAX + 1); i > 0; i--) {
         struct step_aggregate *aggregate = vector_add(&step.aggregates);
         aggregate->function = (enum aggregate_function)random_below(7);
@@ -311,9 +311,9 @@ static void threads_change_nothing(void **state)
         struct relation one, many;
         random_fill(ROWS, round % 2 ? 100000 : 50);
         assert_int_equal(run(&step, ROWS, ROWS, 1, &one), VDBQ_OK);
-        assert_int_equal(run(&step, ROWS, 70001 + 1000 * round, 2 + round % 3,
-                             &many),
-                         VDBQ_OK);
+        assert_int_equal(
+            run(&step, ROWS, 70001 + 1000 * round, 2 + round % 3, &many),
+            VDBQ_OK);
         same_bits(&one, &many);
         relation_finish(&one);
         relation_finish(&many);
@@ -330,8 +330,7 @@ static enum vdbq_status run_once(const struct group_params *params,
     static struct error error;
     struct relation relation;
     struct group *group;
-    enum vdbq_status status = relation_init(&relation, output, columns,
-                                            &error);
+    enum vdbq_status status = relation_init(&relation, output, columns, &error);
 
     if (status == VDBQ_OK) {
         status = group_create(params, &group, &error);
@@ -348,8 +347,9 @@ static enum vdbq_status run_once(const struct group_params *params,
 static void missing_memory_is_told(void **state)
 {
     struct step_column input[RANDOM_COLUMNS], output[2];
-    struct step_aggregate aggregate = { .function = AGGREGATE_SUM, .column = 3,
-                                        .filter = -1, .distinct = true };
+    struct step_aggregate aggregate = {
+        .function = AGGREGATE_SUM, .column = 3, .filter = -1, .distinct = true
+    };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
     struct vdbq_batch batch;
 
@@ -362,8 +362,7 @@ static void missing_memory_is_told(void **state)
     output[1] = columns_of(VDBQ_DOUBLE);
     for (unsigned keys = 0; keys < 2; keys++) {
         struct step_group step = {
-            .keys = keys,
-            .aggregates = { &aggregate, 1, 1, sizeof aggregate }
+            .keys = keys, .aggregates = { &aggregate, 1, 1, sizeof aggregate }
         };
         struct group_params params = { &step, input, 1 };
         enum vdbq_status status = VDBQ_NO_MEMORY;
@@ -385,7 +384,8 @@ static void sums_overflow_only_at_the_end(void **state)
     int64_t *values;
 
     (void)state;
-    *sum = (struct step_aggregate){ .function = AGGREGATE_SUM, .column = 1,
+    *sum = (struct step_aggregate){ .function = AGGREGATE_SUM,
+                                    .column = 1,
                                     .filter = -1 };
     random_fill(4, 10);
     values = random_values[1];
@@ -412,8 +412,11 @@ static void wide_and_moving_keys_are_found(void **state)
         random_fill(ROWS, 10);
         keys = random_values[0];
         for (int i = 0; i < ROWS; i++)
-            keys[i] = way == 0 ? i : way == 1 ? -i : way == 2 ? i * 40000
-                                                  : i % 2 ? INT32_MAX : INT32_MIN;
+            keys[i] = way == 0   ? i
+                      : way == 1 ? -i
+                      : way == 2 ? i * 40000
+                      : i % 2    ? INT32_MAX
+                                 : INT32_MIN;
         memset(random_nulls[0], 0, ROWS);
         assert_int_equal(run(&step, ROWS, 999, 1, &relation), VDBQ_OK);
         assert_int_equal(relation.rows, way == 3 ? 2 : ROWS);

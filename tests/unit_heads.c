@@ -62,8 +62,7 @@ static char *content(struct database *database)
 static enum vdbq_status commit(struct database *database, int number)
 {
     struct transaction *transaction;
-    enum vdbq_status status =
-        transaction_begin(database, &transaction, ERROR);
+    enum vdbq_status status = transaction_begin(database, &transaction, ERROR);
 
     if (status != VDBQ_OK)
         return status;
@@ -302,8 +301,9 @@ static void the_file_may_be_cut(void **state)
     (void)state;
     put(&fresh);
     for (unsigned k = 0; k < 2; k++) {
-        struct file_head *head = (struct file_head *)(
-            disk.bytes + fresh.page[fresh.newest + k * FILE_HEADS]);
+        struct file_head *head =
+            (struct file_head *)(disk.bytes
+                                 + fresh.page[fresh.newest + k * FILE_HEADS]);
         head->end = (uint64_t)disk.size + PAGE_BYTES;
         file_seal_head(head, FILE_FORMAT);
     }
@@ -417,16 +417,17 @@ static void features_may_be_ignored(void **state)
     assert_int_equal(commit(database, 5), VDBQ_OK);
     database_close(database);
     database = open_well(0); /* the writer does not keep what it knows not */
-    assert_int_equal(((struct file_head *)(disk.bytes
-                                           + fresh.page[1 - fresh.newest]))
-                         ->features, 0);
+    assert_int_equal(
+        ((struct file_head *)(disk.bytes + fresh.page[1 - fresh.newest]))
+            ->features,
+        0);
     database_close(database);
 }
 
 static void features_must_be_known_to_read(void **state)
 {
-    static const unsigned flags[] = { 0, VDBQ_OPEN_READ_ONLY,
-                                      VDBQ_OPEN_CREATE, VDBQ_OPEN_OLDER };
+    static const unsigned flags[] = { 0, VDBQ_OPEN_READ_ONLY, VDBQ_OPEN_CREATE,
+                                      VDBQ_OPEN_OLDER };
 
     (void)state;
     put_features(&(struct file_head){ .features_read = UINT64_C(1) << 63 });
@@ -489,8 +490,7 @@ static void heads_of_old_files_may_be_damaged(void **state)
             struct database *database;
             char *found;
             put(&first);
-            disk.bytes[first.page[page] + bit / 8] ^=
-                (uint8_t)(1u << bit % 8);
+            disk.bytes[first.page[page] + bit / 8] ^= (uint8_t)(1u << bit % 8);
             database = open_flags(VDBQ_OPEN_READ_ONLY);
             if (database == NULL) {
                 assert_int_equal(page, first.newest);
@@ -542,9 +542,9 @@ static void old_files_are_upgraded(void **state)
     expect(found, false);
     memory_release(found);
     for (unsigned page = 0; page < FILE_HEADS; page++)
-        assert_int_equal(((struct file_head *)(disk.bytes
-                                               + first.page[page]))->format,
-                         FILE_FORMAT);
+        assert_int_equal(
+            ((struct file_head *)(disk.bytes + first.page[page]))->format,
+            FILE_FORMAT);
 }
 
 /* A transaction that is given up leaves an old file as it was. */
@@ -556,8 +556,7 @@ static void giving_up_upgrades_nothing(void **state)
     (void)state;
     put(&first);
     database = open_well(0);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(make_table(transaction, "x", false), VDBQ_OK);
     assert_int_equal(add_rows(transaction, "x", 1, 30, 3), VDBQ_OK);
     assert_int_equal(transaction_settle(transaction, ERROR), VDBQ_OK);
@@ -572,8 +571,8 @@ static void giving_up_upgrades_nothing(void **state)
 /* What the last vdbq that wrote format 1 leaves of a creation is made anew. */
 static void old_creations_are_finished(void **state)
 {
-    static const uint8_t magic[] = { 0x89, 'V', 'D', 'B', 'Q', '\r', '\n',
-                                     0x1a, 1, 0, 0, 0, 0, 0x10, 0, 0 };
+    static const uint8_t magic[] = { 0x89, 'V', 'D', 'B', 'Q', '\r', '\n', 0x1a,
+                                     1,    0,   0,   0,   0,   0x10, 0,    0 };
     static uint8_t bytes[3 * PAGE_BYTES];
     struct database *database;
 

@@ -72,7 +72,7 @@ static void commits_in_a_child(const char *sql)
     if (child == 0) {
         vdbq *db;
         bool good = vdbq_open(path, 0, &db) == VDBQ_OK
-                 && vdbq_execute(db, sql) == VDBQ_OK;
+                    && vdbq_execute(db, sql) == VDBQ_OK;
         vdbq_close(db);
         _exit(good ? 0 : 1);
     }
@@ -138,8 +138,8 @@ static void queries_follow(void **state)
     (void)state;
     run(db, "begin; create table t (s text, k integer);"
             "insert into t values ('a', 1)");
-    assert_int_equal(vdbq_prepare(db, "select max(s) from t", -1, &query,
-                                  NULL), VDBQ_OK);
+    assert_int_equal(vdbq_prepare(db, "select max(s) from t", -1, &query, NULL),
+                     VDBQ_OK);
     assert_int_equal(vdbq_query_row(query), VDBQ_ROW);
     assert_string_equal(vdbq_query_text(query, 0), "a");
     assert_int_equal(vdbq_query_row(query), VDBQ_DONE);
@@ -214,19 +214,18 @@ static void none_is_given_twice(void **state)
     assert_true(identity_is_of(second, &one));
     assert_false(identity_is_of(second, &two));
     for (uint64_t drawn = 0; drawn < 64; drawn++) {
-        struct identity_source source = identity_source_init(UINT64_C(1)
-                                                             << drawn);
-        struct identity old = identity_of_place(UINT64_C(1) << drawn, 8192,
-                                                drawn);
+        struct identity_source source =
+            identity_source_init(UINT64_C(1) << drawn);
+        struct identity old =
+            identity_of_place(UINT64_C(1) << drawn, 8192, drawn);
         assert_true(identity_give(&source).origin >> 63);
         assert_false(old.origin >> 63);
-        assert_false(identity_equal(old, identity_of_place(
-                                             UINT64_C(1) << drawn, 8192,
-                                             drawn + 1)));
+        assert_false(identity_equal(
+            old, identity_of_place(UINT64_C(1) << drawn, 8192, drawn + 1)));
     }
 }
 
-#define TEST(name) \
+#define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

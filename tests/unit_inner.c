@@ -25,8 +25,7 @@ struct place {
 static struct place place;
 
 static enum vdbq_status choose_place(void *context, const struct table *table,
-                                     uint64_t rows,
-                                     struct stream_place *chosen,
+                                     uint64_t rows, struct stream_place *chosen,
                                      struct error *error)
 {
     enum vdbq_status status = choose_host(context, table, rows, chosen, error);
@@ -60,9 +59,11 @@ static void open_place(const char *device)
     pool_destroy(fixture.pool);
     fixture.pool = NULL;
     expect_ok(device_open(&(struct device_params){ .choice = device },
-                          &fixture.device, &fixture.error), &fixture.error);
+                          &fixture.device, &fixture.error),
+              &fixture.error);
     expect_ok(pool_create(fixture.database, fixture.device, 1 << 26,
-                          &fixture.pool, &fixture.error), &fixture.error);
+                          &fixture.pool, &fixture.error),
+              &fixture.error);
     fixture.params.choose = choose_place;
     fixture.params.threads = place.threads;
 }
@@ -240,8 +241,8 @@ static void joins_are_right_on_a_device(void **state)
     struct device *device;
     struct error error;
     (void)state;
-    if (device_open(&(struct device_params){ .choice = "cpu" }, &device,
-                    &error) != VDBQ_OK)
+    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
+        != VDBQ_OK)
         skip();
     device_close(device);
     joins_are_right_on("cpu", false);
@@ -285,8 +286,8 @@ static int add_texts(const char *const *texts, unsigned count)
     step->values.vectors = vectors;
     step->columns = arena_alloc(arena, 2 * sizeof *step->columns);
     step->columns[0] = (struct step_column){ .name = "s", .type = VDBQ_TEXT };
-    step->columns[1] = (struct step_column){ .name = "n",
-                                             .type = VDBQ_INTEGER };
+    step->columns[1] =
+        (struct step_column){ .name = "n", .type = VDBQ_INTEGER };
     step->column_count = 2;
     return (int)steps->steps.count - 1;
 }
@@ -317,9 +318,8 @@ static void expect_texts(const char *const *outer, unsigned outer_count,
     open_place("host");
     int rows = add_texts(outer, outer_count);
     int probed = add_texts(inner, inner_count);
-    struct step *step =
-        steps_at(&fixture.steps,
-                 add_probe(&fixture.steps, rows, probed, by_text));
+    struct step *step = steps_at(
+        &fixture.steps, add_probe(&fixture.steps, rows, probed, by_text));
     step->columns[0].type = step->columns[1].type = VDBQ_TEXT;
     expect_rows(&fixture, expected);
     fixture_close(&fixture);
@@ -336,8 +336,7 @@ static void texts_are_keys(void **state)
     expect_texts(outer, 6, inner, 6,
                  "'b' 'b' 1 \nNULL NULL NULL \n'zz' NULL NULL \n"
                  "'a' NULL NULL \n'' '' 4 \n'b' 'b' 1 \n");
-    expect_texts(outer, 2, outer, 6,
-                 "'b' 'b' 0 \nNULL NULL NULL \n");
+    expect_texts(outer, 2, outer, 6, "'b' 'b' 0 \nNULL NULL NULL \n");
     expect_texts(outer, 3, none, 1,
                  "'b' NULL NULL \nNULL NULL NULL \n'zz' NULL NULL \n");
     expect_texts(none, 1, inner, 3, "NULL NULL NULL \n");
@@ -364,8 +363,9 @@ static struct text group_rows(bool takes)
     *(struct step_aggregate *)vector_add(&group->group.aggregates) =
         (struct step_aggregate){ AGGREGATE_SUM, .column = 2, .filter = -1 };
     expect_ok(try_rows(&fixture, &text), &fixture.error);
-    if (takes && strstr(fixture.stats.steps, device_facts(fixture.device)->name)
-                     == NULL)
+    if (takes
+        && strstr(fixture.stats.steps, device_facts(fixture.device)->name)
+               == NULL)
         fail_msg("no device took the rows: %s", fixture.stats.steps);
     assert_non_null(strstr(fixture.stats.steps, "probe (400 dense: "));
     assert_int_equal(strstr(fixture.stats.steps, "1 on the device)") != NULL,
@@ -380,8 +380,8 @@ static void rows_go_into_groups(void **state)
     struct device *device;
     struct error error;
     (void)state;
-    if (device_open(&(struct device_params){ .choice = "cpu" }, &device,
-                    &error) != VDBQ_OK)
+    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
+        != VDBQ_OK)
         skip();
     device_close(device);
     open_sides(3000, 400, 300);
@@ -409,7 +409,8 @@ static void ranges_are_of_what_is_found(void **state)
     int scan = add_probe(&fixture.steps, -1, right, inner_join);
     expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
     expect_ok(stream_open(&fixture.params, &fixture.steps, scan, &stream,
-                          &fixture.error), &fixture.error);
+                          &fixture.error),
+              &fixture.error);
     struct device_column *columns = stream_device_columns(stream);
     assert_non_null(columns);
     assert_true(columns[2].ranged);
@@ -457,9 +458,9 @@ static int64_t find_key(const struct key_index *index,
     for (at = key_hash((u64)key);; at++) {
         u64 slot = ((const u64 *)slots)[at & (index->count - 1)];
         int64_t row = (int64_t)(u32)slot - 1;
-        if (row < 0 || (slot >> 32 == tag &&
-                        (!wide ||
-                         ((const int64_t *)column->values)[row] == key)))
+        if (row < 0
+            || (slot >> 32 == tag
+                && (!wide || ((const int64_t *)column->values)[row] == key)))
             return row;
     }
 }
@@ -485,8 +486,10 @@ static void expect_index(int64_t step, bool wide, enum index_kind kind)
     assert_true(range.null && range.not_null);
     assert_int_equal(range.value.low, 0);
     assert_int_equal(range.value.high, (KEYS / 2 - 1) * step);
-    struct key_column keys = { .values = values, .nulls = nulls,
-                               .width = column.width, .rows = KEYS,
+    struct key_column keys = { .values = values,
+                               .nulls = nulls,
+                               .width = column.width,
+                               .rows = KEYS,
                                .low = range.value.low,
                                .high = range.value.high };
     struct key_index index = key_index_plan(&keys, false);
@@ -527,8 +530,8 @@ static void budgets_are_kept(void **state)
     open_sides(100, 3000, 50);
     place = (struct place){ .mode = MODE_MAPPED };
     open_place("host");
-    expect_ok(resident_create(fixture.device, 20000, &resident,
-                              &fixture.error), &fixture.error);
+    expect_ok(resident_create(fixture.device, 20000, &resident, &fixture.error),
+              &fixture.error);
     place.resident = resident;
     int right = add_side(&fixture, &fixture.steps, "r");
     add_probe(&fixture.steps, -1, right, inner_join);
@@ -546,8 +549,7 @@ static void expect_refused(const char *message)
 {
     assert_int_equal(steps_check(&fixture.steps, &fixture.error), VDBQ_PROGRAM);
     if (strstr(fixture.error.message, message) == NULL)
-        fail_msg("expected \"%s\", got \"%s\"", message,
-                 fixture.error.message);
+        fail_msg("expected \"%s\", got \"%s\"", message, fixture.error.message);
 }
 
 static void inputs_are_checked(void **state)

@@ -61,8 +61,12 @@ static void check_kinds(const struct sizes *sizes, unsigned first)
 static void joins_of_every_kind(void **state)
 {
     static const struct sizes sizes[] = {
-        { 0, 0, 5, 1, 1 },   { 0, 3, 5, 1, 1 },      { 3, 0, 5, 1, 1 },
-        { 1, 1, 1, 1, 1 },   { 7, 9, 3, 1, 1 },      { 40, 33, 400, 1, 1 },
+        { 0, 0, 5, 1, 1 },
+        { 0, 3, 5, 1, 1 },
+        { 3, 0, 5, 1, 1 },
+        { 1, 1, 1, 1, 1 },
+        { 7, 9, 3, 1, 1 },
+        { 40, 33, 400, 1, 1 },
         { 300, 270, 40, 1, 1 },
         { 300, 270, 40, 50000000, 1 },               /* in slots    */
         { 200, 170, 40, 50000000, (int64_t)1 << 59 } /* compared    */
@@ -77,8 +81,10 @@ static void joins_of_every_kind(void **state)
 static void many_rows_are_shared_out(void **state)
 {
     static const struct sizes sizes[] = {
-        { 40, 70000, 3000, 1, 1 },       { 70000, 40, 3000, 1, 1 },
-        { 40, 70000, 3000, 700000, 1 },  { 70000, 40, 3000, 700000, 1 },
+        { 40, 70000, 3000, 1, 1 },
+        { 70000, 40, 3000, 1, 1 },
+        { 40, 70000, 3000, 700000, 1 },
+        { 70000, 40, 3000, 700000, 1 },
     };
     (void)state;
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -116,8 +122,8 @@ static void one_key_has_half_of_the_rows(void **state)
     (void)state;
     for (unsigned kind = JOIN_INNER; kind <= JOIN_ANTI; kind++)
         for (unsigned skewed = 1; skewed <= 2; skewed++)
-            check_skew(skewed, (struct join_case){ .kind = kind,
-                                                   .keys = true });
+            check_skew(skewed,
+                       (struct join_case){ .kind = kind, .keys = true });
 }
 
 /* The allocator while no block may be large. */
@@ -137,11 +143,11 @@ static void all_pairs_stream_out(void **state)
     add_join((struct join_case){ .kind = JOIN_INNER });
     expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
     expect_ok(stream_open(&fixture.params, &fixture.steps, 2, &stream,
-                          &fixture.error), &fixture.error);
+                          &fixture.error),
+              &fixture.error);
     memory_calls.resize = bounded_resize;
     while (batch.rows > 0) {
-        expect_ok(stream_batch(stream, &batch, &fixture.error),
-                  &fixture.error);
+        expect_ok(stream_batch(stream, &batch, &fixture.error), &fixture.error);
         rows += batch.rows;
         assert_true(batch.rows <= 1 << 16);
     }

@@ -34,16 +34,18 @@ static void make_sides(uint32_t left, uint32_t right, uint32_t variety)
         unsigned side = i % 2, at = i / 2;
         uint32_t first = side > 0 ? left : 0;
         unsigned width = relation_width(random_types[at]);
-        columns[side][at] = (struct relation_column){
-            .type = random_types[at],
-            .width = width,
-            .values = (char *)random_values[at] + (size_t)first * width,
-            .nulls = random_nulls[at] + first
-        };
+        columns[side][at] =
+            (struct relation_column){ .type = random_types[at],
+                                      .width = width,
+                                      .values = (char *)random_values[at]
+                                                + (size_t)first * width,
+                                      .nulls = random_nulls[at] + first };
     }
-    sides[0] = (struct relation){ .rows = left, .columns = columns[0],
+    sides[0] = (struct relation){ .rows = left,
+                                  .columns = columns[0],
                                   .column_count = RANDOM_COLUMNS };
-    sides[1] = (struct relation){ .rows = right, .columns = columns[1],
+    sides[1] = (struct relation){ .rows = right,
+                                  .columns = columns[1],
                                   .column_count = RANDOM_COLUMNS };
 }
 
@@ -77,8 +79,7 @@ static int compare(const struct relation_column *a, uint32_t row,
     return (x > y) - (x < y);
 }
 
-static bool is_pair(const struct step_band *band, uint32_t left,
-                    uint32_t right)
+static bool is_pair(const struct step_band *band, uint32_t left, uint32_t right)
 {
     unsigned side = band->side == BAND_RIGHT;
     uint32_t row = side ? right : left, other = side ? left : right;
@@ -117,8 +118,7 @@ static void check_row(const struct join_band *band, uint32_t left,
         run.skip = random_below(count);
         run.wanted = 1 + random_below(count - run.skip);
         join_band_write(band, &sides[0], &run, part);
-        assert_memory_equal(part, rows + run.skip,
-                            run.wanted * sizeof *part);
+        assert_memory_equal(part, rows + run.skip, run.wanted * sizeof *part);
         free(part);
     }
     free(rows);
@@ -132,10 +132,10 @@ static void check_band(const struct step_band *step, uint32_t every)
     struct error error = { 0 };
     struct join_band band;
 
-    assert_int_equal(join_band_init(&band,
-                                    &(struct join_band_params){
-                                        step, &sides[1], 2 },
-                                    &error), VDBQ_OK);
+    assert_int_equal(
+        join_band_init(&band, &(struct join_band_params){ step, &sides[1], 2 },
+                       &error),
+        VDBQ_OK);
     join_band_find(&band, &sides[0], 0, rows, starts, counts);
     for (uint32_t i = 0; i < rows; i += every)
         check_row(&band, i, starts[i], counts[i]);
@@ -180,10 +180,8 @@ static void memory_may_end(void **state)
         struct join_band band;
         enum vdbq_status status;
         random_fail_after(i / 2);
-        status = join_band_init(&band,
-                                &(struct join_band_params){ &step, &sides[1],
-                                                            1 },
-                                &error);
+        status = join_band_init(
+            &band, &(struct join_band_params){ &step, &sides[1], 1 }, &error);
         random_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
         join_band_finish(&band);

@@ -34,24 +34,23 @@ static void key(unsigned a, unsigned b, double values)
 {
     uint64_t left = (uint64_t)1 << a, right = (uint64_t)1 << b;
 
-    edges[problem.edge_count++] = (struct join_edge){
-        .leaves = left | right,
-        .sides = { left, right },
-        .columns = { (int)(a * 100 + b + 1), (int)(b * 100) },
-        .unique = { false, true },
-        .key = true,
-        .share = 1,
-        .values = values
-    };
+    edges[problem.edge_count++] =
+        (struct join_edge){ .leaves = left | right,
+                            .sides = { left, right },
+                            .columns = { (int)(a * 100 + b + 1),
+                                         (int)(b * 100) },
+                            .unique = { false, true },
+                            .key = true,
+                            .share = 1,
+                            .values = values };
 }
 
 static void condition(unsigned a, unsigned b, double share)
 {
-    edges[problem.edge_count++] = (struct join_edge){
-        .leaves = (uint64_t)1 << a | (uint64_t)1 << b,
-        .share = share,
-        .price = 3
-    };
+    edges[problem.edge_count++] =
+        (struct join_edge){ .leaves = (uint64_t)1 << a | (uint64_t)1 << b,
+                            .share = share,
+                            .price = 3 };
 }
 
 static void band(unsigned a, unsigned b, double share)
@@ -95,8 +94,8 @@ static void stars(void **state)
 {
     (void)state;
     leaves(4, (const double[]){ 2000, 6e6, 30, 800 });
-    key(1, 0, 2000); /* keeps all     */
-    key(1, 2, 150);  /* a fifth       */
+    key(1, 0, 2000);  /* keeps all     */
+    key(1, 2, 150);   /* a fifth       */
     key(1, 3, 20000); /* one of 25    */
     comes("1 3 2 0");
     problem.rows[0] = 2; /* one of a thousand */

@@ -61,7 +61,8 @@ static void bundles_hold_files(void **state)
     (void)state;
     assert_int_equal(in_folder("mkdir -p a/AB/CD/x/y b && cd a/AB/CD && "
                                "printf one >program.bc && printf '\\0two' "
-                               ">x/y/x.so && : >last_accessed"), 0);
+                               ">x/y/x.so && : >last_accessed"),
+                     0);
     snprintf(root, sizeof root, "%s/a", folder);
     assert_int_equal(bundle_count(root, "AB/CD"), 2);
     assert_int_equal(bundle_count(root, "AB/EF"), 0);
@@ -90,10 +91,10 @@ static void add_file(struct text *bundle, const char *path, uint64_t size,
 
 static void no_path_leads_out(void **state)
 {
-    static const char *const paths[] = {
-        "../out", "/tmp/out", "a/../../out", "a/./out", ".out", "a//out",
-        "a/", "", "a/..", ".."
-    };
+    static const char *const paths[] = { "../out",  "/tmp/out", "a/../../out",
+                                         "a/./out", ".out",     "a//out",
+                                         "a/",      "",         "a/..",
+                                         ".." };
     char root[128], name[64];
 
     (void)state;
@@ -123,8 +124,7 @@ static void sizes_may_lie(void **state)
     text_finish(&bundle);
     add_file(&bundle, "AB/CD/x", 3, "abc");
     for (size_t all = bundle.length; bundle.length > 0; bundle.length--)
-        assert_int_equal(bundle_unpack(folder, &bundle),
-                         bundle.length == all);
+        assert_int_equal(bundle_unpack(folder, &bundle), bundle.length == all);
     text_finish(&bundle);
 }
 
@@ -163,7 +163,8 @@ static void scratch_is_private(void **state)
     assert_int_equal(in_folder("mkdir -m 700 -p vdbq/pocl && cd vdbq/pocl && "
                                "chmod 700 .. && mkdir -p vdbq-pocl-dead/AB/CD "
                                "vdbq-pocl-live other && "
-                               ": >vdbq-pocl-dead/AB/CD/x"), 0);
+                               ": >vdbq-pocl-dead/AB/CD/x"),
+                     0);
     snprintf(path, sizeof path, "%s/vdbq/pocl/vdbq-pocl-live", folder);
     locked = open(path, O_RDONLY | O_DIRECTORY);
     assert_int_equal(flock(locked, LOCK_EX), 0);
@@ -173,7 +174,8 @@ static void scratch_is_private(void **state)
     assert_true(scratch_is_one(scratch_path()));
     assert_false(scratch_is_one("/home/me/pocl"));
     assert_int_equal(in_folder("cd vdbq/pocl && test ! -e vdbq-pocl-dead && "
-                               "test -d vdbq-pocl-live -a -d other"), 0);
+                               "test -d vdbq-pocl-live -a -d other"),
+                     0);
     close(locked);
     if (fork() == 0)
         exit(0);
@@ -182,7 +184,7 @@ static void scratch_is_private(void **state)
     check_room();
 }
 
-#define TEST(name) \
+#define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void)

@@ -34,10 +34,11 @@ static uint64_t table_bytes;
 
 static int set_up(void **state)
 {
-    struct database_params params = {
-        .path = path, .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-        .files = &os_files, .tablet_rows = TABLET_ROWS
-    };
+    struct database_params params = { .path = path,
+                                      .flags =
+                                          VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
+                                      .files = &os_files,
+                                      .tablet_rows = TABLET_ROWS };
     struct device_params host = { .choice = "host" };
     struct transaction *transaction;
 
@@ -46,12 +47,12 @@ static int set_up(void **state)
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
     database_encode(database, CHOOSE_PLAIN);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
     for (int i = 0; i < TABLETS; i++)
-        assert_int_equal(add_rows(transaction, "t", i * TABLET_ROWS,
-                                  TABLET_ROWS, 1), VDBQ_OK);
+        assert_int_equal(
+            add_rows(transaction, "t", i * TABLET_ROWS, TABLET_ROWS, 1),
+            VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "t");
@@ -76,8 +77,8 @@ static struct pool *make_pool(uint64_t budget_bytes)
 {
     struct pool *pool;
 
-    assert_int_equal(pool_create(database, device, budget_bytes, &pool,
-                                 ERROR), VDBQ_OK);
+    assert_int_equal(pool_create(database, device, budget_bytes, &pool, ERROR),
+                     VDBQ_OK);
     return pool;
 }
 
@@ -86,7 +87,8 @@ static struct pool_want want(size_t tablet, const unsigned *columns,
 {
     return (struct pool_want){ .table = table,
                                .tablet = &table->tablets[tablet],
-                               .columns = columns, .column_count = count };
+                               .columns = columns,
+                               .column_count = count };
 }
 
 static struct pool_slot *pin(struct pool *pool, struct pool_want what)
@@ -314,8 +316,8 @@ static int read_all(uint64_t memory_bytes)
         return 1;
     before = peak_bytes();
     for (unsigned i = 0; i < 3; i++) {
-        if (!sum_up(db, "select id, big, f, d from t where f >= 0", &rows,
-                    &sum) || rows != ROWS || sum != last * (last + 1) / 2)
+        if (!sum_up(db, "select id, big, f, d from t where f >= 0", &rows, &sum)
+            || rows != ROWS || sum != last * (last + 1) / 2)
             return 2;
         if (!sum_up(db, "select id from t where big is null", &rows, &sum)
             || rows != ROWS / 5)

@@ -29,7 +29,7 @@
 
 enum { TABLETS = 4097, COLUMNS = 3 };
 #define ROWS_EACH ((uint64_t)TABLET_ROWS_MAX)
-#define ROWS (TABLETS * ROWS_EACH)
+#define ROWS      (TABLETS * ROWS_EACH)
 
 static char folder[64], path[96];
 static vdbq *db;
@@ -37,8 +37,8 @@ static vdbq *db;
 /* ---------------------------------------------------------- the table -- */
 
 /* What differs between tablets: integers that begin somewhere. */
-static void set_column(struct tablet_column *column,
-                       struct column_facts *facts, int64_t first, int64_t last)
+static void set_column(struct tablet_column *column, struct column_facts *facts,
+                       int64_t first, int64_t last)
 {
     column->base = column->minimum = facts->minimum = first;
     column->maximum = facts->maximum = last;
@@ -64,8 +64,7 @@ static struct block first_tablet(const struct table *table,
         id[i] = i;
         d[i] = 0.5;
     }
-    struct block block =
-        block_create(tablet_describe(&source, columns, facts));
+    struct block block = block_create(tablet_describe(&source, columns, facts));
     assert_non_null(block.bytes);
     assert_int_equal(columns[0].encoding, ENCODING_SEQUENCE);
     assert_int_equal(columns[1].encoding, ENCODING_CONSTANT);
@@ -81,17 +80,16 @@ static void write_tablet(struct writer *writer, struct block *block,
         (void *)((char *)block->bytes + sizeof(struct tablet));
     int64_t first = number * TABLET_ROWS_MAX;
     struct error error;
-    set_column(&columns[0], &ref->facts[0], first,
-               first + TABLET_ROWS_MAX - 1);
+    set_column(&columns[0], &ref->facts[0], first, first + TABLET_ROWS_MAX - 1);
     set_column(&columns[1], &ref->facts[1], number, number);
     ref->rows = TABLET_ROWS_MAX;
     ref->offset = space_take(&writer->space, page_round(block->size));
     ref->size_bytes = block->size;
     ref->checksum = block_checksum(block->bytes, block->size);
     ref->identity = identity_give(&writer->identities);
-    assert_int_equal(file_write_block(&writer->database->file, block,
-                                      ref->offset, &error),
-                     VDBQ_OK);
+    assert_int_equal(
+        file_write_block(&writer->database->file, block, ref->offset, &error),
+        VDBQ_OK);
 }
 
 /* Writes all tablets, and gives them to the table. */
@@ -146,8 +144,8 @@ static int start(void **state)
         return -1;
     snprintf(path, sizeof path, "%s/many.vdb", folder);
     make_table();
-    return vdbq_open(path, 0, &db) == VDBQ_OK &&
-                   vdbq_set(db, "device", "host") == VDBQ_OK
+    return vdbq_open(path, 0, &db) == VDBQ_OK
+                   && vdbq_set(db, "device", "host") == VDBQ_OK
                ? 0
                : -1;
 }
@@ -233,8 +231,8 @@ static void test_sum_too_many(void **state)
 {
     (void)state;
     vdbq_query *query;
-    assert_int_equal(
-        vdbq_prepare(db, "select sum(k) from t", -1, &query, NULL), VDBQ_OK);
+    assert_int_equal(vdbq_prepare(db, "select sum(k) from t", -1, &query, NULL),
+                     VDBQ_OK);
     assert_int_equal(vdbq_query_row(query), VDBQ_LIMIT);
     assert_non_null(strstr(vdbq_error(db)->hint, "BIGINT"));
     vdbq_query_close(query);
@@ -255,13 +253,11 @@ static void test_held_rows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_behind),
-        cmocka_unit_test(test_steps_behind),
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_sum_too_many),
-        cmocka_unit_test(test_held_rows)
-    };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(test_rows_behind),
+                                        cmocka_unit_test(test_steps_behind),
+                                        cmocka_unit_test(test_counts),
+                                        cmocka_unit_test(test_limit),
+                                        cmocka_unit_test(test_sum_too_many),
+                                        cmocka_unit_test(test_held_rows) };
     return cmocka_run_group_tests(tests, start, end);
 }

@@ -38,9 +38,8 @@ static int map_failure; /* of every map; 0: none */
 static int counted_map(struct os_file *file, uint64_t offset, uint64_t size,
                        const void **bytes)
 {
-    int failure = map_failure != 0
-                      ? map_failure
-                      : os_files.map(file, offset, size, bytes);
+    int failure = map_failure != 0 ? map_failure
+                                   : os_files.map(file, offset, size, bytes);
 
     maps += failure == 0;
     return failure;
@@ -63,10 +62,11 @@ static int counted_read(struct os_file *file, void *bytes, size_t size,
 
 static struct database *open_it(void)
 {
-    const struct database_params params = {
-        .path = path, .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-        .files = &counted, .tablet_rows = TABLET_ROWS
-    };
+    const struct database_params params = { .path = path,
+                                            .flags = VDBQ_OPEN_CREATE
+                                                     | VDBQ_OPEN_NO_SYNC,
+                                            .files = &counted,
+                                            .tablet_rows = TABLET_ROWS };
     struct database *opened;
 
     assert_int_equal(database_open(&params, &opened, ERROR), VDBQ_OK);
@@ -86,8 +86,8 @@ static void fill(struct database *of, int salt)
         assert_int_equal(transaction_drop_table(transaction, old->id, ERROR),
                          VDBQ_OK);
     assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS,
-                              salt), VDBQ_OK);
+    assert_int_equal(add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS, salt),
+                     VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
 }
 
@@ -132,8 +132,8 @@ static struct pool *make_pool(uint64_t budget_bytes)
 {
     struct pool *pool;
 
-    assert_int_equal(pool_create(database, device, budget_bytes, &pool,
-                                 ERROR), VDBQ_OK);
+    assert_int_equal(pool_create(database, device, budget_bytes, &pool, ERROR),
+                     VDBQ_OK);
     pool_map(pool);
     return pool;
 }
@@ -170,8 +170,9 @@ static uint8_t *bytes_seen(const struct pool_slot *slot, unsigned column,
 
     *size = (size_t)slot->tablet->rows * from->width;
     bytes = malloc(*size);
-    assert_int_equal(device_read(slot->memory, from->values, bytes, *size,
-                                 &times, ERROR), VDBQ_OK);
+    assert_int_equal(
+        device_read(slot->memory, from->values, bytes, *size, &times, ERROR),
+        VDBQ_OK);
     return bytes;
 }
 
@@ -203,11 +204,10 @@ static void overwrite(size_t tablet, unsigned column,
 
     for (size_t i = 0; i < TABLET_ROWS; i++)
         noise[i] = chance(UINT64_MAX);
-    assert_int_equal(pwrite(descriptor, noise,
-                            (size_t)slot->whole->rows * at->width,
-                            (off_t)(table->tablets[tablet].offset
-                                    + at->values)),
-                     (size_t)slot->whole->rows * at->width);
+    assert_int_equal(
+        pwrite(descriptor, noise, (size_t)slot->whole->rows * at->width,
+               (off_t)(table->tablets[tablet].offset + at->values)),
+        (size_t)slot->whole->rows * at->width);
     close(descriptor);
 }
 
@@ -285,9 +285,8 @@ static void proven_once(void **state)
             assert_int_equal(read_bytes - before,
                              TABLETS * tablet_head_size(COLUMNS));
         else
-            assert_true(read_bytes - before >= TABLETS
-                                                   * table->tablets[0].size_bytes
-                                                   / 2);
+            assert_true(read_bytes - before
+                        >= TABLETS * table->tablets[0].size_bytes / 2);
     }
     assert_true(unmaps > TABLETS);
     pool_destroy(pool);
@@ -302,12 +301,13 @@ static void with_a_crew(void **state)
     counted.reads_anywhere = true;
     pool = make_pool(1 << 19);
     for (size_t i = 0; i < 5 * TABLETS; i++) {
-        const struct pool_want next = {
-            .table = table, .tablet = &table->tablets[(i + 1) % TABLETS],
-            .columns = numbers, .column_count = 2
-        };
-        struct pool_slot *slot = pin(pool, i % TABLETS,
-                                     i % 7 == 0 ? mixed : numbers, 2);
+        const struct pool_want next = { .table = table,
+                                        .tablet =
+                                            &table->tablets[(i + 1) % TABLETS],
+                                        .columns = numbers,
+                                        .column_count = 2 };
+        struct pool_slot *slot =
+            pin(pool, i % TABLETS, i % 7 == 0 ? mixed : numbers, 2);
         pool_ahead(pool, &next);
         assert_sees(slot, i % TABLETS, BIG);
         assert_true(pool_bytes(pool) <= 1 << 19);
@@ -362,7 +362,8 @@ static void a_file_cut_before_is_told(void **state)
     for (size_t i = 0; i + 1 < TABLETS; i++)
         pool_release(pool, pin(pool, i, numbers, 2)); /* it leaves */
     assert_int_equal(truncate(path, (off_t)(table->tablets[TABLETS - 1].offset
-                                            + PAGE_BYTES)), 0);
+                                            + PAGE_BYTES)),
+                     0);
     assert_int_equal(try_pin(pool, TABLETS - 1, numbers, 2, &slot), VDBQ_IO);
     assert_non_null(strstr(ERROR->message, "map"));
     pool_destroy(pool);
@@ -436,16 +437,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(the_same_values),
-        TEST(words_are_copied),
-        TEST(the_budget_holds),
-        TEST(proven_once),
-        TEST(with_a_crew),
-        TEST(damage_is_found_before),
-        TEST(damage_shows_after),
-        TEST(a_file_cut_before_is_told),
-        TEST(a_map_may_fail),
-        TEST(writers_keep_off),
+        TEST(the_same_values),     TEST(words_are_copied),
+        TEST(the_budget_holds),    TEST(proven_once),
+        TEST(with_a_crew),         TEST(damage_is_found_before),
+        TEST(damage_shows_after),  TEST(a_file_cut_before_is_told),
+        TEST(a_map_may_fail),      TEST(writers_keep_off),
         TEST(memory_has_no_place),
     };
 

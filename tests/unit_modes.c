@@ -27,13 +27,12 @@ enum { TABLET_ROWS = 1000, TABLETS = 120, ROWS = TABLET_ROWS * TABLETS - 333 };
  * LAUNCH_PIECES tablets are part. */
 enum { FAULT_ROW = (1 + 2 * LAUNCH_PIECES) * TABLET_ROWS + 17 };
 
-static const char *const modes[] = { "serial", "streamed", "mapped",
-                                     "cached" };
+static const char *const modes[] = { "serial", "streamed", "mapped", "cached" };
 enum { MODES = sizeof modes / sizeof *modes };
 
 static char path[] = "/tmp/vdbq-modes-XXXXXX";
 static struct error error;
-static uint64_t table_bytes; /* of all tablets  */
+static uint64_t table_bytes;  /* of all tablets  */
 static uint64_t tablet_bytes; /* of the largest */
 
 /* ---------------------------------------------------------------- data -- */
@@ -64,8 +63,9 @@ static void append(struct transaction *transaction, uint32_t table,
         nulls[i] = row % 7 == 0 && row != FAULT_ROW;
         reals[i] = (double)row / 3;
     }
-    assert_int_equal(transaction_append(transaction, table, count, vectors,
-                                        &error), VDBQ_OK);
+    assert_int_equal(
+        transaction_append(transaction, table, count, vectors, &error),
+        VDBQ_OK);
     free(ids);
     free(values);
     free(reals);
@@ -75,9 +75,11 @@ static void append(struct transaction *transaction, uint32_t table,
 /* Makes a file of small tablets: how a full one is cut is the writer's. */
 static int make_file(void **state)
 {
-    static const struct column columns[] = { { .name = "id", .type = VDBQ_INTEGER },
-                                             { .name = "x", .type = VDBQ_BIGINT },
-                                             { .name = "y", .type = VDBQ_DOUBLE } };
+    static const struct column columns[] = {
+        { .name = "id", .type = VDBQ_INTEGER },
+        { .name = "x", .type = VDBQ_BIGINT },
+        { .name = "y", .type = VDBQ_DOUBLE }
+    };
     struct database_params params = { .path = path,
                                       .flags = VDBQ_OPEN_CREATE,
                                       .files = &os_files,
@@ -92,8 +94,9 @@ static int make_file(void **state)
     database_encode(database, CHOOSE_PLAIN); /* bytes are counted here */
     assert_int_equal(transaction_begin(database, &transaction, &error),
                      VDBQ_OK);
-    assert_int_equal(transaction_create_table(transaction, "t", columns, 3, 0,
-                                              &error), VDBQ_OK);
+    assert_int_equal(
+        transaction_create_table(transaction, "t", columns, 3, 0, &error),
+        VDBQ_OK);
     append(transaction, 0, 0, ROWS);
     assert_int_equal(transaction_commit(transaction, &error), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, &error), VDBQ_OK);
@@ -283,10 +286,9 @@ static void check_open_queries(vdbq *db)
                          VDBQ_OK);
         assert_int_equal(vdbq_query_batch(second, &batch), VDBQ_OK);
         vdbq_query_close(i % 2 == 0 ? first : second);
-        assert_int_equal(vdbq_query_run(i % 2 == 0 ? second : first),
+        assert_int_equal(vdbq_query_run(i % 2 == 0 ? second : first), VDBQ_OK);
+        assert_int_equal(vdbq_query_batch(i % 2 == 0 ? second : first, &batch),
                          VDBQ_OK);
-        assert_int_equal(vdbq_query_batch(i % 2 == 0 ? second : first,
-                                          &batch), VDBQ_OK);
         if (i % 2 == 1)
             assert_int_equal(hash_first(&batch), hash);
         vdbq_query_close(i % 2 == 0 ? second : first);
@@ -316,35 +318,29 @@ static cl_int CL_API_CALL failing_write(cl_command_queue queue, cl_mem buffer,
                                         cl_event *event)
 {
     return fails() ? CL_OUT_OF_RESOURCES
-                   : real.EnqueueWriteBuffer(queue, buffer, waits, offset,
-                                             size, bytes, count, events,
-                                             event);
+                   : real.EnqueueWriteBuffer(queue, buffer, waits, offset, size,
+                                             bytes, count, events, event);
 }
 
 static cl_int CL_API_CALL failing_read(cl_command_queue queue, cl_mem buffer,
                                        cl_bool waits, size_t offset,
-                                       size_t size, void *bytes,
-                                       cl_uint count, const cl_event *events,
-                                       cl_event *event)
+                                       size_t size, void *bytes, cl_uint count,
+                                       const cl_event *events, cl_event *event)
 {
     return fails() ? CL_OUT_OF_RESOURCES
-                   : real.EnqueueReadBuffer(queue, buffer, waits, offset,
-                                            size, bytes, count, events,
-                                            event);
+                   : real.EnqueueReadBuffer(queue, buffer, waits, offset, size,
+                                            bytes, count, events, event);
 }
 
-static cl_int CL_API_CALL failing_kernel(cl_command_queue queue,
-                                         cl_kernel kernel, cl_uint dimensions,
-                                         const size_t *offset,
-                                         const size_t *global,
-                                         const size_t *local, cl_uint count,
-                                         const cl_event *events,
-                                         cl_event *event)
+static cl_int CL_API_CALL
+failing_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+               const size_t *offset, const size_t *global, const size_t *local,
+               cl_uint count, const cl_event *events, cl_event *event)
 {
-    return fails() ? CL_OUT_OF_RESOURCES
-                   : real.EnqueueNDRangeKernel(queue, kernel, dimensions,
-                                               offset, global, local, count,
-                                               events, event);
+    return fails()
+               ? CL_OUT_OF_RESOURCES
+               : real.EnqueueNDRangeKernel(queue, kernel, dimensions, offset,
+                                           global, local, count, events, event);
 }
 
 static cl_int CL_API_CALL failing_wait(cl_uint count, const cl_event *events)
@@ -440,15 +436,15 @@ static void check_cached(vdbq *db)
     assert_true(stats.bytes_in >= ROWS * 8 && stats.bytes_in < ROWS * 10);
     for (int i = 0; i < 3; i++) {
         char sql[80];
-        snprintf(sql, sizeof sql, "insert into t values (%d, 5, 6)",
-                 1 + 2 * i);
+        snprintf(sql, sizeof sql, "insert into t values (%d, 5, 6)", 1 + 2 * i);
         assert_int_equal(vdbq_execute(db, sql), VDBQ_OK);
         assert_int_equal(ask(db, queries[2], &stats).rows, ++rows);
         assert_true(stats.bytes_in < ROWS * 4);
     }
     assert_int_equal(vdbq_execute(db, "drop table t"), VDBQ_OK);
     assert_int_equal(vdbq_execute(db, "create table u (a integer);"
-                                      "insert into u values (1)"), VDBQ_OK);
+                                      "insert into u values (1)"),
+                     VDBQ_OK);
     assert_int_equal(ask(db, "select a from u", NULL).rows, 1);
     assert_true(resident_bytes(store(db)) < 1000);
 }
@@ -558,20 +554,25 @@ static void test_kept(void **state)
 
     (void)state;
     assert_int_equal(device_open(&(struct device_params){ .choice = "host" },
-                                 &device, &error), VDBQ_OK);
-    assert_int_equal(device_memory_create(device, MEMORY_PINNED, 1000000,
-                                          &first, &error), VDBQ_OK);
+                                 &device, &error),
+                     VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_PINNED, 1000000, &first, &error),
+        VDBQ_OK);
     device_memory_release(first);
-    assert_int_equal(device_memory_create(device, MEMORY_DEVICE, 1000000,
-                                          &second, &error), VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_DEVICE, 1000000, &second, &error),
+        VDBQ_OK);
     assert_ptr_not_equal(first, second);
     device_memory_release(second);
-    assert_int_equal(device_memory_create(device, MEMORY_PINNED, 500000,
-                                          &second, &error), VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_PINNED, 500000, &second, &error),
+        VDBQ_OK);
     assert_ptr_not_equal(first, second);
     device_memory_release(second);
-    assert_int_equal(device_memory_create(device, MEMORY_PINNED, 900000,
-                                          &second, &error), VDBQ_OK);
+    assert_int_equal(
+        device_memory_create(device, MEMORY_PINNED, 900000, &second, &error),
+        VDBQ_OK);
     assert_ptr_equal(first, second);
     assert_non_null(device_memory_host(second));
     device_memory_release(second);

@@ -21,8 +21,8 @@ enum { ROWS = 1000 };
 
 static struct feed packed(int64_t base, unsigned bits)
 {
-    return (struct feed){ .encoding = ENCODING_PACKED, .base = base,
-                          .bits = bits };
+    return (
+        struct feed){ .encoding = ENCODING_PACKED, .base = base, .bits = bits };
 }
 
 static struct feed same(int64_t value)
@@ -41,7 +41,8 @@ static struct output outcome(unsigned width, const struct feed *feeds,
 {
     struct output output = { .width = width, .narrow = 99 };
     int result_feed = 0;
-    struct program_pack pack = { .feed_count = 1, .result_count = 1,
+    struct program_pack pack = { .feed_count = 1,
+                                 .result_count = 1,
                                  .result_feeds = &result_feed };
     struct runner_input input = { .count = pieces };
 
@@ -92,8 +93,7 @@ static void what_is_not_known_stays_wide(void **state)
     const struct run_ranks none = { 0 };
     struct output output = { .width = 4 };
     int computed = -1;
-    struct program_pack pack = { .result_count = 1,
-                                 .result_feeds = &computed };
+    struct program_pack pack = { .result_count = 1, .result_feeds = &computed };
 
     (void)state;
     expect(4, plain, 0);
@@ -134,7 +134,8 @@ static uint64_t code_at(uint64_t i, unsigned width)
 static void check_widen(unsigned width, unsigned narrow, uint64_t rows)
 {
     const int64_t base = width == 4 ? INT32_MAX - 3 : INT64_MAX - 3;
-    const struct output output = { .width = width, .narrow = narrow,
+    const struct output output = { .width = width,
+                                   .narrow = narrow,
                                    .base = base };
     uint8_t *from = malloc(rows * narrow + 1), *to = calloc(rows + 1, width);
 

@@ -31,8 +31,8 @@ static vdbq *open_it(const char *device, const char *steps)
 {
     vdbq *db;
 
-    assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-                               &db), VDBQ_OK);
+    assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC, &db),
+                     VDBQ_OK);
     assert_int_equal(vdbq_set(db, "device", device), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "steps", steps), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "build", "interpreted"), VDBQ_OK);
@@ -73,15 +73,15 @@ static void overwrite(int descriptor, const struct tablet_ref *ref,
 {
     for (unsigned i = 0; i < head->columns; i++) {
         struct tablet_area areas[TABLET_AREAS_MAX];
-        unsigned count = tablet_areas(tablet_column(head, i), ref->rows,
-                                      areas);
+        unsigned count = tablet_areas(tablet_column(head, i), ref->rows, areas);
         for (unsigned k = 0; k < count; k++)
             for (uint64_t at = 0; at < areas[k].size; at += 8) {
-                uint64_t noise = chance(4) == 0 ? chance(64) - 32
-                                                : chance(UINT64_MAX);
-                assert_int_equal(pwrite(descriptor, &noise, 8,
-                                        (off_t)(ref->offset + at
-                                                + areas[k].offset)), 8);
+                uint64_t noise =
+                    chance(4) == 0 ? chance(64) - 32 : chance(UINT64_MAX);
+                assert_int_equal(
+                    pwrite(descriptor, &noise, 8,
+                           (off_t)(ref->offset + at + areas[k].offset)),
+                    8);
             }
     }
 }
@@ -104,7 +104,8 @@ static void overwrite_all(void)
         uint8_t head[1024];
         assert_true(tablet_head_size(table->column_count) <= sizeof head);
         assert_int_equal(pread(descriptor, head, sizeof head,
-                               (off_t)table->tablets[i].offset), sizeof head);
+                               (off_t)table->tablets[i].offset),
+                         sizeof head);
         overwrite(descriptor, &table->tablets[i],
                   (const struct tablet *)(const void *)head);
     }
@@ -135,8 +136,8 @@ static uint64_t ask(vdbq *db, const char *sql)
     return stats.bytes_mapped;
 }
 
-static const char *const columns[] = { "id", "i", "b", "s", "f", "d", "y", "m",
-                                       "day", "at" };
+static const char *const columns[] = { "id", "i", "b", "s",   "f",
+                                       "d",  "y", "m", "day", "at" };
 
 static void ask_of_columns(vdbq *db)
 {

@@ -44,8 +44,7 @@ static void operators_bind_as_in_sqlite(void **state)
     check_tree("not a not null", "(not (isnot a null))");
     check_tree("x between 1 and 2 and y", "(and (between x 1 2) y)");
     check_tree("x not between 1 and 2 = y", "(= (notbetween x 1 2) y)");
-    check_tree("x between a = b and c < d",
-               "(between x (= a b) (< c d))");
+    check_tree("x between a = b and c < d", "(between x (= a b) (< c d))");
     check_tree("cast(a + 1 as bigint) * 2", "(* (cast bigint (+ a 1)) 2)");
     check_tree("cast(a as double \n precision)", "(cast double a)");
     check_tree("-a || b * c || d", "(* (|| (neg a) b) (|| c d))");
@@ -57,7 +56,8 @@ static void operators_bind_as_in_sqlite(void **state)
     check_tree("a + 1 like b || c escape 'x' = d",
                "(= (like (+ a 1) (|| b c) escape 'x') d)");
     check_tree("a not ilike b or c not like d escape e",
-               "(or (noti" "like a b) (notlike c d escape e))");
+               "(or (noti"
+               "like a b) (notlike c d escape e))");
     check_tree("a is true", "(is a true)");
     check_tree("a is not false", "(isnot a false)");
     check_tree("a is distinct from b = c is not distinct from d",
@@ -172,7 +172,8 @@ static void select_has_its_parts(void **state)
 
     (void)state;
     assert_int_equal(parse("SELECT ALL *, t.*, a AS \"x y\", b z FROM main m "
-                           "WHERE a > 1;"), VDBQ_OK);
+                           "WHERE a > 1;"),
+                     VDBQ_OK);
     assert_int_equal(statement->explain, AST_RUN);
     assert_int_equal(statement->query->select.result_count, 4);
     result = statement->query->select.results;
@@ -204,20 +205,41 @@ static void select_has_its_parts(void **state)
 
 static void create_has_its_parts(void **state)
 {
-    static const char *const types[] = {
-        "integer", "INT", "Int4", "bigint", "int8", "float", "float4",
-        "real", "double", "double precision", "float8", "boolean", "bool",
-        "smallint", "int2", "tinyint", "decimal(5)", "numeric", "date",
-        "timestamp", "datetime", "text", "varchar(10)", "char(2)", "string",
-        "clob", "character\tvarying (3)"
-    };
+    static const char *const types[] = { "integer",
+                                         "INT",
+                                         "Int4",
+                                         "bigint",
+                                         "int8",
+                                         "float",
+                                         "float4",
+                                         "real",
+                                         "double",
+                                         "double precision",
+                                         "float8",
+                                         "boolean",
+                                         "bool",
+                                         "smallint",
+                                         "int2",
+                                         "tinyint",
+                                         "decimal(5)",
+                                         "numeric",
+                                         "date",
+                                         "timestamp",
+                                         "datetime",
+                                         "text",
+                                         "varchar(10)",
+                                         "char(2)",
+                                         "string",
+                                         "clob",
+                                         "character\tvarying (3)" };
     static const enum vdbq_type expected[] = {
-        VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_BIGINT, VDBQ_BIGINT,
-        VDBQ_FLOAT, VDBQ_FLOAT, VDBQ_DOUBLE, VDBQ_DOUBLE, VDBQ_DOUBLE,
-        VDBQ_DOUBLE, VDBQ_BOOLEAN, VDBQ_BOOLEAN, VDBQ_SMALLINT,
-        VDBQ_SMALLINT, VDBQ_SMALLINT, VDBQ_DECIMAL, VDBQ_DECIMAL, VDBQ_DATE,
-        VDBQ_TIMESTAMP, VDBQ_TIMESTAMP, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT,
-        VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT
+        VDBQ_INTEGER,   VDBQ_INTEGER,  VDBQ_INTEGER,  VDBQ_BIGINT,
+        VDBQ_BIGINT,    VDBQ_FLOAT,    VDBQ_FLOAT,    VDBQ_DOUBLE,
+        VDBQ_DOUBLE,    VDBQ_DOUBLE,   VDBQ_DOUBLE,   VDBQ_BOOLEAN,
+        VDBQ_BOOLEAN,   VDBQ_SMALLINT, VDBQ_SMALLINT, VDBQ_SMALLINT,
+        VDBQ_DECIMAL,   VDBQ_DECIMAL,  VDBQ_DATE,     VDBQ_TIMESTAMP,
+        VDBQ_TIMESTAMP, VDBQ_TEXT,     VDBQ_TEXT,     VDBQ_TEXT,
+        VDBQ_TEXT,      VDBQ_TEXT,     VDBQ_TEXT
     };
     char sql[100];
 
@@ -229,7 +251,8 @@ static void create_has_its_parts(void **state)
     }
     assert_int_equal(parse("create table if not exists if (\n"
                            "  key int primary key, b float,\n"
-                           "  primary key (b))"), VDBQ_OK);
+                           "  primary key (b))"),
+                     VDBQ_OK);
     assert_int_equal(statement->kind, AST_CREATE_TABLE);
     assert_true(statement->create.if_not_exists);
     assert_string_equal(statement->create.table.text, "if");
@@ -264,7 +287,8 @@ static void insert_has_its_parts(void **state)
 
     (void)state;
     assert_int_equal(parse("insert into t (a, b, c, d, e) values (1, -2),\n"
-                           "(3)"), VDBQ_OK);
+                           "(3)"),
+                     VDBQ_OK);
     assert_int_equal(statement->kind, AST_INSERT);
     assert_int_equal(statement->insert.column_count, 5);
     for (unsigned i = 0; i < 5; i++)
@@ -292,7 +316,8 @@ static void long_inserts_are_parsed(void **state)
         text_print(&sql, ",\n(%d, 1.5)", i);
     assert_int_equal(parse_bytes(sql.bytes, sql.length), VDBQ_OK);
     assert_int_equal(statement->insert.query->row_count, 100000);
-    for (struct ast_row *row = statement->insert.query->rows; row; row = row->next)
+    for (struct ast_row *row = statement->insert.query->rows; row;
+         row = row->next)
         assert_int_equal(row->values->expression->integer, rows++);
     assert_int_equal(rows, 100000);
     text_finish(&sql);
@@ -309,8 +334,7 @@ static void long_lists_are_parsed(void **state)
     text_print(&sql, ")");
     assert_int_equal(parse_bytes(sql.bytes, sql.length), VDBQ_OK);
     assert_int_equal(
-        statement->query->select.results->expression->argument_count,
-        1200000);
+        statement->query->select.results->expression->argument_count, 1200000);
     text_finish(&sql);
 }
 
@@ -326,23 +350,35 @@ struct failure {
 
 static const struct failure failures[] = {
     /* words */
-    { "selct 1", 1, 1, "\"selct\": expected SELECT, INSERT, UPDATE, DELETE or "
-      "CREATE", "did you mean SELECT?" },
-    { "select *\n form t", 2, 2, "\"form\": expected FROM, WHERE, \",\", GROUP "
-      "or the end of the statement", "did you mean FROM?" },
-    { "select a fron t", 1, 10, "\"fron\": expected FROM, WHERE, \",\", GROUP "
-      "or the end of the statement", "did you mean FROM?" },
-    { "select a from t wehre a", 1, 17, "\"wehre\": expected WHERE, \",\", "
-      "GROUP, HAVING or the end", "did you mean WHERE?" },
-    { "select a where b adn c", 1, 18, "\"adn\": expected an operator, GROUP, "
-      "HAVING, ORDER or the end of the statement", "did you mean AND?" },
+    { "selct 1", 1, 1,
+      "\"selct\": expected SELECT, INSERT, UPDATE, DELETE or "
+      "CREATE",
+      "did you mean SELECT?" },
+    { "select *\n form t", 2, 2,
+      "\"form\": expected FROM, WHERE, \",\", GROUP "
+      "or the end of the statement",
+      "did you mean FROM?" },
+    { "select a fron t", 1, 10,
+      "\"fron\": expected FROM, WHERE, \",\", GROUP "
+      "or the end of the statement",
+      "did you mean FROM?" },
+    { "select a from t wehre a", 1, 17,
+      "\"wehre\": expected WHERE, \",\", "
+      "GROUP, HAVING or the end",
+      "did you mean WHERE?" },
+    { "select a where b adn c", 1, 18,
+      "\"adn\": expected an operator, GROUP, "
+      "HAVING, ORDER or the end of the statement",
+      "did you mean AND?" },
     { "select a from t where a ordr by 1", 1, 25, "\"ordr\"",
       "did you mean ORDER?" },
     { "select a from t joni u on 1", 1, 17, "\"joni\"", "did you mean JOIN?" },
     { "drop tabel t", 1, 6, "expected TABLE, INDEX or VIEW",
       "did you mean TABLE?" },
-    { "insert into t valus (1)", 1, 15, "expected SELECT, WITH, FROM, VALUES "
-      "or DEFAULT", "did you mean VALUES?" },
+    { "insert into t valus (1)", 1, 15,
+      "expected SELECT, WITH, FROM, VALUES "
+      "or DEFAULT",
+      "did you mean VALUES?" },
     { "update t set a = 1 were b", 1, 20, "\"were\": expected WHERE",
       "did you mean WHERE?" },
     { "select a b c", 1, 12, "\"c\": expected FROM, WHERE", NULL },
@@ -352,18 +388,24 @@ static const struct failure failures[] = {
     { "select a.count(*) from t", 1, 15, "\"(\"", "no function count" },
     { "select lower(a from b)", 1, 8, "lower are written with commas", NULL },
     /* what is missing */
-    { "select", 1, 7, "the statement is not complete: expected \"*\", ALL or "
-      "an expression", NULL },
+    { "select", 1, 7,
+      "the statement is not complete: expected \"*\", ALL or "
+      "an expression",
+      NULL },
     { "select (1", 1, 10, "expected \")\" or an operator", NULL },
     { "select count(distinct)", 1, 22, "expected an expression", NULL },
-    { "select a,,;", 1, 10, "expected FROM, WHERE, \"*\", an expression or "
-      "the end", "remove the comma" },
+    { "select a,,;", 1, 10,
+      "expected FROM, WHERE, \"*\", an expression or "
+      "the end",
+      "remove the comma" },
     { "select x between 1 2", 1, 20, "\"2\": expected AND", NULL },
     { "select x between 1 or 2", 1, 20, "\"or\": expected AND", NULL },
     { "select 1 +\n", 2, 1, "expected an expression", NULL },
     { "select case a end", 1, 15, "expected WHEN or an operator", NULL },
-    { "select case when a then b", 1, 26, "expected WHEN, ELSE, an operator "
-      "or END", NULL },
+    { "select case when a then b", 1, 26,
+      "expected WHEN, ELSE, an operator "
+      "or END",
+      NULL },
     { "select a in 1", 1, 13, "expected \"(\" or a name", NULL },
     { "select a from t left u", 1, 22, "expected JOIN or OUTER", NULL },
     { "select a from t group a", 1, 23, "expected BY", NULL },
@@ -377,8 +419,10 @@ static const struct failure failures[] = {
     { "explain", 1, 8, "expected SELECT, INSERT, UPDATE, DELETE or CREATE",
       NULL },
     { "create table t ()", 1, 17, "expected a name", NULL },
-    { "create table t (a int,, b int)", 1, 23, "expected PRIMARY, UNIQUE, "
-      "\")\" or a name", "remove the comma" },
+    { "create table t (a int,, b int)", 1, 23,
+      "expected PRIMARY, UNIQUE, "
+      "\")\" or a name",
+      "remove the comma" },
     { "create table t (a)", 1, 18, "expected a type", NULL },
     { "create table t (a int not nul)", 1, 27, "expected NULL",
       "did you mean NULL?" },
@@ -495,19 +539,26 @@ static void nesting_is_limited(void **state)
         const char *open, *close;
         unsigned fits; /* levels */
     } nests[] = {
-        { "(", ")", 998 },          { "- ", "", 998 },
-        { "not ", "", 998 },        { "1 + (", ")", 499 },
-        { "", " + 1", 998 },        { "", " or 1", 998 },
-        { "cast(", " as int)", 998 }, { "1 between 1 and (", ")", 499 },
+        { "(", ")", 998 },
+        { "- ", "", 998 },
+        { "not ", "", 998 },
+        { "1 + (", ")", 499 },
+        { "", " + 1", 998 },
+        { "", " or 1", 998 },
+        { "cast(", " as int)", 998 },
+        { "1 between 1 and (", ")", 499 },
         { "1 = not ", "", 499 },
-        { "(select ", ")", 332 },   { "f(", ")", 998 },
+        { "(select ", ")", 332 },
+        { "f(", ")", 998 },
         { "case when 1 then ", " end", 998 },
         { "1 in (", ")", 998 },
-        { "exists (from t where ", ")", 332 }, { "", "::int", 998 },
+        { "exists (from t where ", ")", 332 },
+        { "", "::int", 998 },
         { "(with a as (select ", ") from a)", 199 },
         { "1 from (select ", ")", 332 },
         { "sum(1) over (order by ", ")", 998 },
-        { "", " union select 1", 998 }, { "1 from ((((select ", "))))", 166 },
+        { "", " union select 1", 998 },
+        { "1 from ((((select ", "))))", 166 },
         { "1 from t join u on (select ", ")", 249 },
     };
 
@@ -546,19 +597,18 @@ static void length_is_limited(void **state)
 
 static void scripts_are_split(void **state)
 {
-    static const char sql[] =
-        "select ';' ; -- it's; one\n"
-        "select \"a;b\", [c;'d], `e;` /* ; ' */ ; ;"
-        "bad 'x;' \"y;\" /* ; */ z;\n"
-        "select 'it''s;'\n;  -- the end;";
+    static const char sql[] = "select ';' ; -- it's; one\n"
+                              "select \"a;b\", [c;'d], `e;` /* ; ' */ ; ;"
+                              "bad 'x;' \"y;\" /* ; */ z;\n"
+                              "select 'it''s;'\n;  -- the end;";
     static const struct {
         size_t consumed;
         enum vdbq_status status;
         enum ast_statement_kind kind;
     } parts[] = {
-        { 12, VDBQ_OK, AST_SELECT },   { 52, VDBQ_OK, AST_SELECT },
-        { 2, VDBQ_OK, AST_EMPTY },     { 24, VDBQ_SYNTAX, AST_EMPTY },
-        { 18, VDBQ_OK, AST_SELECT },   { 13, VDBQ_OK, AST_EMPTY },
+        { 12, VDBQ_OK, AST_SELECT }, { 52, VDBQ_OK, AST_SELECT },
+        { 2, VDBQ_OK, AST_EMPTY },   { 24, VDBQ_SYNTAX, AST_EMPTY },
+        { 18, VDBQ_OK, AST_SELECT }, { 13, VDBQ_OK, AST_EMPTY },
     };
     const char *at = sql;
 
@@ -585,8 +635,7 @@ static void long_scripts_cost_once(void **state)
     for (int i = 0; i < 50000; i++)
         text_print(&sql, "insert into t values (%d);\n", i);
     while (at < sql.length) {
-        assert_int_equal(parse_bytes(sql.bytes + at, sql.length - at),
-                         VDBQ_OK);
+        assert_int_equal(parse_bytes(sql.bytes + at, sql.length - at), VDBQ_OK);
         at += consumed;
         statements++;
     }
@@ -597,12 +646,13 @@ static void long_scripts_cost_once(void **state)
 static void completeness_is_known(void **state)
 {
     static const char *const complete[] = {
-        "", " \n", "-- x", "/* x */", "select 1;", "select 1; -- x",
-        "a; b;", ";", "select ';';", "--'\n"
+        "",      " \n", "-- x",        "/* x */", "select 1;", "select 1; -- x",
+        "a; b;", ";",   "select ';';", "--'\n"
     };
     static const char *const open[] = {
-        "select 1", "select 1; a", "select ';", "\"", "/* x", "/*/",
-        "select 1 -- ;", "select 1 /* ; */", "[;", "a; /* ", "'a'';"
+        "select 1", "select 1; a", "select ';",     "\"",
+        "/* x",     "/*/",         "select 1 -- ;", "select 1 /* ; */",
+        "[;",       "a; /* ",      "'a'';"
     };
 
     (void)state;
@@ -648,7 +698,8 @@ static void memory_may_run_out(void **state)
     for (int i = 0; i < 900; i++)
         text_print(&nested, "%s", i == 0 ? "select " : "(");
     check_failing("select a, 'x' as b, cast(1 as int) from t u where a is "
-                  "null and \"b\" between -1 and 2.5 or t.c", VDBQ_OK);
+                  "null and \"b\" between -1 and 2.5 or t.c",
+                  VDBQ_OK);
     check_failing("create table t (a int primary key, primary key (a))",
                   VDBQ_OK);
     check_failing("insert into t (a, b, c) values (1, 2), (3, 4)", VDBQ_OK);
@@ -660,7 +711,8 @@ static void memory_may_run_out(void **state)
     check_failing("create table t (a decimal(3, 2) default 1, unique (a))",
                   VDBQ_OK);
     check_failing("update t set a = interval 1 day, b = extract(day from "
-                  "date '2020-01-01')", VDBQ_OK);
+                  "date '2020-01-01')",
+                  VDBQ_OK);
     check_failing("copy (from 'a' union from b) to 'c'", VDBQ_OK);
     check_failing("selct 'x'", VDBQ_SYNTAX);
     check_failing(nested.bytes, VDBQ_SYNTAX);
@@ -671,17 +723,28 @@ static void memory_may_run_out(void **state)
 static void nonsense_is_refused(void **state)
 {
     static const char *const tokens[] = {
-        "select ", "from ", "where ", "a ", "t.", "1 ", "'x' ", "( ", ") ",
-        ", ", "* ", "- ", "not ", "is ", "null ", "between ", "and ", "or ",
-        "create ", "table ", "int ", "primary ", "key ", "insert ", "into ",
-        "values ", "if ", "exists ", "cast", "as ", "explain ", "drop ",
-        ";", "'", "\"", "/*", "--", "\n", "0x", "1e", "order ", "left ",
-        "group ", "by ", "with ", "union ", "join ", "on ", "using ", "in ",
-        "like ", "case ", "when ", "then ", "end ", "else ", "limit ", "? ",
-        ":a ", "::", "|| ", "f(", "over ", "filter ", "distinct ", "all ",
-        "interval ", "day ", "date ", "extract(", "update ", "set ", "= ",
-        "delete ", "default ", "unique ", "index ", "view ", "begin ",
-        "copy ", "to ", "describe ", "replace ", "transaction ", "natural "
+        "select ",   "from ",     "where ",    "a ",
+        "t.",        "1 ",        "'x' ",      "( ",
+        ") ",        ", ",        "* ",        "- ",
+        "not ",      "is ",       "null ",     "between ",
+        "and ",      "or ",       "create ",   "table ",
+        "int ",      "primary ",  "key ",      "insert ",
+        "into ",     "values ",   "if ",       "exists ",
+        "cast",      "as ",       "explain ",  "drop ",
+        ";",         "'",         "\"",        "/*",
+        "--",        "\n",        "0x",        "1e",
+        "order ",    "left ",     "group ",    "by ",
+        "with ",     "union ",    "join ",     "on ",
+        "using ",    "in ",       "like ",     "case ",
+        "when ",     "then ",     "end ",      "else ",
+        "limit ",    "? ",        ":a ",       "::",
+        "|| ",       "f(",        "over ",     "filter ",
+        "distinct ", "all ",      "interval ", "day ",
+        "date ",     "extract(",  "update ",   "set ",
+        "= ",        "delete ",   "default ",  "unique ",
+        "index ",    "view ",     "begin ",    "copy ",
+        "to ",       "describe ", "replace ",  "transaction ",
+        "natural "
     };
     uint32_t random = 12345;
     char sql[400];
@@ -691,8 +754,8 @@ static void nonsense_is_refused(void **state)
         sql[0] = '\0';
         for (unsigned j = 0; j < 1 + random % 16; j++) {
             random = random * 1664525u + 1013904223u;
-            strcat(sql, tokens[(random >> 8) % (sizeof tokens
-                                                / sizeof *tokens)]);
+            strcat(sql,
+                   tokens[(random >> 8) % (sizeof tokens / sizeof *tokens)]);
         }
         random = random * 1664525u + 1013904223u;
         if (parse(sql) == VDBQ_OK)

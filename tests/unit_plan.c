@@ -35,15 +35,14 @@ static void query_0_is_the_ancestors_program(void **state)
 static void a_query_without_a_table_has_a_program(void **state)
 {
     (void)state;
-    lists("select 1 as one, 1",
-          "ResultColumn 2 0 0 0 one\n"
-          "ResultColumn 2 0 0 0 1\n"
-          "Parallel 0 0 7 0\n"
-          "Integer.I64 0 1 0 0\n"
-          "Integer.I64 1 1 0 0\n"
-          "Result 0 2 0 0\n"
-          "Converge 0 0 0 0\n"
-          "Finish 0 0 0 0\n");
+    lists("select 1 as one, 1", "ResultColumn 2 0 0 0 one\n"
+                                "ResultColumn 2 0 0 0 1\n"
+                                "Parallel 0 0 7 0\n"
+                                "Integer.I64 0 1 0 0\n"
+                                "Integer.I64 1 1 0 0\n"
+                                "Result 0 2 0 0\n"
+                                "Converge 0 0 0 0\n"
+                                "Finish 0 0 0 0\n");
 }
 
 static void alternatives_jump_over_invalid(void **state)
@@ -71,11 +70,15 @@ static void equal_parts_are_computed_once(void **state)
     (void)state;
     assert_int_equal(count_op("select normali5 * normali20 from test "
                               "where normali5 * normali20 >= -5 "
-                              "and normali5 * normali20 <= 5", OP_MUL_I32), 1);
+                              "and normali5 * normali20 <= 5",
+                              OP_MUL_I32),
+                     1);
     assert_int_equal(count_op("select uniformi + 1, uniformi + 1 + id "
-                              "from test", OP_ADD_I32), 2);
-    assert_int_equal(count_op("select a is null, a from nulls",
-                              OP_COLUMN_NULL), 1);
+                              "from test",
+                              OP_ADD_I32),
+                     2);
+    assert_int_equal(count_op("select a is null, a from nulls", OP_COLUMN_NULL),
+                     1);
 }
 
 static void parts_that_were_jumped_over_are_computed_again(void **state)
@@ -83,23 +86,30 @@ static void parts_that_were_jumped_over_are_computed_again(void **state)
     (void)state;
     assert_int_equal(count_op("select uniformi + normali5 from test "
                               "where uniformi > 7 "
-                              "or uniformi + normali5 > 3", OP_ADD_I32), 2);
+                              "or uniformi + normali5 > 3",
+                              OP_ADD_I32),
+                     2);
     assert_int_equal(count_op("select uniformi from test where uniformi > 7 "
-                              "or uniformi < -7", OP_COLUMN_I32), 1);
+                              "or uniformi < -7",
+                              OP_COLUMN_I32),
+                     1);
     gives("select id, uniformi, normali5, uniformi + normali5 from test "
           "where uniformi > 70 or uniformi + normali5 > 60",
           "2,70,0,70 4,99,-20,79");
     gives("select normali5, normali20 from test where uniformi > 70 "
-          "or normali5 = 4 or normali20 = 75", "4,-40 -1,75 -20,-2");
+          "or normali5 = 4 or normali20 = 75",
+          "4,-40 -1,75 -20,-2");
 }
 
 static void equal_result_columns_have_registers_of_their_own(void **state)
 {
     (void)state;
     gives("select normali5, normali5, normali5 + 1, 1 + normali5, "
-          "normali5 + 1 from test where normali5 = 4", "4,4,5,5,5");
+          "normali5 + 1 from test where normali5 = 4",
+          "4,4,5,5,5");
     gives("select a, a, b, b from nulls where b = 3", "0,0,3,3");
-    gives("select a is null, a, a is null from nulls", "0,1,0 1,-,1 0,0,0 0,2,0 1,-,1");
+    gives("select a is null, a, a is null from nulls",
+          "0,1,0 1,-,1 0,0,0 0,2,0 1,-,1");
     gives("select 2, 2, null, null", "2,2,-,-");
 }
 
@@ -107,20 +117,27 @@ static void the_ten_queries(void **state)
 {
     (void)state;
     gives("select id, uniformi, normali5 from test where uniformi > 60 and "
-          "normali5 < 0", "0,61,-3 4,99,-20");
+          "normali5 < 0",
+          "0,61,-3 4,99,-20");
     gives("select id, uniformf, normalf5 from test where uniformf > 60.0 and "
-          "normalf5 < 0.0", "0,60.5,-0.5 4,99.0,-8.0");
+          "normalf5 < 0.0",
+          "0,60.5,-0.5 4,99.0,-8.0");
     gives("select id, uniformi, normali20 from test where (normali20 + 40) > "
-          "(uniformi - 10)", "1,-99,-40 3,60,75");
+          "(uniformi - 10)",
+          "1,-99,-40 3,60,75");
     gives("select id, uniformf, normalf20 from test where (normalf20 + 40.0) "
-          "> (uniformf - 10.0)", "1,-99.5,-40.5 2,0.1,20.0");
+          "> (uniformf - 10.0)",
+          "1,-99.5,-40.5 2,0.1,20.0");
     gives("select id, normali5, normali20 from test where normali5 * "
-          "normali20 >= -5 and normali5 * normali20 <= 5", "2,0,15");
+          "normali20 >= -5 and normali5 * normali20 <= 5",
+          "2,0,15");
     gives("select id, uniformi from test where uniformi >= -1 and uniformi "
           "<= 1 or normali5 >= -1 and normali5 <= 1 or normali20 >= -2 and "
-          "normali20 <= 1", "2,70 3,60 4,99");
+          "normali20 <= 1",
+          "2,70 3,60 4,99");
     gives("select id from test where (uniformi > 60 or normali5 > 0) and "
-          "(normali20 > 0 or not normali20 > -3)", "0 1 2");
+          "(normali20 > 0 or not normali20 > -3)",
+          "0 1 2");
 }
 
 /* --------------------------------------------------------------- types -- */
@@ -129,7 +146,8 @@ static void arithmetic_has_sqls_precedence(void **state)
 {
     (void)state;
     gives("select 1 + 2 * 3, 10 - 3 - 2, -2 + 3, 7 / 2, -7 / 2, 7 % -4, "
-          "-(2 + 3), - - 2", "7,5,1,3,-3,3,-5,2");
+          "-(2 + 3), - - 2",
+          "7,5,1,3,-3,3,-5,2");
     gives("select uniformi * 2 + 10, uniformi-1 from test where id = 0",
           "132,60");
     gives("select 1.5 + 2.5, 1 + 0.5, 7.0 / 2, 1 / 2.0", "4.0,1.5,3.5,0.5");
@@ -157,11 +175,13 @@ static void a_literal_takes_the_type_of_a_float(void **state)
     gives("select id from test where uniformf = 0.1", "2");
     gives("select id from test where uniformf = cast(0.1 as double)", "");
     gives("select id from test where uniformf > 0.05 + 0.05 - 0.2 and "
-          "uniformf < 1e300 and uniformf < 100", "0 2 3 4");
-    assert_int_equal(count_op("select id from test where uniformf < 2",
-                              OP_FLOAT_F32), 1);
-    assert_int_equal(count_op("select id from test where uniformf < 1e300",
-                              OP_CAST_F64_F32), 1);
+          "uniformf < 1e300 and uniformf < 100",
+          "0 2 3 4");
+    assert_int_equal(
+        count_op("select id from test where uniformf < 2", OP_FLOAT_F32), 1);
+    assert_int_equal(
+        count_op("select id from test where uniformf < 1e300", OP_CAST_F64_F32),
+        1);
     gives("select uniformf + 1 from test where id = 2", "1.1");
     gives("select uniformi + 0.5, uniformf + uniformi from test where id = 0",
           "61.5,121.5");
@@ -170,26 +190,30 @@ static void a_literal_takes_the_type_of_a_float(void **state)
 static void widths_follow_from_what_columns_hold(void **state)
 {
     (void)state;
-    assert_int_equal(count_op("select uniformi * 100 from test", OP_MUL_I32), 1);
-    assert_int_equal(count_op("select uniformi * 100 from test",
-                              OP_CAST_I64_I32), 1);
+    assert_int_equal(count_op("select uniformi * 100 from test", OP_MUL_I32),
+                     1);
+    assert_int_equal(
+        count_op("select uniformi * 100 from test", OP_CAST_I64_I32), 1);
     assert_int_equal(count_op("select i + 1 from wide", OP_ADD_I64), 1);
     assert_int_equal(count_op("select i + 1 from wide", OP_ADD_CHECKED_I64), 0);
-    assert_int_equal(count_op("select most + 1 from wide",
-                              OP_ADD_CHECKED_I64), 1);
+    assert_int_equal(count_op("select most + 1 from wide", OP_ADD_CHECKED_I64),
+                     1);
     assert_int_equal(count_op("select small * small from wide", OP_MUL_I64), 1);
     assert_int_equal(count_op("select most / i from wide", OP_DIV_I64), 0);
     assert_int_equal(count_op("select most / 7 from wide", OP_DIV_I64), 1);
     assert_int_equal(count_op("select id from test where uniformi > "
-                              "3000000000", OP_GT_I64), 1);
-    assert_int_equal(count_op("select id from test where id * 1000 > 5",
-                              OP_GT_I32), 1);
+                              "3000000000",
+                              OP_GT_I64),
+                     1);
+    assert_int_equal(
+        count_op("select id from test where id * 1000 > 5", OP_GT_I32), 1);
     gives("select i + 1, i - 1, -i, i * i from wide",
           "2147483648,2147483646,-2147483647,4611686014132420609 "
           "-2147483647,-2147483649,2147483648,4611686018427387904 "
           "4,2,-3,9");
     gives("select k from wide where i > -3000000000 and i < 3000000000 "
-          "and small > 1 and most < 9", "20 30");
+          "and small > 1 and most < 9",
+          "20 30");
 }
 
 static void overflow_of_64_bits_fails(void **state)
@@ -198,9 +222,9 @@ static void overflow_of_64_bits_fails(void **state)
     gives("select most + 1 from wide", "fault");
     gives("select most - 1 from wide", "fault");
     gives("select most * 2 from wide where most = 5", "10");
-    gives("select most + 1, most - 1, -most from wide where k = 30",
-          "6,4,-5");
-    gives("select most / -1 from wide where most > 0", "-9223372036854775807 -5");
+    gives("select most + 1, most - 1, -most from wide where k = 30", "6,4,-5");
+    gives("select most / -1 from wide where most > 0",
+          "-9223372036854775807 -5");
     gives("select most / -1 from wide", "fault");
     gives("select most % -1 from wide", "0 0 0");
     gives("select k from wide where most < 0 or most + 1 > 0", "fault");
@@ -221,9 +245,11 @@ static void a_program_has_one_meaning_for_constants(void **state)
 {
     (void)state;
     gives("select 1 / 0, 1 % 0, 1.5 / 0, 0.0 / 0, 1 / 0.0, null + 1, "
-          "1 < null, null = null", "-,-,-,-,-,-,-,-");
+          "1 < null, null = null",
+          "-,-,-,-,-,-,-,-");
     gives("select 1e308 * 10, -1e308 * 10, 1e308 * 10 - 1e308 * 10, "
-          "0 * (1e308 * 10)", "inf,-inf,-,-");
+          "0 * (1e308 * 10)",
+          "inf,-inf,-,-");
     gives("select cast(1.9 as integer), cast(-1.9 as bigint), "
           "cast(0.1 as float), cast('12' as integer), cast(' 1.5 ' as double)",
           "1,-1,0.1,12,1.5");
@@ -271,8 +297,8 @@ static void not_a_number_is_null(void **state)
     gives("select cast(x - x as integer) from nulls", "0 - 0 - 0");
     gives("select cast(f as integer), cast(f as double) from nulls",
           "-,- 0,0.25 0,0.10000000149011612 -1,-1.0 3,3.0");
-    assert_int_equal(count_op("select uniformf * normalf5 from test",
-                              OP_IS_NAN_F32), 0);
+    assert_int_equal(
+        count_op("select uniformf * normalf5 from test", OP_IS_NAN_F32), 0);
     assert_int_equal(count_op("select x * 0 from nulls", OP_IS_NAN_F64), 1);
 }
 
@@ -304,11 +330,11 @@ static unsigned chance(unsigned below)
 static void write_random(struct text *text, unsigned depth)
 {
     static const char *const operators[] = {
-        "and", "or", "and", "or", "=", "<>", "<", "<=", ">", ">=", "is",
-        "is not", "+", "-", "*", "/", "%"
+        "and", "or", "and",    "or", "=", "<>", "<", "<=", ">",
+        ">=",  "is", "is not", "+",  "-", "*",  "/", "%"
     };
-    static const char *const leaves[] = { "a", "b", "a", "b", "0", "1", "2",
-                                          "null" };
+    static const char *const leaves[] = { "a", "b", "a", "b",
+                                          "0", "1", "2", "null" };
     unsigned kind = chance(10);
 
     if (depth == 0 || kind == 0) {
@@ -334,7 +360,7 @@ static struct number integer(bool null, int64_t value)
 static struct number logic(enum ast_operator operator, struct number left,
                            struct number right)
 {
-    int decides = operator == AST_OR;
+    int decides = operator== AST_OR;
     bool left_decides = !left.null && (left.integer != 0) == decides;
     bool right_decides = !right.null && (right.integer != 0) == decides;
 
@@ -343,8 +369,7 @@ static struct number logic(enum ast_operator operator, struct number left,
     return integer(left.null || right.null, !decides);
 }
 
-static struct number reference(const struct ast_expression *tree,
-                               unsigned row);
+static struct number reference(const struct ast_expression *tree, unsigned row);
 
 static struct number reference_operator(const struct ast_expression *tree,
                                         unsigned row)
@@ -356,23 +381,40 @@ static struct number reference_operator(const struct ast_expression *tree,
 
     switch (tree->operator) {
     case AST_AND:
-    case AST_OR: return logic(tree->operator, left, right);
-    case AST_IS: return integer(false, left.null == right.null && x == y);
-    case AST_IS_NOT: return integer(false, left.null != right.null || x != y);
-    case AST_NOT: return integer(null, x == 0);
-    case AST_MINUS: return integer(null, -x);
-    case AST_ADD: return integer(null, x + y);
-    case AST_SUB: return integer(null, x - y);
-    case AST_MUL: return integer(null, x * y);
-    case AST_DIV: return integer(null || y == 0, y == 0 ? 0 : x / y);
-    case AST_MOD: return integer(null || y == 0, y == 0 ? 0 : x % y);
-    case AST_EQ: return integer(null, x == y);
-    case AST_NEQ: return integer(null, x != y);
-    case AST_LT: return integer(null, x < y);
-    case AST_LE: return integer(null, x <= y);
-    case AST_GT: return integer(null, x > y);
-    case AST_GE: return integer(null, x >= y);
-    default: return left;
+    case AST_OR:
+        return logic(tree->operator, left, right);
+    case AST_IS:
+        return integer(false, left.null == right.null && x == y);
+    case AST_IS_NOT:
+        return integer(false, left.null != right.null || x != y);
+    case AST_NOT:
+        return integer(null, x == 0);
+    case AST_MINUS:
+        return integer(null, -x);
+    case AST_ADD:
+        return integer(null, x + y);
+    case AST_SUB:
+        return integer(null, x - y);
+    case AST_MUL:
+        return integer(null, x * y);
+    case AST_DIV:
+        return integer(null || y == 0, y == 0 ? 0 : x / y);
+    case AST_MOD:
+        return integer(null || y == 0, y == 0 ? 0 : x % y);
+    case AST_EQ:
+        return integer(null, x == y);
+    case AST_NEQ:
+        return integer(null, x != y);
+    case AST_LT:
+        return integer(null, x < y);
+    case AST_LE:
+        return integer(null, x <= y);
+    case AST_GT:
+        return integer(null, x > y);
+    case AST_GE:
+        return integer(null, x >= y);
+    default:
+        return left;
     }
 }
 
@@ -385,26 +427,28 @@ static struct number reference_between(const struct ast_expression *tree,
     struct number most = reference(low->next->expression, row);
     struct number within =
         logic(AST_AND,
-              integer(value.null || least.null,
-                      value.integer >= least.integer),
+              integer(value.null || least.null, value.integer >= least.integer),
               integer(value.null || most.null, value.integer <= most.integer));
 
     return tree->negated ? integer(within.null, within.integer == 0) : within;
 }
 
 /* The value of an expression of a and b for a row of `nulls`. */
-static struct number reference(const struct ast_expression *tree,
-                               unsigned row)
+static struct number reference(const struct ast_expression *tree, unsigned row)
 {
     switch (tree->kind) {
-    case AST_INTEGER: return integer(false, tree->integer);
-    case AST_NULL: return integer(true, 0);
+    case AST_INTEGER:
+        return integer(false, tree->integer);
+    case AST_NULL:
+        return integer(true, 0);
     case AST_COLUMN: {
         unsigned column = tree->column.text[0] == 'b';
         return number_at(&test_tables[1].columns[column], row);
     }
-    case AST_BETWEEN: return reference_between(tree, row);
-    default: return reference_operator(tree, row);
+    case AST_BETWEEN:
+        return reference_between(tree, row);
+    default:
+        return reference_operator(tree, row);
     }
 }
 
@@ -419,8 +463,9 @@ static void expect(const char *sql, bool filtered, struct text *text)
     const struct ast_expression *tree;
     bool first = true;
 
-    assert_int_equal(sql_parse(sql, strlen(sql), &arena, &statement,
-                               &consumed, &error), VDBQ_OK);
+    assert_int_equal(
+        sql_parse(sql, strlen(sql), &arena, &statement, &consumed, &error),
+        VDBQ_OK);
     tree = statement->query->select.results->expression;
     text_print(text, "%s", "");
     for (unsigned row = 0; row < test_tables[1].rows; row++) {
@@ -496,8 +541,7 @@ static void names_that_do_not_exist(void **state)
             "called t here");
     refused("select id", VDBQ_UNKNOWN, 8, "id", "no table");
     refused("select *", VDBQ_UNKNOWN, 8, "no FROM", "");
-    refused("select id + 'x' from test", VDBQ_TYPE, 13,
-            "is not a number", "");
+    refused("select id + 'x' from test", VDBQ_TYPE, 13, "is not a number", "");
 }
 
 static void what_is_too_large_is_refused(void **state)
@@ -557,8 +601,8 @@ static void tables_that_cannot_be_made(void **state)
             "column A already", "");
     refused("create table t (a int primary key, b int primary key)",
             VDBQ_SYNTAX, 42, "more than one primary key", "");
-    refused("create table t (a int primary key, primary key (a))",
-            VDBQ_SYNTAX, 49, "more than one primary key", "");
+    refused("create table t (a int primary key, primary key (a))", VDBQ_SYNTAX,
+            49, "more than one primary key", "");
     refused("create table t (aa int, b int, primary key (ab))", VDBQ_UNKNOWN,
             45, "no column ab", "did you mean \"aa\"?");
     refused("drop table tests", VDBQ_UNKNOWN, 12, "tests",
@@ -600,7 +644,8 @@ static void rows_are_converted(void **state)
     assert_int_equal(insert->table_id, 1);
     assert_int_equal(insert->rows, 3);
     assert_int_equal(insert->column_count, 4);
-    assert_memory_equal(insert->vectors[0].values, ((int32_t[]){ 1, 0, 2 }), 12);
+    assert_memory_equal(insert->vectors[0].values, ((int32_t[]){ 1, 0, 2 }),
+                        12);
     assert_memory_equal(insert->vectors[0].nulls, ((uint8_t[]){ 0, 1, 0 }), 3);
     assert_memory_equal(insert->vectors[1].values,
                         ((int32_t[]){ 2, INT32_MIN, 0 }), 12);
@@ -632,16 +677,15 @@ static void rows_that_cannot_be_stored(void **state)
             "1.5 is not a whole number", "CAST(1.5 AS INTEGER)");
     refused("insert into wide (k) values (1e30)", VDBQ_RANGE, 30,
             "1.0e+30 does not fit", "");
-    refused("insert into nulls (f) values (1e39)", VDBQ_RANGE, 31,
-            "FLOAT", "");
+    refused("insert into nulls (f) values (1e39)", VDBQ_RANGE, 31, "FLOAT", "");
     refused("insert into nulls (a) values ('x')", VDBQ_TYPE, 31,
             "is not a number", "");
     refused("insert into nulls (a) values (b)", VDBQ_UNKNOWN, 31,
             "no such column: b", "");
     refused("insert into nulls (a, c) values (1, 2)", VDBQ_UNKNOWN, 23,
             "no column c", "columns of nulls");
-    refused("insert into nulls (a, A) values (1, 2)", VDBQ_EXISTS, 23,
-            "twice", "");
+    refused("insert into nulls (a, A) values (1, 2)", VDBQ_EXISTS, 23, "twice",
+            "");
     refused("insert into test (id) values (1), (null)", VDBQ_CONSTRAINT, 36,
             "row 2 has no value for the primary key id", "");
     refused("insert into test (uniformi) values (1)", VDBQ_CONSTRAINT, 13,
@@ -681,7 +725,8 @@ static bool survives(const struct ast_statement *statement, const char *sql,
 static void every_call_for_memory_may_fail(void **state)
 {
     static const char *const statements[] = {
-        "select *, a + b * 2, 1 + 1 from nulls where a > 1 and (b < 2 or f > 1)",
+        "select *, a + b * 2, 1 + 1 from nulls where a > 1 and (b < 2 or f > "
+        "1)",
         "create table t (a int, b int, primary key (b))",
         "insert into nulls (a, b) values (1, null), (2 + 2, -3)",
         "select t.id, x + s from (select a, b + 1 as c, x, a % 2 as s from "
@@ -697,8 +742,8 @@ static void every_call_for_memory_may_fail(void **state)
         struct error error;
         size_t consumed;
         unsigned n = 0;
-        assert_int_equal(sql_parse(statements[i], strlen(statements[i]),
-                                   &arena, &statement, &consumed, &error),
+        assert_int_equal(sql_parse(statements[i], strlen(statements[i]), &arena,
+                                   &statement, &consumed, &error),
                          VDBQ_OK);
         while (!survives(statement, statements[i], n))
             n++;

@@ -8,8 +8,10 @@
 
 /* Statements of all kinds. */
 static const char *const statements[] = {
-    "select 1", "select 1 + 2 * 3, 'a' || 'b', null, 1.5, true",
-    "select * from test", "select id + uniformi from test where normali5 > 1",
+    "select 1",
+    "select 1 + 2 * 3, 'a' || 'b', null, 1.5, true",
+    "select * from test",
+    "select id + uniformi from test where normali5 > 1",
     "select t.id from test t, wide w where t.id = w.i",
     "select * from test t join nulls n on t.id = n.a and t.uniformi > n.b",
     "select * from test t left join nulls n on t.id = n.a and n.b > 1",
@@ -75,16 +77,22 @@ static const char *const statements[] = {
     "insert into nulls default values",
     "insert or replace into wide values (1, 2, 3, 4), (5, 6, 7, 8)",
     "update nulls set a = b + 1, x = null where a in (select id from test)",
-    "update test set uniformf = 1 ", "delete from test where id > 2",
+    "update test set uniformf = 1 ",
+    "delete from test where id > 2",
     "delete from nulls where exists (select 1 from test where id = a)",
     "create table made (a int primary key, b text not null default 'x', "
     "c decimal(9, 2), unique (b, c))",
     "create table made as select a, sum(b) as s from nulls group by a",
     "create view seen (p, q) as select a, b from nulls",
     "create unique index found on test (id, uniformi desc)",
-    "drop table if exists test", "drop view if exists seen",
-    "describe test", "summarize select a, x from nulls", "begin", "commit",
-    "copy (select * from test) to 'file.csv'", "explain select * from test"
+    "drop table if exists test",
+    "drop view if exists seen",
+    "describe test",
+    "summarize select a, x from nulls",
+    "begin",
+    "commit",
+    "copy (select * from test) to 'file.csv'",
+    "explain select * from test"
 };
 
 /* ------------------------------------------------------------ no memory -- */
@@ -111,8 +119,9 @@ static bool plan_with(const char *sql, long calls, size_t counted,
     enum vdbq_status status;
     size_t consumed;
 
-    assert_int_equal(sql_parse(sql, strlen(sql), &trees, &statement,
-                               &consumed, &error), VDBQ_OK);
+    assert_int_equal(
+        sql_parse(sql, strlen(sql), &trees, &statement, &consumed, &error),
+        VDBQ_OK);
     if (filled > 0)
         assert_non_null(arena_alloc(&arena, filled));
     calls_left = calls;
@@ -174,9 +183,8 @@ static void ends(struct text *sql, enum vdbq_status status)
         sql_parse(sql->bytes, length, &arena, &statement, &consumed, &error);
 
     if (got == VDBQ_OK) {
-        got = plan_statement(statement, sql->bytes, length,
-                             &database.catalogue, NULL, NULL, &arena, &plan,
-                             &error);
+        got = plan_statement(statement, sql->bytes, length, &database.catalogue,
+                             NULL, NULL, &arena, &plan, &error);
         if (got == VDBQ_OK)
             got = steps_check(&plan.steps, &error);
         if (got == VDBQ_OK)
@@ -189,8 +197,7 @@ static void ends(struct text *sql, enum vdbq_status status)
 }
 
 static void nested(const char *start, const char *opens, const char *middle,
-                   const char *closes, unsigned count,
-                   enum vdbq_status status)
+                   const char *closes, unsigned count, enum vdbq_status status)
 {
     struct text sql = { 0 };
 
@@ -208,8 +215,7 @@ static void deep_nesting_ends(void **state)
     nested("select ", "(", "1", ")", 5000, VDBQ_LIMIT);
     nested("select ", "- ", "1", "", 900, VDBQ_OK);
     nested("select a from ", "(select a from ", "nulls", ")", 300, VDBQ_OK);
-    nested("select a from ", "(select a from ", "nulls", ")", 1500,
-           VDBQ_LIMIT);
+    nested("select a from ", "(select a from ", "nulls", ")", 1500, VDBQ_LIMIT);
     nested("select ", "(select ", "1", ")", 300, VDBQ_OK);
     nested("select ", "(select ", "1", ")", 1500, VDBQ_LIMIT);
     nested("select id from test where id in ",
@@ -253,8 +259,7 @@ static void long_lists_end(void **state)
            VDBQ_OK);
     listed("select id from test where id > 5 ", "and id <> %u", 300, "",
            VDBQ_OK);
-    listed("select id from test where id > 5 ", "or id = %u", 300, "",
-           VDBQ_OK);
+    listed("select id from test where id > 5 ", "or id = %u", 300, "", VDBQ_OK);
     listed("select * from test where id = 1 ", "or id = %u", 20000, "",
            VDBQ_LIMIT);
 }

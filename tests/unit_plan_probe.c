@@ -18,7 +18,8 @@ static unsigned steps_within(const char *sql, enum step_kind kind,
     if (sql_parse(sql, strlen(sql), &arena, &statement, &consumed, &error)
             != VDBQ_OK
         || plan_statement(statement, sql, strlen(sql), &database.catalogue,
-                          NULL, limits, &arena, &plan, &error) != VDBQ_OK
+                          NULL, limits, &arena, &plan, &error)
+               != VDBQ_OK
         || steps_check(&plan.steps, &error) != VDBQ_OK)
         fail_msg("%s: %s", sql, error.message);
     for (size_t i = 0; i < plan.steps.steps.count; i++)
@@ -140,27 +141,38 @@ static void several_keys_are_packed(void **state)
 static void what_can_be_probed(void **state)
 {
     (void)state;
-    assert_int_equal(joins_of("select 1 from nulls left join test on a = id"), 0);
-    assert_int_equal(joins_of("select 1 from test left join nulls on a = id"), 1);
+    assert_int_equal(joins_of("select 1 from nulls left join test on a = id"),
+                     0);
+    assert_int_equal(joins_of("select 1 from test left join nulls on a = id"),
+                     1);
     assert_int_equal(joins_of("select 1 from test t join nulls on "
-                              "a = uniformi"), 1);
+                              "a = uniformi"),
+                     1);
     assert_int_equal(joins_of("select 1 from nulls left join test on a = id "
-                              "and b < uniformi"), 0);
+                              "and b < uniformi"),
+                     0);
     assert_int_equal(joins_of("select 1 from nulls left join test on a = id "
-                              "and b / uniformi < 1"), 0);
+                              "and b / uniformi < 1"),
+                     0);
     assert_int_equal(joins_of("select 1 from nulls right join test "
-                              "on a = id"), 1);
+                              "on a = id"),
+                     1);
     assert_int_equal(joins_of("select 1 from nulls n join nulls m "
-                              "on n.x = m.x"), 1);
+                              "on n.x = m.x"),
+                     1);
     assert_int_equal(joins_of("select 1 from texts t where s in "
-                              "(select t from texts)"), 0);
+                              "(select t from texts)"),
+                     0);
     assert_int_equal(joins_of("select 1 from texts where d in "
-                              "(select d from texts where m > 1)"), 0);
+                              "(select d from texts where m > 1)"),
+                     0);
     assert_int_equal(joins_of("select most from wide where exists (select 1 "
                               "from wide w where w.most = wide.small and "
-                              "w.small = wide.small)"), 1);
+                              "w.small = wide.small)"),
+                     1);
     assert_int_equal(joins_of("select id from test where id not in "
-                              "(select a from nulls)"), 1);
+                              "(select a from nulls)"),
+                     1);
 }
 
 static void a_spine_is_one_scan(void **state)
@@ -236,13 +248,17 @@ static void only_rows_are_found_without_a_key(void **state)
 {
     (void)state;
     assert_int_equal(joins_of("select a, m from nulls, (select max(id) as m "
-                              "from test) t"), 0);
+                              "from test) t"),
+                     0);
     assert_int_equal(joins_of("select a, m from nulls left join (select "
-                              "max(id) as m from test) t on b < m"), 0);
+                              "max(id) as m from test) t on b < m"),
+                     0);
     assert_int_equal(joins_of("select a, id from nulls left join test on "
-                              "b < id"), 1);
+                              "b < id"),
+                     1);
     assert_int_equal(joins_of("select a, id from nulls left join test on "
-                              "true"), 1);
+                              "true"),
+                     1);
 }
 
 int main(void)

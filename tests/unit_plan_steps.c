@@ -39,8 +39,8 @@ static unsigned count_all(const char *sql, enum opcode op)
     for (size_t i = 0; i < planned.plan.steps.steps.count; i++) {
         const struct step *step = steps_at(&planned.plan.steps, (int)i);
         const struct program *program = &step->scan.program;
-        for (int pc = 0; step->kind == STEP_SCAN
-                         && pc < (int)program->code.count; pc++)
+        for (int pc = 0;
+             step->kind == STEP_SCAN && pc < (int)program->code.count; pc++)
             count += program_at(program, pc)->op == op;
     }
     unplan(&planned);
@@ -133,7 +133,9 @@ static void conditions_go_down(void **state)
             "1 of step 0: group by 1 columns: sum(1)\n");
     assert_int_equal(count_all("select x from (select id as x from test "
                                "union all select i from wide) u "
-                               "where x < 2", OP_INVALID), 2);
+                               "where x < 2",
+                               OP_INVALID),
+                     2);
 }
 
 static void branches_give_their_common_parts_away(void **state)
@@ -150,9 +152,12 @@ static void nobody_reads_other_columns(void **state)
     (void)state;
     assert_int_equal(count_all("select n from (select *, id + 1 as n, "
                                "uniformi * 7 as m from test) t",
-                               OP_MUL_I32), 0);
+                               OP_MUL_I32),
+                     0);
     assert_int_equal(count_all("select count(*) from (select id, uniformi "
-                               "from test) t", OP_COLUMN_I32), 0);
+                               "from test) t",
+                               OP_COLUMN_I32),
+                     0);
 }
 
 static void constants_are_rows(void **state)

@@ -31,11 +31,10 @@ static int set_up(void **state)
     disk_start(NULL, 0);
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300,
-                              1), VDBQ_OK);
+    assert_int_equal(
+        add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300, 1), VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "t");
@@ -58,8 +57,8 @@ static struct pool *make_pool(uint64_t budget_bytes)
 {
     struct pool *pool;
 
-    assert_int_equal(pool_create(database, device, budget_bytes, &pool,
-                                 ERROR), VDBQ_OK);
+    assert_int_equal(pool_create(database, device, budget_bytes, &pool, ERROR),
+                     VDBQ_OK);
     return pool;
 }
 
@@ -192,8 +191,7 @@ static void a_full_pool_says_so(void **state)
     struct pool_slot *one = pin(pool, 0), *two = pin(pool, 1), *three;
 
     (void)state;
-    assert_int_equal(pin_whole(pool, 2, &three),
-                     VDBQ_LIMIT);
+    assert_int_equal(pin_whole(pool, 2, &three), VDBQ_LIMIT);
     assert_null(three);
     assert_non_null(strstr(ERROR->hint, "VDBQ_MEMORY"));
     three = pin(pool, 1);
@@ -209,8 +207,7 @@ static void a_full_pool_says_so(void **state)
     pool_release(pool, two);
     pool_destroy(pool);
     pool = make_pool(slot_bytes - 1);
-    assert_int_equal(pin_whole(pool, 0, &one),
-                     VDBQ_LIMIT);
+    assert_int_equal(pin_whole(pool, 0, &one), VDBQ_LIMIT);
     assert_int_equal(pool_bytes(pool), 0);
     pool_destroy(pool);
     pool_destroy(NULL);
@@ -240,8 +237,7 @@ static void memory_on_the_device_is_taken_back(void **state)
     struct pool_slot *slot = pin(pool, 0);
 
     (void)state;
-    assert_int_equal(device_memory_give(slot->memory, &times, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(device_memory_give(slot->memory, &times, ERROR), VDBQ_OK);
     assert_int_equal(slot->tablet->rows, TABLET_ROWS);
     pool_release(pool, slot);
     slot = pin(pool, 1);
@@ -260,15 +256,13 @@ static void faults_are_passed_up(void **state)
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
         disk.bytes[tablet->offset + 999] ^= 4;
-        assert_int_equal(pin_whole(pool, 5, &slot),
-                         VDBQ_CORRUPT);
+        assert_int_equal(pin_whole(pool, 5, &slot), VDBQ_CORRUPT);
         disk.bytes[tablet->offset + 999] ^= 4;
         disk.fail_calls = DISK_READ;
         disk.fail_code = EIO;
         disk.fail_at = 1;
         disk.calls = 0;
-        assert_int_equal(pin_whole(pool, 5, &slot),
-                         VDBQ_IO);
+        assert_int_equal(pin_whole(pool, 5, &slot), VDBQ_IO);
         disk.fail_at = 0;
         assert_null(slot);
         pool_release(pool, NULL);

@@ -23,8 +23,8 @@ static struct rig *rig_setup(void)
     struct error error;
 
     rig_need_device();
-    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS,
-                              &error), VDBQ_OK);
+    assert_int_equal(
+        rig_open(&rig, rig_tested(), BUILD_INTERPRETED, ROWS, &error), VDBQ_OK);
     return &rig;
 }
 
@@ -269,9 +269,11 @@ static void explain_analyze_asks_for_times(void **state)
     for (unsigned i = 0; i < sizeof builds / sizeof *builds; i++) {
         vdbq *db = open_rows(rig_tested(), builds[i]);
         assert_true(explained_time(db, "explain analyze select a from t "
-                                       "where a > 0") > 0);
+                                       "where a > 0")
+                    > 0);
         assert_true(explained_time(db, "explain analyze update t set a = a "
-                                       "where a > 1") > 0);
+                                       "where a > 1")
+                    > 0);
         set(db, "build", "interpreted");
         assert_int_equal(select_time(db), 0);
         vdbq_close(db);

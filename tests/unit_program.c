@@ -92,11 +92,11 @@ static void add_every_opcode(struct program *program)
 
 static void add_constants(struct program *program)
 {
-    static const double reals[] = { 0.0, -0.0, 0.1, 1e-40, 5e-324, 1e300,
-                                    FLT_MAX, DBL_MAX, -2.5, 1e15, 123456.0,
-                                    INFINITY, -INFINITY };
-    static const int64_t integers[] = { 0, -1, INT32_MAX, INT32_MIN,
-                                        INT64_MAX, INT64_MIN };
+    static const double reals[] = { 0.0,      -0.0,     0.1,      1e-40, 5e-324,
+                                    1e300,    FLT_MAX,  DBL_MAX,  -2.5,  1e15,
+                                    123456.0, INFINITY, -INFINITY };
+    static const int64_t integers[] = { 0,         -1,        INT32_MAX,
+                                        INT32_MIN, INT64_MAX, INT64_MIN };
 
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         struct instruction in = { .op = OP_FLOAT_F64, .real = reals[i] };
@@ -162,9 +162,10 @@ static void programs_are_read_back_as_printed(void **state)
 
 static void names_are_read_back_whatever_is_in_them(void **state)
 {
-    static const char *const names[] = { "", " ", "a\nb", "\"", "\"\"", "\\",
-                                         "\\n", "a\\", "\t;#", "\xc3\xa4",
-                                         "1 +\r\n 2", "a\"b" };
+    static const char *const names[] = {
+        "",    " ",   "a\nb", "\"",       "\"\"",      "\\",
+        "\\n", "a\\", "\t;#", "\xc3\xa4", "1 +\r\n 2", "a\"b"
+    };
     struct error error;
 
     (void)state;
@@ -191,21 +192,17 @@ static void names_are_read_back_whatever_is_in_them(void **state)
 
 static void lines_say_what_they_do(void **state)
 {
-    static const struct instruction in = { .op = OP_CHOOSE_F64,
-                                           .a = 7,
-                                           .b = 1,
-                                           .c = 2,
-                                           .d = 3,
-                                           .comment = "f + 1" };
+    static const struct instruction in = {
+        .op = OP_CHOOSE_F64, .a = 7, .b = 1, .c = 2, .d = 3, .comment = "f + 1"
+    };
     struct program program;
     struct text text = { 0 };
 
     (void)state;
     program_init(&program);
     program_add(&program, &in);
-    program_add(&program, &(struct instruction){ .op = OP_FLOAT_F32,
-                                                 .a = 2,
-                                                 .real = 0.1 });
+    program_add(&program, &(struct instruction){
+                              .op = OP_FLOAT_F32, .a = 2, .real = 0.1 });
     program_print(&program, &text);
     assert_string_equal(text.bytes,
                         "   0  Choose.F64        7    1    2    3  "
@@ -230,7 +227,8 @@ static void text_may_be_written_freely(void **state)
                                   "add.i32 1 2 3;4\n"
                                   "Float.F64 1 1e3 # more\n"
                                   "Converge",
-                                  &program, &error), VDBQ_OK);
+                                  &program, &error),
+                     VDBQ_OK);
     assert_int_equal(program.code.count, 4);
     assert_int_equal(program_at(&program, 0)->a, 3);
     assert_string_equal(program_at(&program, 0)->name, "t");
@@ -282,7 +280,9 @@ static void faults_of_text_have_a_place(void **state)
 
 static void columns_become_feeds(void **state)
 {
-    static const struct program_feed feeds[] = { { 0, -1 }, { 0, 0 }, { 0, 2 } };
+    static const struct program_feed feeds[] = { { 0, -1 },
+                                                 { 0, 0 },
+                                                 { 0, 2 } };
     struct program program;
     struct program_pack pack;
     struct error error;
@@ -411,7 +411,8 @@ static void specialised_text_is_calls(void **state)
     assert_non_null(strstr(step, "op_ROWID_I32(m, 8, 3, 0, 0, 0);\n"));
     assert_null(strstr(step, "op_FLOAT"));
     assert_null(strstr(step, "op_INTEGER"));
-    assert_ptr_equal(strstr(text.bytes, "op_COLUMN"), strstr(step, "op_COLUMN"));
+    assert_ptr_equal(strstr(text.bytes, "op_COLUMN"),
+                     strstr(step, "op_COLUMN"));
     assert_non_null(strstr(step, "result_values(m, 12, 0, 4, 0, "
                                  "m->outputs + 0);\n"
                                  "    result_nulls(m, 12, 5, m->outputs + 0);\n"
@@ -444,11 +445,11 @@ static void specialised_text_knows_loads(void **state)
     (void)state;
     for (int eager = EAGER_NONE; eager <= EAGER_ALL; eager++) {
         struct text text = { 0 };
-        specialise_loads(source,
-                         &(struct program_loads){
-                             .encodings = encodings,
-                             .eager = (enum load_eager)eager },
-                         &text);
+        specialise_loads(
+            source,
+            &(struct program_loads){ .encodings = encodings,
+                                     .eager = (enum load_eager)eager },
+            &text);
         assert_non_null(strstr(text.bytes, first[eager]));
         assert_non_null(strstr(text.bytes, second[eager]));
         assert_non_null(strstr(text.bytes, "op_LE_I32(m, 5, 0, 1, 7, 0);"));
@@ -470,9 +471,13 @@ static void specialised_text_knows_what_may_be_narrow(void **state)
                                  "Result 0 2\n"
                                  "Converge\n"
                                  "Finish\n";
-    const struct { unsigned char encoding; const char *call; } cases[] = {
+    const struct {
+        unsigned char encoding;
+        const char *call;
+    } cases[] = {
         { 0, "result_values(m, 7, 0, 8, 1, m->outputs + 0);" },
-        { 1 + ENCODING_PACKED, "result_values(m, 7, 0, 8, 1, m->outputs + 0);" },
+        { 1 + ENCODING_PACKED,
+          "result_values(m, 7, 0, 8, 1, m->outputs + 0);" },
         { 1 + ENCODING_PLAIN, "result_values(m, 7, 0, 8, 0, m->outputs + 0);" },
     };
 
@@ -480,9 +485,8 @@ static void specialised_text_knows_what_may_be_narrow(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const unsigned char encodings[] = { 0, cases[i].encoding };
         struct text text = { 0 };
-        specialise_loads(source,
-                         &(struct program_loads){ .encodings = encodings },
-                         &text);
+        specialise_loads(
+            source, &(struct program_loads){ .encodings = encodings }, &text);
         assert_non_null(strstr(text.bytes, cases[i].call));
         assert_non_null(strstr(text.bytes, "result_values(m, 7, 1, 4, 0, "
                                            "m->outputs + 1);"));
@@ -590,8 +594,8 @@ static void damaged_text_is_refused_or_right(void **state)
             text[random_bits(&seed) % strlen(text)] =
                 letters[random_bits(&seed) % (sizeof letters - 1)];
         if (load(text, &program, &error) == VDBQ_OK)
-            assert_int_equal(program_pack(&program, &program.arena, &pack,
-                                          &error), VDBQ_OK);
+            assert_int_equal(
+                program_pack(&program, &program.arena, &pack, &error), VDBQ_OK);
         program_finish(&program);
     }
 }

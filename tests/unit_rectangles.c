@@ -8,16 +8,15 @@
 
 enum { LINE_BYTES = 8, LINE_ROWS = 1000 };
 static struct opencl_calls real; /* the driver's */
-static size_t memory_bytes;  /* of the memory that rectangles are read from */
-static unsigned rectangles;  /* that were read                              */
+static size_t memory_bytes; /* of the memory that rectangles are read from */
+static unsigned rectangles; /* that were read                              */
 
 /* As strict as NVIDIA's driver: the last line counts as a whole one. */
 static cl_int strict_EnqueueReadBufferRect(
-    cl_command_queue queue, cl_mem buffer, cl_bool blocking,
-    const size_t *from, const size_t *to, const size_t *region,
-    size_t row_pitch, size_t slice_pitch, size_t host_row_pitch,
-    size_t host_slice_pitch, void *bytes, cl_uint waits, const cl_event *list,
-    cl_event *event)
+    cl_command_queue queue, cl_mem buffer, cl_bool blocking, const size_t *from,
+    const size_t *to, const size_t *region, size_t row_pitch,
+    size_t slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
+    void *bytes, cl_uint waits, const cl_event *list, cl_event *event)
 {
     rectangles++;
     if (from[0] + region[1] * row_pitch > memory_bytes)
@@ -45,8 +44,9 @@ static void check_lines(struct rig *rig, size_t lines, uint64_t pitch)
     assert_int_equal(device_job_wait(rig->job, &rig->times, &error), VDBQ_OK);
     assert_int_equal(device_memory_take(rig->data, &rig->times, &error),
                      VDBQ_OK);
-    assert_int_equal(device_read(rig->result, 0, whole, sizeof whole,
-                                 &rig->times, &error), VDBQ_OK);
+    assert_int_equal(
+        device_read(rig->result, 0, whole, sizeof whole, &rig->times, &error),
+        VDBQ_OK);
     for (size_t i = 0; i < lines; i++)
         assert_memory_equal(read + i * LINE_BYTES, whole + i * pitch,
                             LINE_BYTES);
@@ -59,8 +59,9 @@ static void test_rectangles_lie_within(void **state)
 
     (void)state;
     rig_need_device();
-    assert_int_equal(rig_open(&rig, rig_tested(), BUILD_INTERPRETED, LINE_ROWS,
-                              &error), VDBQ_OK);
+    assert_int_equal(
+        rig_open(&rig, rig_tested(), BUILD_INTERPRETED, LINE_ROWS, &error),
+        VDBQ_OK);
     memory_bytes = device_memory_size(rig.result);
     real = opencl_calls;
     opencl_calls.EnqueueReadBufferRect = strict_EnqueueReadBufferRect;

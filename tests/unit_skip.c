@@ -80,11 +80,14 @@ static void append_all(vdbq *db)
         fill(&rows, first, count, tablet++);
         first += (int32_t)count;
         const struct vdbq_vector vectors[COLUMNS] = {
-            { VDBQ_INTEGER, rows.id, NULL }, { VDBQ_INTEGER, rows.i, NULL },
+            { VDBQ_INTEGER, rows.id, NULL },
+            { VDBQ_INTEGER, rows.i, NULL },
             { VDBQ_INTEGER, rows.n, rows.some },
-            { VDBQ_BIGINT, rows.b, NULL },   { VDBQ_FLOAT, rows.f, rows.most },
+            { VDBQ_BIGINT, rows.b, NULL },
+            { VDBQ_FLOAT, rows.f, rows.most },
             { VDBQ_DOUBLE, rows.d, rows.some },
-            { VDBQ_TEXT, rows.s, rows.some }, { VDBQ_TEXT, rows.w, rows.most }
+            { VDBQ_TEXT, rows.s, rows.some },
+            { VDBQ_TEXT, rows.w, rows.most }
         };
         assert_int_equal(vdbq_append_open(db, "t", &append), VDBQ_OK);
         assert_int_equal(vdbq_append_rows(append, count, vectors), VDBQ_OK);
@@ -136,7 +139,8 @@ static const char *const relations[] = { "<", "<=", "=", "<>", ">", ">=" };
 /* A condition of texts. */
 static void text_predicate(struct text *text)
 {
-    static const char *const texts[] = { "s", "w", "upper(s)", "substr(s, 2)",
+    static const char *const texts[] = { "s",        "w",
+                                         "upper(s)", "substr(s, 2)",
                                          "w || 'x'", "substr(s, 1, 1)" };
     const char *one = texts[chance(chance(2) ? 2 : 6)];
     char letter = (char)('a' + chance(20));
@@ -200,9 +204,10 @@ static void answer(vdbq *db, const char *sql, struct text *text,
     *text = (struct text){ 0 };
     while (status == VDBQ_OK && (status = vdbq_query_row(query)) == VDBQ_ROW) {
         for (unsigned i = 0; i < vdbq_query_columns(query); i++)
-            text_print(text, "%s|", vdbq_query_is_null(query, i)
-                                        ? "NULL"
-                                        : vdbq_query_text(query, i));
+            text_print(text, "%s|",
+                       vdbq_query_is_null(query, i)
+                           ? "NULL"
+                           : vdbq_query_text(query, i));
         status = VDBQ_OK;
     }
     text_print(text, "%s", vdbq_status_text(status));
@@ -371,8 +376,8 @@ static void divisions_at_the_limits(void **unused)
     assert_true(overflows);
     interval_arithmetic(ARITHMETIC_DIV, TYPE_I64, &narrow, &minus, &overflows);
     assert_false(overflows);
-    range = interval_arithmetic(ARITHMETIC_MOD, TYPE_I64, &any, &any,
-                                &overflows);
+    range =
+        interval_arithmetic(ARITHMETIC_MOD, TYPE_I64, &any, &any, &overflows);
     assert_false(overflows);
     assert_true(range.low == -INT64_MAX && range.high == INT64_MAX);
     range = interval_arithmetic(ARITHMETIC_MOD, TYPE_I64, &least, &minus,

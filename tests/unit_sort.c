@@ -34,7 +34,9 @@ static int compare_key(const struct step_key *key, uint32_t a, uint32_t b)
         return 0;
     return random_less(column, random_real(column, a),
                        random_integer(column, a), random_real(column, b),
-                       random_integer(column, b)) ? -sign : sign;
+                       random_integer(column, b))
+               ? -sign
+               : sign;
 }
 
 static int compare(const void *x, const void *y)
@@ -53,9 +55,9 @@ static void random_keys(void)
 {
     key_count = 1 + random_below(KEYS_MAX);
     for (unsigned i = 0; i < key_count; i++)
-        keys[i] = (struct step_key){ (int)random_below(RANDOM_COLUMNS),
-                                     random_below(2) == 0,
-                                     random_below(2) == 0 };
+        keys[i] =
+            (struct step_key){ (int)random_below(RANDOM_COLUMNS),
+                               random_below(2) == 0, random_below(2) == 0 };
 }
 
 static uint32_t *naive_order(uint32_t rows)
@@ -71,11 +73,13 @@ static uint32_t *naive_order(uint32_t rows)
 static struct relation view(uint32_t rows, struct relation_column *columns)
 {
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
-        columns[i] = (struct relation_column){
-            .type = random_types[i], .width = relation_width(random_types[i]),
-            .values = random_values[i], .nulls = random_nulls[i]
-        };
-    return (struct relation){ .rows = rows, .column_count = RANDOM_COLUMNS,
+        columns[i] =
+            (struct relation_column){ .type = random_types[i],
+                                      .width = relation_width(random_types[i]),
+                                      .values = random_values[i],
+                                      .nulls = random_nulls[i] };
+    return (struct relation){ .rows = rows,
+                              .column_count = RANDOM_COLUMNS,
                               .columns = columns };
 }
 
@@ -120,8 +124,8 @@ static void threads_change_nothing(void **state)
 
 static void extreme_integers_have_their_places(void **state)
 {
-    static const int64_t some[] = { INT64_MAX, INT64_MIN, 0, -1, 1,
-                                    INT64_MAX, INT64_MIN };
+    static const int64_t some[] = { INT64_MAX, INT64_MIN, 0,        -1,
+                                    1,         INT64_MAX, INT64_MIN };
     (void)state;
     for (unsigned round = 0; round < 40; round++) {
         random_fill(100, 10);
@@ -144,13 +148,14 @@ static void check_top(uint32_t rows, uint64_t limit, uint32_t batch)
     struct error error;
 
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
-        columns[i] = (struct step_column){ .name = "x",
-                                           .type = random_types[i] };
+        columns[i] =
+            (struct step_column){ .name = "x", .type = random_types[i] };
     assert_int_equal(sort_top_init(&top, keys, key_count, limit, columns,
-                                   RANDOM_COLUMNS, &error), VDBQ_OK);
+                                   RANDOM_COLUMNS, &error),
+                     VDBQ_OK);
     for (uint32_t at = 0; at < rows; at += batch) {
-        struct vdbq_batch given = random_batch(
-            at, rows - at < batch ? rows - at : batch, vectors);
+        struct vdbq_batch given =
+            random_batch(at, rows - at < batch ? rows - at : batch, vectors);
         assert_int_equal(sort_top_add(&top, &given, &error), VDBQ_OK);
     }
     assert_int_equal(sort_top_end(&top, &error), VDBQ_OK);

@@ -59,10 +59,10 @@ static const struct nest nests[] = {
       "exists (select 1 from t a% where a%.i = a#.i and ", "1 = 1", ")", "",
       0 },
     { "select i from t a0 where ",
-      "not exists (select 1 from t a% where a%.i = a#.i and ", "1 = 1", ")",
+      "not exists (select 1 from t a% where a%.i = a#.i and ", "1 = 1", ")", "",
+      0 },
+    { "select i from t where i in ", "(select i from t where i in ", "(1)", ")",
       "", 0 },
-    { "select i from t where i in ", "(select i from t where i in ", "(1)",
-      ")", "", 0 },
     { "select i from t where i not in ", "(select i from t where i not in ",
       "(1)", ")", "", 0 },
     { "select ", "(select max(i) + ", "1", " from t)", " from t", 0 },
@@ -73,10 +73,9 @@ static const struct nest nests[] = {
     { "select i from ", "(select i + 1 as i from ", "t", ")", "", 0 },
     { "select i from ", "(select i from ", "t", " where i > 0)", "", 0 },
     { "select i from ", "(select i from ", "t", " limit 2)", "", 0 },
-    { "select i from ", "(select i from ", "t", " order by i limit 9)", "",
+    { "select i from ", "(select i from ", "t", " order by i limit 9)", "", 0 },
+    { "select i from ", "(select max(i) as i, s from ", "t", " group by s)", "",
       0 },
-    { "select i from ", "(select max(i) as i, s from ", "t", " group by s)",
-      "", 0 },
     { "select i from ", "(select distinct i from ", "t", ")", "", 0 },
     { "select i from ", "(select i, sum(i) over () as s from ", "t", ")", "",
       0 },
@@ -91,7 +90,8 @@ static const struct nest nests[] = {
       60 },
     { "select a0.i from t a0",
       " left join t a% on a%.i = a#.i and "
-      "exists (select 1 from t where i = a%.i + a#.i)", "", "", "", 5 },
+      "exists (select 1 from t where i = a%.i + a#.i)",
+      "", "", "", 5 },
     { "select 1 from t", ", (select 1) b%", "", "", " limit 1", 0 },
     { "select 1", " union select 1", "", "", "", 0 },
     { "select i from t", " union all select i from t", "", "", "", 0 },
@@ -100,10 +100,9 @@ static const struct nest nests[] = {
     { "", "(select 1 union ", "(select 1)", ")", "", 0 },
     { "select i from ", "(select i from t union all (select i from ", "t",
       " limit 2))", "", 0 },
-    { "with w0 as (select i from t)", ", w% as (select i + 1 as i from w#)",
-      "", "", " select * from w%", 0 },
-    { "select ", "(with w as (select ", "1", " as i) select i from w)", "",
-      0 },
+    { "with w0 as (select i from t)", ", w% as (select i + 1 as i from w#)", "",
+      "", " select * from w%", 0 },
+    { "select ", "(with w as (select ", "1", " as i) select i from w)", "", 0 },
     { "select ", "(values (", "1", "))", "", 0 },
     { "select i from t group by i having ",
       "i in (select sum(i) filter (where ", "i > 0", ") from t)", "", 0 },
@@ -114,8 +113,7 @@ static const struct nest nests[] = {
     { "insert into u select ", "(select i + ", "i", " from t limit 1)",
       ", 'x' from t", 0 },
     { "update u set i = ", "case when i > 0 then ", "i", " end", "", 0 },
-    { "delete from u where ", "i in (select i from t where ", "i", ")", "",
-      0 },
+    { "delete from u where ", "i in (select i from t where ", "i", ")", "", 0 },
     { "explain select ", "- ", "i", "", " from t", 0 },
     { "explain select ", "(select i + ", "i", " from t limit 1)", " from t",
       0 },
@@ -225,11 +223,12 @@ static void *run_all(void *unused)
     (void)unused;
     assert_int_equal(vdbq_open(NULL, 0, &db), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "device", "host"), VDBQ_OK);
-    assert_int_equal(
-        vdbq_execute(db, "create table t (i integer, s text);"
-                         "insert into t values (1, 'a'), (2, null);"
-                         "create table u (i integer, s text);"
-                         "create view t0 as select i from t"), VDBQ_OK);
+    assert_int_equal(vdbq_execute(db,
+                                  "create table t (i integer, s text);"
+                                  "insert into t values (1, 'a'), (2, null);"
+                                  "create table u (i integer, s text);"
+                                  "create view t0 as select i from t"),
+                     VDBQ_OK);
     make_views(db);
     for (size_t i = 0; i < sizeof nests / sizeof *nests; i++)
         for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)

@@ -9,8 +9,7 @@ static void functions_are_read(void **state)
 {
     (void)state;
     check_tree("now()", "(now)");
-    check_tree("count(*) + sum(distinct a)",
-               "(+ (count *) (sum distinct a))");
+    check_tree("count(*) + sum(distinct a)", "(+ (count *) (sum distinct a))");
     check_tree("f(all a, 1 and 2, 'x')", "(f a (and 1 2) 'x')");
     check_tree("left(a, 1) || replace(b, c, d) || \"odd one\"(1)",
                "(|| (|| (left a 1) (replace b c d)) (odd one 1))");
@@ -44,8 +43,7 @@ static void queries_in_expressions(void **state)
     check_tree("a in ((select 1))", "(in a {select 1})");
     check_tree("a in ((select 1), 2)", "(in a (query {select 1}) 2)");
     check_tree("a in ((select 1) + 1)", "(in a (+ (query {select 1}) 1))");
-    check_tree("a not in (values (1), (2))",
-               "(notin a {values [ 1 ] [ 2 ]})");
+    check_tree("a not in (values (1), (2))", "(notin a {values [ 1 ] [ 2 ]})");
 }
 
 static void parameters_are_numbered(void **state)
@@ -112,8 +110,7 @@ static const struct {
     { "from ((select 1) union select 2) q",
       "{select * from {union {select 1} {select 2}} as q}" },
     { "from ((select 1) join t)", "{select * from (inner {select 1} t)}" },
-    { "select left.a left from left left join right",
-      NULL },
+    { "select left.a left from left left join right", NULL },
     { "select left.a from left left join right",
       "{select left.a from (left left right)}" },
     /* definitions */
@@ -124,8 +121,7 @@ static const struct {
       "[c decimal:8,2 default (neg 1.5d)] key(a b) unique(c)" },
     { "create table t (a numeric, b date default (1 + 2),)",
       "create t [a decimal:18,3] [b date default (+ 1 2)]" },
-    { "create table if not exists t as select 1",
-      "create t?{select 1}" },
+    { "create table if not exists t as select 1", "create t?{select 1}" },
     { "create table t as from 'x.csv'", "create t{select * from 'x.csv'}" },
     { "create view v (a, b) as select 1, 2", "view v(a b){select 1 2}" },
     { "create view if not exists v as (from t)", "view v?{select * from t}" },
@@ -137,8 +133,7 @@ static const struct {
     /* changes */
     { "insert or ignore into t (a, b) select 1, 2 limit 1",
       "insert ignore t(a b) {select 1 2 limit 1}" },
-    { "insert or replace into t (select 1)",
-      "insert replace t {select 1}" },
+    { "insert or replace into t (select 1)", "insert replace t {select 1}" },
     { "replace into t values (1)", "insert replace t {values [ 1 ]}" },
     { "insert into t default values", "insert t default" },
     { "insert into t (a) with x as (from y) from x",
@@ -149,10 +144,14 @@ static const struct {
     { "delete from t x where a", "delete t as x where a" },
     { "delete from t", "delete t" },
     /* the rest */
-    { "begin", "begin" }, { "begin transaction immediate", "begin" },
-    { "begin exclusive transaction", "begin" }, { "begin deferred", "begin" },
-    { "start transaction", "begin" }, { "commit", "commit" },
-    { "end transaction", "commit" }, { "rollback", "rollback" },
+    { "begin", "begin" },
+    { "begin transaction immediate", "begin" },
+    { "begin exclusive transaction", "begin" },
+    { "begin deferred", "begin" },
+    { "start transaction", "begin" },
+    { "commit", "commit" },
+    { "end transaction", "commit" },
+    { "rollback", "rollback" },
     { "copy t to 'it''s.csv'", "copy 'it's.csv' {select * from t}" },
     { "copy (select 1) to 'x'", "copy 'x' {select 1}" },
     { "describe t", "describe {select * from t}" },

@@ -56,14 +56,16 @@ static double real(unsigned tablet)
 
 static void fill(struct rows *rows, unsigned tablet)
 {
-    static const char *const words[] = { "", "a", "ab", "b", "zeta", "\303\251" };
+    static const char *const words[] = {
+        "", "a", "ab", "b", "zeta", "\303\251"
+    };
     for (unsigned i = 0; i < ROWS; i++) {
         const char *word = words[chance(tablet + 4)];
         rows->id[i] = (int32_t)(tablet * ROWS + i);
         rows->few[i] = (int32_t)chance(5) - 2;
         rows->some[i] = (int32_t)chance(900) - 100;
-        rows->far[i] = (int64_t)(chance(1000) * UINT64_C(0x123456789abc)) *
-                       (chance(2) ? 1 : -1);
+        rows->far[i] = (int64_t)(chance(1000) * UINT64_C(0x123456789abc))
+                       * (chance(2) ? 1 : -1);
         rows->f[i] = (float)(int)chance(2000) / 7;
         rows->d[i] = real(tablet);
         rows->word[i] = (struct vdbq_text){ word, strlen(word) };
@@ -102,15 +104,24 @@ static vdbq *open_filled(void)
 static const char *const keys[] = { "few",     "some",   "far", "f",
                                     "word",    "id % 3", "d",   "some / 7",
                                     "few * 2", "id" };
-static const char *const aggregates[] = {
-    "count(*)",        "count(few)",     "sum(some)",
-    "sum(far)",        "sum(d)",         "avg(f)",
-    "total(few)",      "min(d)",         "max(f)",
-    "min(word)",       "max(far)",       "count(distinct few)",
-    "sum(distinct some)", "count(distinct word)",
-    "sum(some) filter (where few > 0)",  "avg(d) filter (where some < 9)",
-    "min(few)",        "max(some)"
-};
+static const char *const aggregates[] = { "count(*)",
+                                          "count(few)",
+                                          "sum(some)",
+                                          "sum(far)",
+                                          "sum(d)",
+                                          "avg(f)",
+                                          "total(few)",
+                                          "min(d)",
+                                          "max(f)",
+                                          "min(word)",
+                                          "max(far)",
+                                          "count(distinct few)",
+                                          "sum(distinct some)",
+                                          "count(distinct word)",
+                                          "sum(some) filter (where few > 0)",
+                                          "avg(d) filter (where some < 9)",
+                                          "min(few)",
+                                          "max(some)" };
 
 static void list(struct text *text, const char *const *from, uint32_t count,
                  unsigned many, const char *before)
@@ -146,7 +157,8 @@ static void sort_query(struct text *text)
                    keys[chance(10)], chance(2) ? "desc" : "",
                    chance(2) ? "nulls last" : "");
     if (chance(2) == 0)
-        text_print(text, " limit %u offset %u", chance(chance(2) ? 20 : 4000), chance(100));
+        text_print(text, " limit %u offset %u", chance(chance(2) ? 20 : 4000),
+                   chance(100));
 }
 
 /* ------------------------------------------------------------- answers -- */
@@ -208,9 +220,9 @@ static bool compare(vdbq *db, const char *sql)
     char where[96];
     ask(db, sql, "host", &host, where);
     ask(db, sql, "device", &device, where);
-    if (host.length != device.length ||
-        (host.length > 0 &&
-         memcmp(host.bytes, device.bytes, host.length) != 0))
+    if (host.length != device.length
+        || (host.length > 0
+            && memcmp(host.bytes, device.bytes, host.length) != 0))
         fail_msg("other rows on %s: %s", where, sql);
     text_finish(&host);
     text_finish(&device);
@@ -252,7 +264,8 @@ static void hashed_tables_grow(void **unused)
         vdbq_close(db);
         skip();
     }
-    assert_true(compare(db, "select id * 1.5, count(*), sum(d) from t group by 1"));
+    assert_true(
+        compare(db, "select id * 1.5, count(*), sum(d) from t group by 1"));
     assert_true(compare(db, "select few, f, max(id) from t group by few, f"));
     vdbq_close(db);
 }

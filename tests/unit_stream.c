@@ -54,12 +54,12 @@ static void check_chunks(enum run_mode mode)
     add_rows(&fixture.steps, 2, filter);
     expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
     expect_ok(stream_open(&fixture.params, &fixture.steps, 3, &stream,
-                          &fixture.error), &fixture.error);
+                          &fixture.error),
+              &fixture.error);
     for (uint32_t i = 0; i < 1000; i++)
         expected += !fixture.sides[0].v_null[i] && fixture.sides[0].v[i] > 7;
     while (batch.rows > 0) {
-        expect_ok(stream_batch(stream, &batch, &fixture.error),
-                  &fixture.error);
+        expect_ok(stream_batch(stream, &batch, &fixture.error), &fixture.error);
         for (uint64_t i = 0; i < batch.rows; i++) {
             int64_t number = ((const int64_t *)batch.column[0].values)[i];
             int64_t v = ((const int64_t *)batch.column[1].values)[i];
@@ -84,7 +84,7 @@ static void many_rows_come_in_chunks(void **state)
 
 static void limits_cut_batches(void **state)
 {
-    static const uint64_t cuts[][2] = { { 0, 5 },     { 3, 4 },  { 250, 20 },
+    static const uint64_t cuts[][2] = { { 0, 5 },     { 3, 4 },   { 250, 20 },
                                         { 599, 9 },   { 600, 1 }, { 0, 0 },
                                         { 512, 1000 } };
     (void)state;
@@ -143,10 +143,10 @@ static void concat_joins_words(void **state)
     (void)state;
     open_sides(20, 300, 5);
     fixture.sides[0].v[0] = 0;
-    int left = add_texts(add_side(&fixture, steps, "l"), "from_integer", 1,
-                         VDBQ_TEXT);
-    int right = add_texts(add_side(&fixture, steps, "r"), "from_integer", 1,
-                          VDBQ_TEXT);
+    int left =
+        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
+    int right =
+        add_texts(add_side(&fixture, steps, "r"), "from_integer", 1, VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_CONCAT, left, right);
     take_columns(steps, step, left, -1);
     fixture.sides[0].v[0] = 0;
@@ -167,10 +167,10 @@ static void joins_compare_texts(void **state)
     const int key = 2;
     (void)state;
     open_sides(4, 200, 5);
-    int left = add_texts(add_side(&fixture, steps, "l"), "from_integer", 1,
-                         VDBQ_TEXT);
-    int right = add_texts(add_side(&fixture, steps, "r"), "from_integer", 1,
-                          VDBQ_TEXT);
+    int left =
+        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
+    int right =
+        add_texts(add_side(&fixture, steps, "r"), "from_integer", 1, VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_JOIN, left, right);
     take_columns(steps, step, left, -1);
     step->join.kind = JOIN_SEMI;
@@ -371,8 +371,8 @@ static void groups_are_sorted(void **state)
     (void)state;
     for (unsigned few = 0; few < 2; few++) {
         open_sides(1000, 0, 5);
-        struct step *step = add_step(
-            steps, STEP_GROUP, add_side(&fixture, steps, "l"), -1);
+        struct step *step =
+            add_step(steps, STEP_GROUP, add_side(&fixture, steps, "l"), -1);
         take_columns(steps, step, 0, -1);
         step->column_count = step->group.keys = 1;
         add_column(step, "count", VDBQ_BIGINT);
@@ -385,8 +385,8 @@ static void groups_are_sorted(void **state)
         for (int k = 0; k < (few ? 3 : 5); k++) {
             uint32_t count = 0;
             for (uint32_t i = 0; i < 1000; i++)
-                count += !fixture.sides[0].k_null[i] &&
-                         fixture.sides[0].k[i] == k;
+                count +=
+                    !fixture.sides[0].k_null[i] && fixture.sides[0].k[i] == k;
             text_print(&expected, "%d %u \n", k, count);
         }
         expect_rows(&fixture, expected.bytes);
@@ -407,8 +407,8 @@ static void windows_look_around(void **state)
     struct text expected = { 0 };
     (void)state;
     open_sides(100, 0, 5);
-    int texts = add_texts(add_side(&fixture, steps, "l"), "from_integer", 1,
-                          VDBQ_TEXT);
+    int texts =
+        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_WINDOW, texts, -1);
     take_columns(steps, step, texts, -1);
     add_column(step, "number", VDBQ_BIGINT);
@@ -440,8 +440,8 @@ static void windows_look_around(void **state)
 static void add_much(void)
 {
     struct steps *steps = &fixture.steps;
-    add_join((struct join_case){ .kind = JOIN_FULL, .keys = true,
-                                 .condition = true });
+    add_join((struct join_case){
+        .kind = JOIN_FULL, .keys = true, .condition = true });
     int filtered = add_rows(steps, 2, filter);
     int texts = add_texts(filtered, "from_integer", 0, VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_CONCAT, texts, texts - 1);
@@ -539,8 +539,8 @@ static void steps_that_do_not_fit_are_refused(void **state)
     (void)state;
     open_sides(1, 1, 5);
     assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
-    add_join((struct join_case){ .kind = JOIN_LEFT, .keys = true,
-                                 .condition = true });
+    add_join((struct join_case){
+        .kind = JOIN_LEFT, .keys = true, .condition = true });
     steps_print(steps, &text);
     assert_non_null(strstr(text.bytes, "; step 2 of step 0, 1: left join "
                                        "0 = 0, where\n"));

@@ -20,9 +20,11 @@ enum { COLUMNS = 4 };
 static struct column columns[COLUMNS] = { { .name = "i", .type = VDBQ_INTEGER },
                                           { .name = "b", .type = VDBQ_BIGINT },
                                           { .name = "f", .type = VDBQ_FLOAT },
-                                          { .name = "d", .type = VDBQ_DOUBLE } };
-static const struct table table = { .id = 1, .name = "t", .column_count = 4,
-                                    .columns = columns, .key = NO_KEY };
+                                          { .name = "d",
+                                            .type = VDBQ_DOUBLE } };
+static const struct table table = {
+    .id = 1, .name = "t", .column_count = 4, .columns = columns, .key = NO_KEY
+};
 
 /* Values of `rows` rows, and a tablet made of them. */
 struct made {
@@ -40,7 +42,8 @@ struct made {
 
 static struct tablet_source source_of(const struct made *made)
 {
-    return (struct tablet_source){ .table = &table, .rows = made->rows,
+    return (struct tablet_source){ .table = &table,
+                                   .rows = made->rows,
                                    .vectors = made->vectors,
                                    .choice = made->choice };
 }
@@ -92,11 +95,11 @@ static void release(struct made *made)
 
 static enum vdbq_status check(const struct made *made)
 {
-    return tablet_check(&table, made->block.bytes, made->block.size,
-                        made->rows, ERROR);
+    return tablet_check(&table, made->block.bytes, made->block.size, made->rows,
+                        ERROR);
 }
 
-static const uint32_t sizes[] = { 1,  2,  3,  7,   8,   9,   15,   16,
+static const uint32_t sizes[] = { 1,  2,  3,  7,  8,   9,   15,   16,
                                   17, 63, 64, 65, 127, 128, 1000, 4097 };
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -135,8 +138,7 @@ static void layout_is_as_drawn(void **state)
             assert_int_equal(head->size, made.block.size);
             assert_int_equal(head->size % TABLET_ALIGN, 0);
             for (unsigned c = 0; c < COLUMNS; c++)
-                assert_column(&made, c, c >= 2 && nulls != 0
-                                            && (sizes[s] > 1));
+                assert_column(&made, c, c >= 2 && nulls != 0 && (sizes[s] > 1));
             assert_int_equal(check(&made), VDBQ_OK);
             release(&made);
         }
@@ -152,7 +154,8 @@ static void only_values_are_stored(void **state)
     for (unsigned i = 0; i < 3; i++)
         for (unsigned nulls = 0; nulls < 2; nulls++) {
             struct made made = make(rows[i], nulls != 0);
-            uint64_t bits = rows[i] > 1 ? nulls * TABLET_ALIGNED(rows[i] / 8) : 0;
+            uint64_t bits =
+                rows[i] > 1 ? nulls * TABLET_ALIGNED(rows[i] / 8) : 0;
             assert_int_equal(made.block.size,
                              head + 2 * TABLET_ALIGNED(rows[i] * 4)
                                  + 2 * TABLET_ALIGNED(rows[i] * 8) + 2 * bits);
@@ -269,14 +272,14 @@ static void extreme_values_are_ordered(void **state)
 /* -------------------------------------------------------------- check -- */
 
 /* Changes a field, expects CORRUPT, and puts it back. */
-#define REFUSES(made, field, value)                                   \
-    do {                                                              \
-        uint8_t saved[sizeof(field)];                                 \
-        memcpy(saved, &(field), sizeof(field));                       \
-        (field) = (value);                                            \
-        assert_int_equal(check(made), VDBQ_CORRUPT);                  \
-        memcpy(&(field), saved, sizeof(field));                       \
-        assert_int_equal(check(made), VDBQ_OK);                       \
+#define REFUSES(made, field, value)                                            \
+    do {                                                                       \
+        uint8_t saved[sizeof(field)];                                          \
+        memcpy(saved, &(field), sizeof(field));                                \
+        (field) = (value);                                                     \
+        assert_int_equal(check(made), VDBQ_CORRUPT);                           \
+        memcpy(&(field), saved, sizeof(field));                                \
+        assert_int_equal(check(made), VDBQ_OK);                                \
     } while (0)
 
 static void damaged_heads_are_refused(void **state)
@@ -368,8 +371,9 @@ static void wrong_sizes_are_refused(void **state)
                          VDBQ_CORRUPT);
         block_destroy(&cut);
     }
-    assert_int_equal(tablet_check(&table, made.block.bytes, made.block.size,
-                                  0, ERROR), VDBQ_CORRUPT);
+    assert_int_equal(
+        tablet_check(&table, made.block.bytes, made.block.size, 0, ERROR),
+        VDBQ_CORRUPT);
     release(&made);
 }
 
@@ -401,10 +405,11 @@ static void any_byte_may_be_wrong(void **state)
             struct block copy = block_create(made.block.size);
             uint8_t *bytes = copy.bytes;
             memcpy(bytes, made.block.bytes, made.block.size);
-            bytes[at] = how < 8 ? bytes[at] ^ (uint8_t)(1u << how)
+            bytes[at] = how < 8    ? bytes[at] ^ (uint8_t)(1u << how)
                         : how == 8 ? 0
-                        : how == 9 ? 0xff
-                        : (uint8_t)(bytes[at] + (how == 10 ? 1 : 64));
+                        : how == 9
+                            ? 0xff
+                            : (uint8_t)(bytes[at] + (how == 10 ? 1 : 64));
             if (tablet_check(&table, bytes, copy.size, 9, ERROR) == VDBQ_OK)
                 read_all(&copy, 9);
             block_destroy(&copy);
@@ -442,11 +447,12 @@ static void sequences_are_accepted(void **state)
     column->maximum = INT32_MAX;
     assert_int_equal(check(&made), VDBQ_OK);
     column = column + 1;
-    *column = (struct tablet_column){
-        .type = TYPE_I64, .encoding = ENCODING_SEQUENCE, .width = 8,
-        .minimum = INT64_MAX - 99, .maximum = INT64_MAX,
-        .base = INT64_MAX - 99
-    };
+    *column = (struct tablet_column){ .type = TYPE_I64,
+                                      .encoding = ENCODING_SEQUENCE,
+                                      .width = 8,
+                                      .minimum = INT64_MAX - 99,
+                                      .maximum = INT64_MAX,
+                                      .base = INT64_MAX - 99 };
     assert_int_equal(check(&made), VDBQ_OK);
     REFUSES(&made, column->base, INT64_MAX - 98);
     release(&made);
@@ -462,7 +468,7 @@ static void messages_name_table_and_column(void **state)
     column->maximum--;
     assert_int_equal(check(&made), VDBQ_CORRUPT);
     assert_string_equal(ERROR->message, "table t, column b: in a tablet of 10 "
-                        "rows the minimum or maximum is wrong");
+                                        "rows the minimum or maximum is wrong");
     release(&made);
 }
 

@@ -20,9 +20,11 @@ enum { ROWS_MAX = 1024, COLUMNS = 3, LONG_BYTES = 20000 };
 static struct column columns[COLUMNS] = { { .name = "s", .type = VDBQ_TEXT },
                                           { .name = "i", .type = VDBQ_INTEGER },
                                           { .name = "t", .type = VDBQ_TEXT } };
-static const struct table table = { .id = 1, .name = "t",
+static const struct table table = { .id = 1,
+                                    .name = "t",
                                     .column_count = COLUMNS,
-                                    .columns = columns, .key = NO_KEY };
+                                    .columns = columns,
+                                    .key = NO_KEY };
 
 /* The values of a tablet, and the tablet. Both columns hold the same texts,
  * `t` without the NULLs. */
@@ -53,12 +55,13 @@ static void build(enum encoding_choice choice)
     words[0] = words_make(some, made.rows, (uint32_t *)made.numbers[0]);
     words[2] = words_make(made.texts, made.rows, (uint32_t *)made.numbers[2]);
     assert_true(words[0] != NULL && words[2] != NULL);
-    struct tablet_source source = { .table = &table, .rows = made.rows,
-                                    .vectors = vectors, .words = words,
+    struct tablet_source source = { .table = &table,
+                                    .rows = made.rows,
+                                    .vectors = vectors,
+                                    .words = words,
                                     .choice = choice };
     block_destroy(&made.block);
-    made.block =
-        block_create(tablet_describe(&source, described, made.facts));
+    made.block = block_create(tablet_describe(&source, described, made.facts));
     memset(made.block.bytes, 0xaa, made.block.size);
     tablet_build(&source, described, made.block.bytes);
     words_release(words[0]);
@@ -236,11 +239,12 @@ static void sorted_texts_are_in_order(void **unused)
         struct words *words = words_make(texts, count, numbers);
         assert_non_null(words);
         for (uint32_t i = 1; i < words->count; i++)
-            assert_true(text_compare(words_text(words, i - 1),
-                                     words_text(words, i)) < 0);
+            assert_true(
+                text_compare(words_text(words, i - 1), words_text(words, i))
+                < 0);
         for (uint32_t i = 0; i < count; i++)
-            assert_int_equal(text_compare(words_text(words, numbers[i]),
-                                          texts[i]), 0);
+            assert_int_equal(
+                text_compare(words_text(words, numbers[i]), texts[i]), 0);
         words_release(words);
     }
 }
@@ -268,14 +272,14 @@ static void deep_texts_are_sorted(void **unused)
 /* -------------------------------------------------------------- check -- */
 
 /* Changes a field, expects CORRUPT, and puts it back. */
-#define REFUSES(field, value)                        \
-    do {                                             \
-        uint8_t saved[sizeof(field)];                \
-        memcpy(saved, &(field), sizeof(field));      \
-        (field) = (value);                           \
-        assert_int_equal(check(), VDBQ_CORRUPT);     \
-        memcpy(&(field), saved, sizeof(field));      \
-        assert_int_equal(check(), VDBQ_OK);          \
+#define REFUSES(field, value)                                                  \
+    do {                                                                       \
+        uint8_t saved[sizeof(field)];                                          \
+        memcpy(saved, &(field), sizeof(field));                                \
+        (field) = (value);                                                     \
+        assert_int_equal(check(), VDBQ_CORRUPT);                               \
+        memcpy(&(field), saved, sizeof(field));                                \
+        assert_int_equal(check(), VDBQ_OK);                                    \
     } while (0)
 
 static void damaged_places_are_refused(void **unused)
@@ -329,10 +333,10 @@ static void damaged_words_are_refused(void **unused)
         if (i > 0)
             REFUSES(ends[i], i > 1 ? ends[i - 2] : UINT32_MAX / 2);
     }
-    REFUSES(ends[1], 0);           /* two empty words         */
-    REFUSES(bytes[0], 'b');        /* "b" before "ab"         */
-    REFUSES(bytes[0], '\xff');     /* no UTF-8                */
-    REFUSES(bytes[ends[6]], 1);    /* behind the words        */
+    REFUSES(ends[1], 0);        /* two empty words         */
+    REFUSES(bytes[0], 'b');     /* "b" before "ab"         */
+    REFUSES(bytes[0], '\xff');  /* no UTF-8                */
+    REFUSES(bytes[ends[6]], 1); /* behind the words        */
 }
 
 /* Reads everything that a checked tablet describes. */
@@ -348,8 +352,7 @@ static void read_all(void)
         for (uint32_t k = 0; k < made.rows; k++)
             if (!tablet_null(block, c, k)) {
                 struct vdbq_text text = words_text(words, (uint32_t)codes[k]);
-                assert_true(codes[k] >= 0
-                            && (uint32_t)codes[k] < words->count);
+                assert_true(codes[k] >= 0 && (uint32_t)codes[k] < words->count);
                 assert_true(text_is_utf8(text.bytes, text.length));
             }
         words_release(words);
@@ -367,9 +370,10 @@ static void any_byte_may_be_wrong(void **unused)
         for (size_t byte = 0; byte < made.block.size; byte++)
             for (unsigned how = 0; how < 11; how++) {
                 uint8_t *bytes = made.block.bytes, old = bytes[byte];
-                bytes[byte] = how < 8 ? old ^ (uint8_t)(1u << how)
-                            : how == 8 ? 0
-                            : how == 9 ? 0xff : (uint8_t)(old + 1);
+                bytes[byte] = how < 8    ? old ^ (uint8_t)(1u << how)
+                              : how == 8 ? 0
+                              : how == 9 ? 0xff
+                                         : (uint8_t)(old + 1);
                 if (check() == VDBQ_OK)
                     read_all();
                 bytes[byte] = old;

@@ -10,7 +10,10 @@ static unsigned pair[] = { 1, 2 };
 static unsigned single[] = { 3 };
 static struct unique uniques[] = { { 2, pair } };
 static struct index indexes[] = {
-    { .name = "i", .table_id = 2, .unique = true, .column_count = 1,
+    { .name = "i",
+      .table_id = 2,
+      .unique = true,
+      .column_count = 1,
       .columns = single },
     { .name = "j", .table_id = 1, .column_count = 1, .columns = single }
 };
@@ -35,9 +38,11 @@ static bool is_unique(const char *sql, const char *columns)
     struct arena arena = { 0 };
     struct error error;
     struct ast_statement *statement;
-    struct binder binder = { .sql = sql, .sql_length = strlen(sql),
+    struct binder binder = { .sql = sql,
+                             .sql_length = strlen(sql),
                              .catalogue = &database.catalogue,
-                             .arena = &arena, .error = &error };
+                             .arena = &arena,
+                             .error = &error };
     struct node *node = NULL;
     int numbers[COLUMNS];
     unsigned count = 0;
@@ -133,8 +138,7 @@ static void rows_stay_unique(void **state)
 static void joins_of_one_partner(void **state)
 {
     (void)state;
-    yes("select t.id, w.most from test t, wide w where t.uniformi = w.k",
-        "0");
+    yes("select t.id, w.most from test t, wide w where t.uniformi = w.k", "0");
     no("select t.id, w.k from test t, wide w where t.uniformi = w.k", "1");
     no("select t.id, n.a from test t, nulls n where t.id = n.a", "0");
     yes("select t.id, n.rowid from test t, nulls n where t.id = n.a", "1");
@@ -143,7 +147,8 @@ static void joins_of_one_partner(void **state)
     yes("select t.id, w.i from test t join wide w on t.id = w.i", "1");
     yes("select t.id from test t where id in (select a from nulls)", "0");
     yes("select t.id from test t where not exists "
-        "(select 1 from nulls where a = id)", "0");
+        "(select 1 from nulls where a = id)",
+        "0");
 }
 
 static void outer_joins_leave_rows_alone(void **state)
@@ -151,17 +156,18 @@ static void outer_joins_leave_rows_alone(void **state)
     (void)state;
     yes("select t.id, w.k from test t left join wide w on t.id = w.i", "0");
     yes("select t.id, w.k from test t left join wide w on t.id = w.i", "1");
-    no("select t.id, n.rowid from test t left join nulls n on t.id = n.a",
-       "0");
+    no("select t.id, n.rowid from test t left join nulls n on t.id = n.a", "0");
     yes("select t.id, n.rowid from test t left join nulls n on t.id = n.a",
         "1");
     yes("select t.id, w.k from test t right join wide w on t.id = w.i", "0");
     yes("select t.id, w.k from test t full join wide w on t.id = w.i", "0");
     yes("select t.id, w.k from test t full join wide w on t.id = w.i", "1");
     no("select 1 from (select id from test where id = 1) t "
-       "full join wide w on t.id = w.i", "");
+       "full join wide w on t.id = w.i",
+       "");
     no("select 1 from nulls n left join "
-       "(select id from test where id = 1) t on n.a = t.id", "");
+       "(select id from test where id = 1) t on n.a = t.id",
+       "");
 }
 
 /* A proof that would ask too much is given up. */
@@ -172,8 +178,7 @@ static void many_joins_end(void **state)
     (void)state;
     text_print(&sql, "select t0.uniformi from test t0");
     for (int i = 1; i < 60; i++)
-        text_print(&sql, " left join test t%d on t%d.id = t%d.id", i, i - 1,
-                   i);
+        text_print(&sql, " left join test t%d on t%d.id = t%d.id", i, i - 1, i);
     no(sql.bytes, "0");
     text_finish(&sql);
 }

@@ -27,8 +27,8 @@ struct shape {
 };
 
 static const struct shape shapes[] = {
-    { 32, 1, "cached", "interpreted" },   { 32, 4, "streamed", "specialised" },
-    { 64, 8, "serial", "interpreted" },   { 128, 2, "cached", "specialised" },
+    { 32, 1, "cached", "interpreted" },    { 32, 4, "streamed", "specialised" },
+    { 64, 8, "serial", "interpreted" },    { 128, 2, "cached", "specialised" },
     { 256, 4, "streamed", "interpreted" }, { 32, 16, "cached", "specialised" },
 };
 enum { STREAMED = 1, SERIAL = 2, SHAPES = sizeof shapes / sizeof *shapes };
@@ -65,7 +65,8 @@ static void fill(vdbq *db)
     for (int rows = 3; rows < 3000; rows *= 2) {
         snprintf(sql, sizeof sql,
                  "insert into t select id + %d, (id + %d) * 37 %% 101, "
-                 "(id + %d) %% 7, b + %d from t", rows, rows, rows, rows);
+                 "(id + %d) %% 7, b + %d from t",
+                 rows, rows, rows, rows);
         assert_int_equal(vdbq_execute(db, sql), VDBQ_OK);
     }
 }

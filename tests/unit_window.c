@@ -29,11 +29,11 @@ static void fill(uint32_t rows, uint32_t variety)
 
     random_fill(rows, variety);
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
-        input_columns[i] = (struct step_column){ .name = "x",
-                                                 .type = random_types[i] };
+        input_columns[i] =
+            (struct step_column){ .name = "x", .type = random_types[i] };
     relation_finish(&input);
-    assert_int_equal(relation_init(&input, input_columns, RANDOM_COLUMNS,
-                                   &error), VDBQ_OK);
+    assert_int_equal(
+        relation_init(&input, input_columns, RANDOM_COLUMNS, &error), VDBQ_OK);
     batch = random_batch(0, rows, vectors);
     assert_int_equal(relation_append(&input, &batch, 1, &error), VDBQ_OK);
 }
@@ -50,8 +50,7 @@ static bool same_partition(const struct step_window_function *f, uint32_t a,
 }
 
 /* -1, 0, 1: a before, peer of, behind b. */
-static int compare(const struct step_window_function *f, uint32_t a,
-                   uint32_t b)
+static int compare(const struct step_window_function *f, uint32_t a, uint32_t b)
 {
     for (size_t i = 0; i < f->order.count; i++) {
         const struct step_key *key = vector_at(&f->order, i);
@@ -71,8 +70,8 @@ static int compare(const struct step_window_function *f, uint32_t a,
 }
 
 /* Rows of `row`'s partition in their order; the place of `row` in it. */
-static uint32_t partition_of(const struct step_window_function *f,
-                             uint32_t row, uint32_t *rows, uint32_t *count)
+static uint32_t partition_of(const struct step_window_function *f, uint32_t row,
+                             uint32_t *rows, uint32_t *count)
 {
     uint32_t place = 0;
 
@@ -102,7 +101,8 @@ static void check_copy(const struct relation_column *result, uint32_t row,
     if (!null)
         assert_memory_equal((char *)result->values + row * result->width,
                             (char *)random_values[column]
-                                + source * result->width, result->width);
+                                + source * result->width,
+                            result->width);
 }
 
 static void check_number(const struct relation_column *result, uint32_t row,
@@ -116,8 +116,8 @@ static void check_moved(const struct step_window_function *f,
                         const struct relation_column *result, uint32_t row,
                         const uint32_t *rows, uint32_t count, uint32_t place)
 {
-    int64_t at = (int64_t)place
-                 + (f->function == WINDOW_LEAD ? f->offset : -f->offset);
+    int64_t at =
+        (int64_t)place + (f->function == WINDOW_LEAD ? f->offset : -f->offset);
 
     if (at >= 0 && at < (int64_t)count)
         check_copy(result, row, f->aggregate.column, rows[at]);
@@ -133,9 +133,8 @@ static void check_aggregate(const struct step_window_function *f,
                             const uint32_t *rows, uint32_t count)
 {
     struct step_aggregate aggregate = f->aggregate;
-    struct step_group step = {
-        .aggregates = { &aggregate, 1, 1, sizeof aggregate }
-    };
+    struct step_group step = { .aggregates = { &aggregate, 1, 1,
+                                               sizeof aggregate } };
     struct group_params params = { &step, input_columns, 1 };
     struct step_column column = { .name = "x", .type = result->type };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
@@ -199,15 +198,15 @@ static struct step_window_function random_function(void)
                        .filter = random_below(3) ? -1 : RANDOM_FILTER,
                        .distinct = random_below(4) == 0 },
         .offset = (int64_t)random_below(5) - 1,
-        .partition = VECTOR(int), .order = VECTOR(struct step_key)
+        .partition = VECTOR(int),
+        .order = VECTOR(struct step_key)
     };
     for (unsigned i = random_below(3); i > 0; i--)
         *(int *)vector_add(&f.partition) = (int)random_below(RANDOM_COLUMNS);
     for (unsigned i = random_below(3); i > 0; i--)
-        *(struct step_key *)vector_add(&f.order) = (struct step_key){
-            (int)random_below(RANDOM_COLUMNS), random_below(2) == 0,
-            random_below(2) == 0
-        };
+        *(struct step_key *)vector_add(&f.order) =
+            (struct step_key){ (int)random_below(RANDOM_COLUMNS),
+                               random_below(2) == 0, random_below(2) == 0 };
     f.fallback = random_below(2) ? -1 : f.aggregate.column;
     if (f.function == WINDOW_AGGREGATE
         && f.aggregate.function == AGGREGATE_COUNT && random_below(2))
@@ -247,9 +246,8 @@ static void windows_are_as_naive_ones(void **state)
     for (unsigned round = 0; round < 300; round++) {
         struct step_window_function functions[2] = { random_function(),
                                                      random_function() };
-        struct step_window step = {
-            .functions = { functions, 2, 2, sizeof *functions }
-        };
+        struct step_window step = { .functions = { functions, 2, 2,
+                                                   sizeof *functions } };
         struct window_params params = { &step, &input, 1 + round % 2 };
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
         struct relation results;
@@ -273,19 +271,18 @@ static void windows_are_as_naive_ones(void **state)
 static void missing_memory_is_told(void **state)
 {
     struct step_window_function function = random_function();
-    struct step_window step = {
-        .functions = { &function, 1, 1, sizeof function }
-    };
+    struct step_window step = { .functions = { &function, 1, 1,
+                                               sizeof function } };
     struct window_params params = { &step, &input, 1 };
     struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
     enum vdbq_status status = VDBQ_NO_MEMORY;
 
     (void)state;
     function.function = WINDOW_AGGREGATE;
-    function.aggregate = (struct step_aggregate){
-        .function = AGGREGATE_SUM, .column = 1, .filter = RANDOM_FILTER,
-        .distinct = true
-    };
+    function.aggregate = (struct step_aggregate){ .function = AGGREGATE_SUM,
+                                                  .column = 1,
+                                                  .filter = RANDOM_FILTER,
+                                                  .distinct = true };
     fill(2000, 1000);
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
         struct relation results;

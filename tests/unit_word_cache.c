@@ -37,15 +37,13 @@ static void append(struct rig *rig, const char *word)
     struct vdbq_text text = { word, strlen(word) };
     struct vdbq_vector vector = { .type = VDBQ_TEXT, .values = &text };
     struct transaction *transaction;
-    expect_ok(rig, transaction_begin(rig->database, &transaction,
-                                     &rig->error));
+    expect_ok(rig, transaction_begin(rig->database, &transaction, &rig->error));
     if (catalogue_table(transaction_catalogue(transaction), "t") == NULL)
         expect_ok(rig, transaction_create_table(transaction, "t", &column, 1,
                                                 NO_KEY, &rig->error));
-    uint32_t id =
-        catalogue_table(transaction_catalogue(transaction), "t")->id;
-    expect_ok(rig, transaction_append(transaction, id, 1, &vector,
-                                      &rig->error));
+    uint32_t id = catalogue_table(transaction_catalogue(transaction), "t")->id;
+    expect_ok(rig,
+              transaction_append(transaction, id, 1, &vector, &rig->error));
     expect_ok(rig, transaction_commit(transaction, &rig->error));
 }
 
@@ -59,8 +57,8 @@ static void open_rig(struct rig *rig)
                        &rig->database, &rig->error));
     expect_ok(rig, device_open(&(struct device_params){ .choice = "host" },
                                &rig->device, &rig->error));
-    expect_ok(rig, pool_create(rig->database, rig->device, 64 << 20,
-                               &rig->pool, &rig->error));
+    expect_ok(rig, pool_create(rig->database, rig->device, 64 << 20, &rig->pool,
+                               &rig->error));
 }
 
 static void close_rig(struct rig *rig)
@@ -91,19 +89,17 @@ static struct word_base *read_words(struct rig *rig)
     expect_ok(rig, snapshot_open(rig->database, &snapshot, &rig->error));
     const struct table *table = catalogue_table(snapshot.catalogue, "t");
     expect_ok(rig, program_read(program_text, &program, &rig->error));
-    expect_ok(rig, plan_describe(table, &program,
-                                 vector_at(&program.tables, 0),
+    expect_ok(rig, plan_describe(table, &program, vector_at(&program.tables, 0),
                                  &rig->error));
     expect_ok(rig, program_check(&program, &rig->error));
-    expect_ok(rig, program_pack(&program, &program.arena, &pack,
-                                &rig->error));
-    expect_ok(rig, word_cache_base(
-                       &(struct word_cache_params){ .cache = rig->cache,
-                                                    .pool = rig->pool,
-                                                    .table = table,
-                                                    .pack = &pack,
-                                                    .times = &times },
-                       &base, &rig->error));
+    expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
+    expect_ok(rig,
+              word_cache_base(&(struct word_cache_params){ .cache = rig->cache,
+                                                           .pool = rig->pool,
+                                                           .table = table,
+                                                           .pack = &pack,
+                                                           .times = &times },
+                              &base, &rig->error));
     program_finish(&program);
     snapshot_close(&snapshot);
     return base;

@@ -23,10 +23,10 @@ static struct vdbq_text text_of(const char *bytes)
 
 static void words_are_sorted_and_different(void **state)
 {
-    const struct vdbq_text texts[] = {
-        text_of("pear"), text_of("apple"), text_of(""), text_of("pear"),
-        text_of("app"),  { NULL, 0 },      text_of("\xc3\xa4")
-    };
+    const struct vdbq_text texts[] = { text_of("pear"),    text_of("apple"),
+                                       text_of(""),        text_of("pear"),
+                                       text_of("app"),     { NULL, 0 },
+                                       text_of("\xc3\xa4") };
     uint32_t numbers[7], number;
     struct words *words = words_make(texts, 7, numbers);
 
@@ -240,14 +240,12 @@ static struct database *open_disk(void)
 
 /* Appends in a transaction of its own; its status. */
 static enum vdbq_status append(struct database *database,
-                               const struct vdbq_vector *vectors,
-                               uint64_t rows)
+                               const struct vdbq_vector *vectors, uint64_t rows)
 {
     struct transaction *transaction;
     enum vdbq_status status;
 
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     status = transaction_append(transaction, 0, rows, vectors, ERROR);
     if (status == VDBQ_OK)
         return transaction_commit(transaction, ERROR);
@@ -263,8 +261,7 @@ static struct database *create(unsigned key, enum encoding_choice choice)
     disk_start(NULL, 0);
     database = open_disk();
     database_encode(database, choice);
-    assert_int_equal(transaction_begin(database, &transaction, ERROR),
-                     VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     assert_int_equal(transaction_create_table(transaction, "x", columns,
                                               TYPES_STORED, key, ERROR),
                      VDBQ_OK);
@@ -331,7 +328,8 @@ static void rows_of_every_type_come_back(void **state)
         for (size_t i = 0; i < table->tablet_count; i++) {
             struct block block = block_create(table->tablets[i].size_bytes);
             assert_int_equal(tablet_load(database, table, &table->tablets[i],
-                                         block.bytes, ERROR), VDBQ_OK);
+                                         block.bytes, ERROR),
+                             VDBQ_OK);
             check_tablet(block.bytes, first);
             first += (int)table->tablets[i].rows;
             block_destroy(&block);
@@ -353,10 +351,10 @@ static void the_catalogue_keeps_columns(void **state)
     database = open_disk();
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table_sql(catalogue_table(snapshot.catalogue, "x"), &text);
-    assert_string_equal(text.bytes,
-        "CREATE TABLE x (t TEXT PRIMARY KEY, b BOOLEAN NOT NULL, "
-        "s SMALLINT DEFAULT 1 + 1, c DECIMAL(9,2), d DATE UNIQUE, "
-        "m TIMESTAMP, u TEXT)");
+    assert_string_equal(
+        text.bytes, "CREATE TABLE x (t TEXT PRIMARY KEY, b BOOLEAN NOT NULL, "
+                    "s SMALLINT DEFAULT 1 + 1, c DECIMAL(9,2), d DATE UNIQUE, "
+                    "m TIMESTAMP, u TEXT)");
     text_finish(&text);
     snapshot_close(&snapshot);
     database_close(database);
@@ -442,8 +440,9 @@ static void damaged_words_are_refused(void **state)
     table = catalogue_table(snapshot.catalogue, "x");
     block = block_create(table->tablets[0].size_bytes);
     copy = block_create(block.size);
-    assert_int_equal(tablet_load(database, table, &table->tablets[0],
-                                 block.bytes, ERROR), VDBQ_OK);
+    assert_int_equal(
+        tablet_load(database, table, &table->tablets[0], block.bytes, ERROR),
+        VDBQ_OK);
     for (size_t i = 0; i < block.size * 8; i++) {
         memcpy(copy.bytes, block.bytes, block.size);
         ((uint8_t *)copy.bytes)[i / 8] ^= (uint8_t)(1u << (i % 8));

@@ -19,30 +19,28 @@
 enum { CHUNKS = 2, ROWS = 3 };
 
 /* What the chunks hold, and the codes in each one's dictionary. */
-static const char *const texts[CHUNKS][ROWS] = {
-    { "Anna", "bob", "anna" }, { "Carl", "bob", "Zoé" }
-};
+static const char *const texts[CHUNKS][ROWS] = { { "Anna", "bob", "anna" },
+                                                 { "Carl", "bob", "Zoé" } };
 
-static const char program_text[] =
-    "Table 0 0 0 0 \"t\"\n"
-    "ResultColumn 1 0 0 0 \"word\"\n"
-    "ResultColumn 1 0 0 0 \"lower\"\n"
-    "ResultColumn 2 0 0 0 \"length\"\n"
-    "ResultColumn 1 0 0 0 \"is bob\"\n"
-    "ResultColumn 1 0 0 0 \"like\"\n"
-    "ResultColumn 1 0 0 0 \"parameter\"\n"
-    "Parallel 0 0 18\n"
-    "Column.WORD 0 0 0\n"
-    "Lookup.WORD 1 0 0 0 \"lower(?)\"\n"
-    "Lookup.I64 2 1 0 0 \"length(?)\"\n"
-    "Text 6 0 0 0 \"bob\"\n"
-    "IsEq.I32 3 1 6\n"
-    "Lookup.I32 4 0 0 0 \"like(?, 'a%')\"\n"
-    "Parameter.WORD 7 0\n"
-    "IsLt.I32 5 0 7\n"
-    "Result 0 6\n"
-    "Converge\n"
-    "Finish\n";
+static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
+                                   "ResultColumn 1 0 0 0 \"word\"\n"
+                                   "ResultColumn 1 0 0 0 \"lower\"\n"
+                                   "ResultColumn 2 0 0 0 \"length\"\n"
+                                   "ResultColumn 1 0 0 0 \"is bob\"\n"
+                                   "ResultColumn 1 0 0 0 \"like\"\n"
+                                   "ResultColumn 1 0 0 0 \"parameter\"\n"
+                                   "Parallel 0 0 18\n"
+                                   "Column.WORD 0 0 0\n"
+                                   "Lookup.WORD 1 0 0 0 \"lower(?)\"\n"
+                                   "Lookup.I64 2 1 0 0 \"length(?)\"\n"
+                                   "Text 6 0 0 0 \"bob\"\n"
+                                   "IsEq.I32 3 1 6\n"
+                                   "Lookup.I32 4 0 0 0 \"like(?, 'a%')\"\n"
+                                   "Parameter.WORD 7 0\n"
+                                   "IsLt.I32 5 0 7\n"
+                                   "Result 0 6\n"
+                                   "Converge\n"
+                                   "Finish\n";
 
 static const int types[] = { TYPE_WORD };
 
@@ -87,13 +85,13 @@ static void make_table(struct word_table *table, const struct program *program,
 {
     struct error error = { 0 };
     struct parameter value = { .type = VDBQ_TEXT, .text = text_of(parameter) };
-    enum vdbq_status status = word_table_init(
-        table,
-        &(struct word_table_params){ .program = program,
-                                     .base = base,
-                                     .parameters = &value,
-                                     .parameter_count = 1 },
-        &error);
+    enum vdbq_status status =
+        word_table_init(table,
+                        &(struct word_table_params){ .program = program,
+                                                     .base = base,
+                                                     .parameters = &value,
+                                                     .parameter_count = 1 },
+                        &error);
     if (status != VDBQ_OK)
         fail_msg("%s", error.message);
 }
@@ -108,8 +106,8 @@ static void expect_row(const struct word_table *table,
     for (int i = 0; i < 6; i++)
         narrow[i] = batch->column[i].values;
     for (size_t i = 0; i <= length; i++) {
-        lower[i] = text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32)
-                                                    : text[i];
+        lower[i] =
+            text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
         characters += text[i] != '\0' && (text[i] & 0xc0) != 0x80;
     }
     struct vdbq_text word = words_text(table->words, (uint32_t)narrow[0][row]);
@@ -164,12 +162,13 @@ static void calls_follow_the_words(void **state)
     word_base_release(base);
     struct device_params params = { .choice = "host" };
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
-    assert_int_equal(runner_open(&(struct runner_params){
-                                     .device = device,
-                                     .program = &program,
-                                     .mode = MODE_SERIAL,
-                                     .values = &table.values },
-                                 &runner, &error), VDBQ_OK);
+    assert_int_equal(
+        runner_open(&(struct runner_params){ .device = device,
+                                             .program = &program,
+                                             .mode = MODE_SERIAL,
+                                             .values = &table.values },
+                    &runner, &error),
+        VDBQ_OK);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         run_chunk(runner, &table, order[i], codes[order[i]]);
     runner_close(runner);
@@ -178,16 +177,15 @@ static void calls_follow_the_words(void **state)
     program_finish(&program);
 }
 
-static const char plain_text[] =
-    "Table 0 0 0 0 \"t\"\n"
-    "ResultColumn 1 0 0 0 \"word\"\n"
-    "Parallel 0 0 8\n"
-    "Column.WORD 0 0 0\n"
-    "Parameter.WORD 1 0\n"
-    "Neq.I32 0 1 6 0\n"
-    "Result 0 1\n"
-    "Converge\n"
-    "Finish\n";
+static const char plain_text[] = "Table 0 0 0 0 \"t\"\n"
+                                 "ResultColumn 1 0 0 0 \"word\"\n"
+                                 "Parallel 0 0 8\n"
+                                 "Column.WORD 0 0 0\n"
+                                 "Parameter.WORD 1 0\n"
+                                 "Neq.I32 0 1 6 0\n"
+                                 "Result 0 1\n"
+                                 "Converge\n"
+                                 "Finish\n";
 
 static void one_dictionary_needs_no_ranks(void **state)
 {
@@ -230,7 +228,8 @@ static void malformed_calls_are_refused(void **state)
     assert_int_equal(word_table_init(&table,
                                      &(struct word_table_params){
                                          .program = &program, .base = base },
-                                     &error), VDBQ_PROGRAM);
+                                     &error),
+                     VDBQ_PROGRAM);
     word_table_finish(&table);
     word_base_release(base);
     program_finish(&program);

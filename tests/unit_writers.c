@@ -33,8 +33,10 @@ static int begin_test(void **state)
 static struct database *open_it(uint64_t timeout_ms)
 {
     const struct database_params params = {
-        .path = path, .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
-        .files = &os_files, .wait = { timeout_ms, &cancelled }
+        .path = path,
+        .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
+        .files = &os_files,
+        .wait = { timeout_ms, &cancelled }
     };
     struct database *database;
 
@@ -253,7 +255,7 @@ static void writers_take_turns(void **state)
     munmap(turns, 4096);
 }
 
-#define TEST(name) \
+#define TEST(name)                                                             \
     cmocka_unit_test_setup_teardown(name, begin_test, remove_folder)
 
 int main(void)

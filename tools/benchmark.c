@@ -22,12 +22,18 @@
 #define RUNS_MAX 1000
 
 /* Exit codes are those of the shell. */
-enum exit_code { GOOD = 0, BAD_SQL = 1, BAD_USAGE = 2, BAD_FILE = 3,
-                 BAD_DEVICE = 4 };
+enum exit_code {
+    GOOD = 0,
+    BAD_SQL = 1,
+    BAD_USAGE = 2,
+    BAD_FILE = 3,
+    BAD_DEVICE = 4
+};
 
 /* Options of vdbq_set() that the command line may give. */
-static const char *const settings[] = {"device", "mode", "build", "cores",
-                                       "memory", "device_memory", "steps"};
+static const char *const settings[] = { "device", "mode",   "build",
+                                        "cores",  "memory", "device_memory",
+                                        "steps" };
 #define SETTINGS (sizeof settings / sizeof settings[0])
 
 struct options {
@@ -56,7 +62,7 @@ static int complain(const vdbq *db);
 
 int main(int argc, char **argv)
 {
-    struct options options = {.runs = 5};
+    struct options options = { .runs = 5 };
     vdbq *db;
     int code = parse(argc, argv, &options);
     if (code != GOOD)
@@ -99,7 +105,8 @@ static int usage(void)
           "  --runs N        measured runs of each, the median counts (5)\n"
           "  --limits yes    measure the limits of the device first\n"
           "  --device, --mode, --build, --cores, --memory, --device_memory,\n"
-          "  --steps VALUE   as the options of vdbq_set()\n", stderr);
+          "  --steps VALUE   as the options of vdbq_set()\n",
+          stderr);
     return BAD_USAGE;
 }
 
@@ -140,8 +147,8 @@ static int parse(int argc, char **argv, struct options *options)
 static int configure(const struct options *options, vdbq *db)
 {
     for (size_t i = 0; i < SETTINGS; i++)
-        if (options->setting[i] &&
-            vdbq_set(db, settings[i], options->setting[i]) != VDBQ_OK)
+        if (options->setting[i]
+            && vdbq_set(db, settings[i], options->setting[i]) != VDBQ_OK)
             return complain(db), BAD_USAGE;
     return vdbq_device_open(db) == VDBQ_OK ? GOOD : complain(db);
 }
@@ -218,8 +225,8 @@ static uint64_t now_ns(void)
 /* One run; `look`: at its rows. */
 static enum vdbq_status run_once(vdbq_query *query, bool look, struct run *run)
 {
-    struct vdbq_batch batch = {0};
-    *run = (struct run){0};
+    struct vdbq_batch batch = { 0 };
+    *run = (struct run){ 0 };
     uint64_t start = now_ns();
     enum vdbq_status status = vdbq_query_run(query);
     while (status == VDBQ_OK) {
@@ -260,8 +267,7 @@ static enum vdbq_status run_median(vdbq *db, vdbq_query *query, bool profiling,
         status = run_once(query, false, &run[i]);
     if (status != VDBQ_OK)
         return status;
-    qsort(run, count, sizeof run[0],
-          profiling ? compare_kernel : compare_time);
+    qsort(run, count, sizeof run[0], profiling ? compare_kernel : compare_time);
     *median = run[count / 2];
     return VDBQ_OK;
 }
@@ -284,8 +290,8 @@ static enum vdbq_status run_both(const struct options *options, vdbq *db,
 
 static bool equal_answers(const struct run *a, const struct run *b)
 {
-    return a->rows == b->rows && a->ordered == b->ordered &&
-           a->unordered == b->unordered;
+    return a->rows == b->rows && a->ordered == b->ordered
+           && a->unordered == b->unordered;
 }
 
 static void print_text(const char *name, const char *text)
@@ -326,12 +332,11 @@ static void print_run(unsigned number, const struct run *last,
            "\"set_checksum\": \"%016" PRIx64 "\", ",
            last->rows, last->ordered, last->unordered);
     printf("\"rows_read\": %" PRIu64 ", \"bytes_read\": %" PRIu64
-           ", \"bytes_in\": %" PRIu64
-           ", \"bytes_out\": %" PRIu64 ", \"bytes_result\": %" PRIu64
-           ", \"launches\": %u, ",
+           ", \"bytes_in\": %" PRIu64 ", \"bytes_out\": %" PRIu64
+           ", \"bytes_result\": %" PRIu64 ", \"launches\": %u, ",
            median->stats.rows_read, median->stats.bytes_read,
-           median->stats.bytes_in,
-           median->stats.bytes_out, last->bytes, median->stats.launches);
+           median->stats.bytes_in, median->stats.bytes_out, last->bytes,
+           median->stats.launches);
     printf("\"peak_bytes\": %" PRIu64 ", ", peak_bytes());
     print_ms("load_ms", median->stats.load_ns, ", ");
     print_ms("kernel_ms", median->stats.kernel_ns, ", ");
@@ -346,9 +351,9 @@ static int measure(const struct options *options, unsigned number, vdbq *db,
                    vdbq_query *query)
 {
     struct run first, last, median;
-    if (run_once(query, true, &first) != VDBQ_OK ||
-        run_both(options, db, query, &median) != VDBQ_OK ||
-        run_once(query, true, &last) != VDBQ_OK)
+    if (run_once(query, true, &first) != VDBQ_OK
+        || run_both(options, db, query, &median) != VDBQ_OK
+        || run_once(query, true, &last) != VDBQ_OK)
         return complain(db);
     if (!equal_answers(&first, &last) || median.rows != first.rows) {
         fprintf(stderr, "error: query %u: two runs differ\n", number);

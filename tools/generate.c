@@ -16,14 +16,13 @@
 
 #define COLUMNS 7
 
-static const char *const names[COLUMNS] = {
-    "id", "uniformi", "normali5", "normali20", "uniformf", "normalf5",
-    "normalf20"
-};
-static const enum vdbq_type types[COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
-    VDBQ_FLOAT, VDBQ_FLOAT, VDBQ_FLOAT
-};
+static const char *const names[COLUMNS] = { "id",        "uniformi", "normali5",
+                                            "normali20", "uniformf", "normalf5",
+                                            "normalf20" };
+static const enum vdbq_type types[COLUMNS] = { VDBQ_INTEGER, VDBQ_INTEGER,
+                                               VDBQ_INTEGER, VDBQ_INTEGER,
+                                               VDBQ_FLOAT,   VDBQ_FLOAT,
+                                               VDBQ_FLOAT };
 static const char schema[] =
     "(id integer primary key, uniformi integer, normali5 integer, "
     "normali20 integer, uniformf float, normalf5 float, normalf20 float)";
@@ -55,7 +54,10 @@ static int write_ssb(const struct options *options);
 int main(int argc, char **argv)
 {
     struct options options = {
-        .table = "test", .rows = 8000000, .seed = 42, .distinct = 1000,
+        .table = "test",
+        .rows = 8000000,
+        .seed = 42,
+        .distinct = 1000,
         .threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
     };
     int status = parse(argc, argv, &options);
@@ -70,18 +72,23 @@ int main(int argc, char **argv)
 
 static int write_keys(const struct options *options)
 {
-    return keys_write(&(struct keys_options){
-        .kind = options->keys, .table = options->table, .rows = options->rows,
-        .seed = options->seed, .first = options->first,
-        .distinct = options->distinct }, &options->places);
+    return keys_write(&(struct keys_options){ .kind = options->keys,
+                                              .table = options->table,
+                                              .rows = options->rows,
+                                              .seed = options->seed,
+                                              .first = options->first,
+                                              .distinct = options->distinct },
+                      &options->places);
 }
 
 static int write_ssb(const struct options *options)
 {
-    return ssb_write(&(struct ssb_options){
-        .scale = options->scale, .seed = options->seed,
-        .threads = (unsigned)options->threads, .db = options->places.db,
-        .csv = options->places.csv });
+    return ssb_write(
+        &(struct ssb_options){ .scale = options->scale,
+                               .seed = options->seed,
+                               .threads = (unsigned)options->threads,
+                               .db = options->places.db,
+                               .csv = options->places.csv });
 }
 
 /* ------------------------------------------------------- command line -- */
@@ -111,7 +118,8 @@ static int usage(void)
           "(1000)\n"
           "              skewed: likewise, but every other one is 0\n"
           "  --ssb SCALE   the Star Schema Benchmark's five tables instead\n"
-          "  --threads N   that make their rows (one a core)\n", stderr);
+          "  --threads N   that make their rows (one a core)\n",
+          stderr);
     return 2;
 }
 
@@ -131,8 +139,8 @@ static bool parse_scale(const char *text, double *scale)
 
 static bool parse_keys(const char *text, enum keys_kind *kind)
 {
-    static const char *const kinds[] = {"", "unique", "dense", "uniform",
-                                        "skewed"};
+    static const char *const kinds[] = { "", "unique", "dense", "uniform",
+                                         "skewed" };
     for (int i = KEYS_UNIQUE; i <= KEYS_SKEWED; i++)
         if (strcmp(text, kinds[i]) == 0)
             return *kind = (enum keys_kind)i, true;
@@ -143,9 +151,13 @@ static bool parse_keys(const char *text, enum keys_kind *kind)
 static bool parse_text(const char *name, const char *value,
                        struct options *options)
 {
-    const struct { const char *name, **value; } texts[] = {
-        {"--csv", &options->places.csv}, {"--db", &options->places.db},
-        {"--raw", &options->places.raw}, {"--table", &options->table},
+    const struct {
+        const char *name, **value;
+    } texts[] = {
+        { "--csv", &options->places.csv },
+        { "--db", &options->places.db },
+        { "--raw", &options->places.raw },
+        { "--table", &options->table },
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(name, texts[i].name) == 0)
@@ -156,12 +168,15 @@ static bool parse_text(const char *name, const char *value,
 static bool parse_option(const char *name, const char *value,
                          struct options *options)
 {
-    const struct { const char *name; uint64_t max, *value; } numbers[] = {
-        {"--rows", INT32_MAX, &options->rows},
-        {"--seed", UINT32_MAX, &options->seed},
-        {"--first", INT32_MAX, &options->first},
-        {"--distinct", INT32_MAX, &options->distinct},
-        {"--threads", 1024, &options->threads},
+    const struct {
+        const char *name;
+        uint64_t max, *value;
+    } numbers[] = {
+        { "--rows", INT32_MAX, &options->rows },
+        { "--seed", UINT32_MAX, &options->seed },
+        { "--first", INT32_MAX, &options->first },
+        { "--distinct", INT32_MAX, &options->distinct },
+        { "--threads", 1024, &options->threads },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (strcmp(name, numbers[i].name) == 0)
@@ -177,13 +192,13 @@ static bool parse_option(const char *name, const char *value,
 static bool is_possible(const struct options *options)
 {
     const struct output_places *places = &options->places;
-    int targets = options->schema + !!places->csv + !!places->raw +
-                  !!places->db;
+    int targets =
+        options->schema + !!places->csv + !!places->raw + !!places->db;
     if (options->threads == 0 || options->distinct == 0)
         return false;
     if (options->scale > 0)
-        return targets > 0 && !options->schema && !places->raw &&
-               !options->keys;
+        return targets > 0 && !options->schema && !places->raw
+               && !options->keys;
     return options->schema ? targets == 1 && !options->keys : targets > 0;
 }
 
@@ -192,8 +207,7 @@ static int parse(int argc, char **argv, struct options *options)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--schema") == 0)
             options->schema = true;
-        else if (i + 1 == argc ||
-                 !parse_option(argv[i], argv[i + 1], options))
+        else if (i + 1 == argc || !parse_option(argv[i], argv[i + 1], options))
             return usage();
         else
             i++;
@@ -224,13 +238,13 @@ static void fill(gsl_rng *random, uint64_t first, uint64_t rows,
 
 static void point_at(const struct batch *batch, struct vdbq_vector *vectors)
 {
-    vectors[0] = (struct vdbq_vector){.type = VDBQ_INTEGER,
-                                      .values = batch->id};
+    vectors[0] =
+        (struct vdbq_vector){ .type = VDBQ_INTEGER, .values = batch->id };
     for (int i = 0; i < 3; i++) {
-        vectors[1 + i] = (struct vdbq_vector){.type = VDBQ_INTEGER,
-                                              .values = batch->whole[i]};
-        vectors[4 + i] = (struct vdbq_vector){.type = VDBQ_FLOAT,
-                                              .values = batch->real[i]};
+        vectors[1 + i] = (struct vdbq_vector){ .type = VDBQ_INTEGER,
+                                               .values = batch->whole[i] };
+        vectors[4 + i] = (struct vdbq_vector){ .type = VDBQ_FLOAT,
+                                               .values = batch->real[i] };
     }
 }
 
@@ -257,8 +271,11 @@ static int write_rows(const struct options *options, gsl_rng *random,
 static int write_test(const struct options *options)
 {
     const struct output_table table = {
-        .name = options->table, .schema = schema, .columns = COLUMNS,
-        .names = names, .types = types,
+        .name = options->table,
+        .schema = schema,
+        .columns = COLUMNS,
+        .names = names,
+        .types = types,
     };
     struct output output;
     int status = output_open(&output, &options->places, &table);

@@ -10,10 +10,10 @@
 /* Tables with a key and a value, for joins. */
 enum keys_kind {
     KEYS_NONE,
-    KEYS_UNIQUE, /* different keys all over the positive integers   */
-    KEYS_DENSE,  /* first .. first + rows - 1, each once, shuffled  */
+    KEYS_UNIQUE,  /* different keys all over the positive integers   */
+    KEYS_DENSE,   /* first .. first + rows - 1, each once, shuffled  */
     KEYS_UNIFORM, /* drawn from `distinct`, 0 and above             */
-    KEYS_SKEWED  /* likewise, but every other row's is 0            */
+    KEYS_SKEWED   /* likewise, but every other row's is 0            */
 };
 
 struct keys_options {

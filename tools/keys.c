@@ -7,8 +7,8 @@
 
 #include "generate.h"
 
-static const char *const names[] = {"k", "v"};
-static const enum vdbq_type types[] = {VDBQ_INTEGER, VDBQ_INTEGER};
+static const char *const names[] = { "k", "v" };
+static const enum vdbq_type types[] = { VDBQ_INTEGER, VDBQ_INTEGER };
 
 struct batch {
     int32_t k[GENERATE_BATCH];
@@ -44,8 +44,8 @@ static int32_t draw_key(const struct keys_options *options, uint64_t row)
     uint64_t bits = generate_mix(generate_mix(options->seed) + row);
     switch (options->kind) {
     case KEYS_UNIQUE:
-        return (int32_t)scramble(
-            options->first + shuffle(row, options->rows), 31);
+        return (int32_t)scramble(options->first + shuffle(row, options->rows),
+                                 31);
     case KEYS_DENSE:
         return (int32_t)(options->first + shuffle(row, options->rows));
     default:
@@ -65,12 +65,12 @@ static void fill(const struct keys_options *options, uint64_t first,
     }
 }
 
-static int write_rows(const struct keys_options *options,
-                      struct batch *batch, struct output *output)
+static int write_rows(const struct keys_options *options, struct batch *batch,
+                      struct output *output)
 {
     const struct vdbq_vector vectors[] = {
-        {.type = VDBQ_INTEGER, .values = batch->k},
-        {.type = VDBQ_INTEGER, .values = batch->v},
+        { .type = VDBQ_INTEGER, .values = batch->k },
+        { .type = VDBQ_INTEGER, .values = batch->v },
     };
     int status = 0;
     for (uint64_t row = 0; row < options->rows && status == 0;
@@ -90,8 +90,11 @@ int keys_write(const struct keys_options *options,
                const struct output_places *places)
 {
     const struct output_table table = {
-        .name = options->table, .schema = "(k integer, v integer)",
-        .columns = 2, .names = names, .types = types,
+        .name = options->table,
+        .schema = "(k integer, v integer)",
+        .columns = 2,
+        .names = names,
+        .types = types,
     };
     struct output output;
     struct batch *batch = malloc(sizeof *batch);

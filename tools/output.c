@@ -35,12 +35,11 @@ static int open_db(struct output *output)
 {
     char sql[2048];
     const struct output_table *table = output->table;
-    snprintf(sql, sizeof sql, "create table %s %s", table->name,
-             table->schema);
-    if (vdbq_open(output->places->db, VDBQ_OPEN_CREATE, &output->db) !=
-            VDBQ_OK ||
-        vdbq_execute(output->db, sql) != VDBQ_OK ||
-        vdbq_append_open(output->db, table->name, &output->append) != VDBQ_OK)
+    snprintf(sql, sizeof sql, "create table %s %s", table->name, table->schema);
+    if (vdbq_open(output->places->db, VDBQ_OPEN_CREATE, &output->db) != VDBQ_OK
+        || vdbq_execute(output->db, sql) != VDBQ_OK
+        || vdbq_append_open(output->db, table->name, &output->append)
+               != VDBQ_OK)
         return complain(output->db);
     return 0;
 }
@@ -74,7 +73,7 @@ static int open_raw(struct output *output)
 int output_open(struct output *output, const struct output_places *places,
                 const struct output_table *table)
 {
-    *output = (struct output){.table = table, .places = places};
+    *output = (struct output){ .table = table, .places = places };
     int status = places->db ? open_db(output) : 0;
     if (status == 0 && places->csv)
         status = open_csv(output);
@@ -88,11 +87,12 @@ int output_open(struct output *output, const struct output_places *places,
 int output_values(struct output *output, const struct output_batch *batch)
 {
     for (unsigned i = 0; output->raw[0] && i < output->table->columns; i++)
-        if (fwrite(batch->vectors[i].values, 4, batch->rows, output->raw[i]) !=
-            batch->rows)
+        if (fwrite(batch->vectors[i].values, 4, batch->rows, output->raw[i])
+            != batch->rows)
             return complain_file(output->places->raw);
-    if (output->append && vdbq_append_rows(output->append, batch->rows,
-                                           batch->vectors) != VDBQ_OK)
+    if (output->append
+        && vdbq_append_rows(output->append, batch->rows, batch->vectors)
+               != VDBQ_OK)
         return complain(output->db);
     return 0;
 }

@@ -67,8 +67,7 @@ int output_csv(struct output *output, struct output_text *text);
 
 /* Adds the batch as lines of CSV to `text`. False: no memory. */
 bool output_format(const struct output_table *table,
-                   const struct output_batch *batch,
-                   struct output_text *text);
+                   const struct output_batch *batch, struct output_text *text);
 void output_text_finish(struct output_text *text);
 
 /* Keeps what was added if `status` is 0, and returns it, or why that failed. */

@@ -26,7 +26,7 @@ static bool reserve(struct output_text *text, size_t more)
 void output_text_finish(struct output_text *text)
 {
     free(text->bytes);
-    *text = (struct output_text){0};
+    *text = (struct output_text){ 0 };
 }
 
 /* Each print_x() writes a value and returns where it ends. */
@@ -97,8 +97,7 @@ static size_t row_bytes(const struct output_table *table,
 }
 
 bool output_format(const struct output_table *table,
-                   const struct output_batch *batch,
-                   struct output_text *text)
+                   const struct output_batch *batch, struct output_text *text)
 {
     for (uint64_t row = 0; row < batch->rows; row++) {
         if (!reserve(text, row_bytes(table, batch, row)))

@@ -16,7 +16,8 @@ build_packages=(
 # To check as well: unit tests, vdbq.h as C++, a device that reports misuse,
 # libFuzzer, and git, which tells the project's files from others.
 # shellcheck disable=SC2034
-check_packages=("${build_packages[@]}" g++ libcmocka-dev oclgrind clang libclang-rt-14-dev git)
+check_packages=("${build_packages[@]}" g++ libcmocka-dev oclgrind clang clang-format
+                libclang-rt-14-dev git)
 
 # Prints those of the named packages that are not installed.
 missing_packages()

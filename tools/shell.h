@@ -52,28 +52,28 @@ enum { SHELL_CONNECTIONS_MAX = 10 };
 struct options;
 
 struct shell {
-    vdbq *db;                   /* the connection that statements go to     */
+    vdbq *db; /* the connection that statements go to     */
     struct shell_connection parked[SHELL_CONNECTIONS_MAX]; /* the others    */
-    unsigned connection;        /* the number of `db`                       */
+    unsigned connection; /* the number of `db`                       */
     const struct options *options; /* what it was started with              */
-    const char *path;           /* of the database; NULL: in memory         */
-    struct out out;             /* results                                  */
-    struct out err;             /* errors, timer, progress                  */
+    const char *path; /* of the database; NULL: in memory         */
+    struct out out;   /* results                                  */
+    struct out err;   /* errors, timer, progress                  */
     const struct format *format;
     struct format_style style;
-    char *null_text;            /* behind style.null_text, where it was set */
-    bool batch;                 /* go on after an error                     */
-    bool interactive;           /* a person types                           */
-    bool color;                 /* errors may be coloured                   */
-    bool bar;                   /* a progress bar may be drawn              */
-    bool timer;                 /* tell what each statement cost            */
-    bool quit;                  /* .quit was given                          */
-    bool interrupt_told;        /* what became of a statement by Ctrl-C     */
-    unsigned depth;             /* of .read inside .read                    */
-    int status;                 /* enum shell_exit: the worst so far        */
-    int64_t bar_start_ns;       /* when the work at hand began              */
-    int64_t bar_next_ns;        /* when the bar is due again                */
-    bool bar_drawn;             /* it stands on the terminal                */
+    char *null_text;      /* behind style.null_text, where it was set */
+    bool batch;           /* go on after an error                     */
+    bool interactive;     /* a person types                           */
+    bool color;           /* errors may be coloured                   */
+    bool bar;             /* a progress bar may be drawn              */
+    bool timer;           /* tell what each statement cost            */
+    bool quit;            /* .quit was given                          */
+    bool interrupt_told;  /* what became of a statement by Ctrl-C     */
+    unsigned depth;       /* of .read inside .read                    */
+    int status;           /* enum shell_exit: the worst so far        */
+    int64_t bar_start_ns; /* when the work at hand began              */
+    int64_t bar_next_ns;  /* when the bar is due again                */
+    bool bar_drawn;       /* it stands on the terminal                */
     struct shell_parameter *parameter;
     unsigned parameters;
     struct csv_dialect dialect; /* of files in FROM, as far as it was set   */
@@ -81,7 +81,7 @@ struct shell {
                                    -1: look                                 */
     struct shell_file *file;
     unsigned files;
-    const char *bar_unit;       /* of what is counted: "rows", "bytes"      */
+    const char *bar_unit; /* of what is counted: "rows", "bytes"      */
 };
 
 /* Where text came from, for messages. */
@@ -95,9 +95,8 @@ struct place {
 /* shell_error.c: errors on stderr. Both return false, for callers to pass
  * up; they raise shell->status. */
 bool shell_fail(struct shell *shell, const struct place *place,
-                enum vdbq_status status, const char *hint,
-                const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+                enum vdbq_status status, const char *hint, const char *format,
+                ...) __attribute__((format(printf, 5, 6)));
 /* The last failure of the database, for text that began at `place`. */
 bool shell_fail_db(struct shell *shell, const struct place *place);
 /* "error: " and what stands where, to be followed by the message. */
@@ -115,8 +114,8 @@ void shell_closest(const char *name,
                    void *context, const char *otherwise, char *hint);
 
 /* shell_query.c: SQL and programs, run and printed. */
-bool shell_sql(struct shell *shell, const struct place *place,
-               const char *sql, size_t length);
+bool shell_sql(struct shell *shell, const struct place *place, const char *sql,
+               size_t length);
 bool shell_program(struct shell *shell, const char *path);
 
 /* shell_script.c: lines of SQL and dot commands, from anywhere. */
@@ -168,17 +167,15 @@ void shell_parameters_list(struct shell *shell);
 /* name=value, or a value for the next number after `*number`. */
 bool shell_parameter_option(struct shell *shell, const char *option,
                             unsigned *number);
-enum vdbq_status shell_parameters_bind(struct shell *shell,
-                                       vdbq_query *query);
+enum vdbq_status shell_parameters_bind(struct shell *shell, vdbq_query *query);
 
 /* shell_file.c: for vdbq_on_file(), with the shell as context. */
-enum vdbq_status shell_file_read(void *context, vdbq *files,
-                                 const char *name);
+enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name);
 void shell_files_clear(struct shell *shell);
 /* Writes the rows of COPY TO. `*told`: the failure has been told. */
 enum vdbq_status shell_file_write(struct shell *shell,
-                                  const struct place *place,
-                                  vdbq_query *query, bool *told);
+                                  const struct place *place, vdbq_query *query,
+                                  bool *told);
 
 /* shell_progress.c */
 int64_t shell_now_ns(void);

@@ -56,27 +56,32 @@ static bool run_timer(struct shell *shell, const struct call *call);
 static const struct command commands[] = {
     { ".build", "[BUILD]", "auto, interpreted or specialised programs",
       run_option, 0, 1, "build" },
-    { ".connection", "[close] [N]", "goes to connection N of the database, "
-      "opens or closes it;\nlists those that are open", run_connection,
-      0, 2, NULL },
-    { ".cores", "[N]", "compute units of the device to use; 0: all",
-      run_option, 0, 1, "cores" },
-    { ".csv", "[auto|OPTIONS]", "how FROM 'file.csv' reads files: --delimiter "
+    { ".connection", "[close] [N]",
+      "goes to connection N of the database, "
+      "opens or closes it;\nlists those that are open",
+      run_connection, 0, 2, NULL },
+    { ".cores", "[N]", "compute units of the device to use; 0: all", run_option,
+      0, 1, "cores" },
+    { ".csv", "[auto|OPTIONS]",
+      "how FROM 'file.csv' reads files: --delimiter "
       "C,\n--quote C, --header, --no-header; auto looks at each",
       run_csv, 0, ARGUMENTS_MAX, NULL },
     { ".device", "[DEVICE]", "cpu, gpu, auto, host, P:D or part of a name",
       run_option, 0, 1, "device" },
-    { ".devicememory", "[SIZE]", "device memory for tablets that stay there; "
-      "0: its default", run_option, 0, 1, "device_memory" },
-    { ".devices", "", "lists the devices of this machine",
-      run_devices, 0, 0, NULL },
-    { ".encoding", "[ENCODING]", "auto, plain or packed: how columns that are "
-      "written are stored", run_option, 0, 1, "encoding" },
+    { ".devicememory", "[SIZE]",
+      "device memory for tablets that stay there; "
+      "0: its default",
+      run_option, 0, 1, "device_memory" },
+    { ".devices", "", "lists the devices of this machine", run_devices, 0, 0,
+      NULL },
+    { ".encoding", "[ENCODING]",
+      "auto, plain or packed: how columns that are "
+      "written are stored",
+      run_option, 0, 1, "encoding" },
     { ".execution", "[MODE]", "auto, serial, streamed, mapped or cached",
       run_option, 0, 1, "mode" },
     { ".exit", "", "ends the shell", run_quit, 0, 0, NULL },
-    { ".headers", "[on|off]", "names above the rows", run_headers,
-      0, 1, NULL },
+    { ".headers", "[on|off]", "names above the rows", run_headers, 0, 1, NULL },
     { ".help", "[COMMAND]", "lists the commands", run_help, 0, 1, NULL },
     { ".import", "[OPTIONS] FILE TABLE",
       "CSV into a table, which is made where it is not there;\n"
@@ -86,35 +91,40 @@ static const struct command commands[] = {
       run_import, 0, ARGUMENTS_MAX, NULL },
     { ".map", "[on|off]", "reads numbers where they lie in the file",
       run_option, 0, 1, "map" },
-    { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows,
-      0, 1, NULL },
+    { ".maxrows", "[N]", "rows that a box shows; 0: all", run_maxrows, 0, 1,
+      NULL },
     { ".maxwidth", "[N]", "columns of a terminal that a box takes; 0: any",
       run_maxwidth, 0, 1, NULL },
     { ".memory", "[SIZE]", "host memory for tablets, for instance 4G",
       run_option, 0, 1, "memory" },
     { ".mode", "[FORMAT]", "how results are written", run_mode, 0, 1, NULL },
-    { ".nullvalue", "[TEXT]", "what is written for a NULL", run_nullvalue,
-      0, 1, NULL },
-    { ".output", "[FILE]", "results to a file, or back", run_output,
-      0, 1, NULL },
+    { ".nullvalue", "[TEXT]", "what is written for a NULL", run_nullvalue, 0, 1,
+      NULL },
+    { ".output", "[FILE]", "results to a file, or back", run_output, 0, 1,
+      NULL },
     { ".parameter", "[list|clear|unset NAME|set NAME VALUE]",
-      "values for the parameters of SQL: ?1, :name", run_parameter,
-      0, 3, NULL },
+      "values for the parameters of SQL: ?1, :name", run_parameter, 0, 3,
+      NULL },
     { ".print", "TEXT", "writes a line", run_print, 0, ARGUMENTS_MAX, NULL },
-    { ".profiling", "[on|off]", "has devices tell the times of kernels and "
-      "transfers", run_option, 0, 1, "profiling" },
+    { ".profiling", "[on|off]",
+      "has devices tell the times of kernels and "
+      "transfers",
+      run_option, 0, 1, "profiling" },
     { ".quit", "", "ends the shell", run_quit, 0, 0, NULL },
-    { ".read", "FILE", "runs the SQL and the commands of a file", run_read,
-      1, 1, NULL },
-    { ".schema", "[NAME]", "CREATE statements", run_schema,
-      0, 1, NULL },
+    { ".read", "FILE", "runs the SQL and the commands of a file", run_read, 1,
+      1, NULL },
+    { ".schema", "[NAME]", "CREATE statements", run_schema, 0, 1, NULL },
     { ".skip", "[on|off]", "passes tablets over in which no row can match",
       run_option, 0, 1, "skip" },
     { ".tables", "", "names of the tables and views", run_tables, 0, 0, NULL },
-    { ".timeout", "[MS]", "milliseconds to wait for other connections that "
-      "write", run_option, 0, 1, "timeout" },
-    { ".timer", "[on|off]", "what each statement cost, on stderr; sets "
-      ".profiling, too", run_timer, 0, 1, NULL },
+    { ".timeout", "[MS]",
+      "milliseconds to wait for other connections that "
+      "write",
+      run_option, 0, 1, "timeout" },
+    { ".timer", "[on|off]",
+      "what each statement cost, on stderr; sets "
+      ".profiling, too",
+      run_timer, 0, 1, NULL },
 };
 
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -170,7 +180,8 @@ static const char *other_command(const char *name)
 {
     static const char *const others[][2] = {
         { ".open", "vdbq FILE opens another database" },
-        { ".separator", ".csv and .import have --delimiter; .mode has formats" },
+        { ".separator",
+          ".csv and .import have --delimiter; .mode has formats" },
         { ".once", ".output FILE, and .output after it" },
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -291,8 +302,7 @@ static bool run_devices(struct shell *shell, const struct call *call)
 }
 
 /* "on" or "off" of an argument; false, and an error, for others. */
-static bool take_switch(struct shell *shell, const struct call *call,
-                        bool *on)
+static bool take_switch(struct shell *shell, const struct call *call, bool *on)
 {
     static const char *const names[] = { "off", "no", "0", "on", "yes", "1" };
     for (unsigned i = 0; i < 6; i++) {
@@ -323,7 +333,8 @@ static bool run_timer(struct shell *shell, const struct call *call)
     if (!take_switch(shell, call, &shell->timer))
         return false;
     return vdbq_set(shell->db, "profiling", shell->timer ? "on" : "off")
-               == VDBQ_OK || shell_fail_db(shell, call->place);
+               == VDBQ_OK
+           || shell_fail_db(shell, call->place);
 }
 
 /* One command: its name and arguments, and beside them what it does. */
@@ -398,11 +409,9 @@ static bool run_most(struct shell *shell, const struct call *call,
     char *end;
     errno = 0;
     unsigned long long number = strtoull(call->argument[0], &end, 10);
-    if (*end || errno || end == call->argument[0]
-        || *call->argument[0] == '-')
+    if (*end || errno || end == call->argument[0] || *call->argument[0] == '-')
         return shell_fail(shell, call->place, VDBQ_RANGE, "",
-                          "%s is not a number of %s", call->argument[0],
-                          what);
+                          "%s is not a number of %s", call->argument[0], what);
     *most = number;
     return true;
 }
@@ -457,7 +466,7 @@ static bool is_same_file(const char *name, const char *other)
 {
     struct stat one, two;
     return name && other && stat(name, &one) == 0 && stat(other, &two) == 0
-        && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
+           && one.st_ino == two.st_ino && one.st_dev == two.st_dev;
 }
 
 static bool run_output(struct shell *shell, const struct call *call)
@@ -465,11 +474,10 @@ static bool run_output(struct shell *shell, const struct call *call)
     int fd = STDOUT_FILENO;
     if (call->count && is_same_file(call->argument[0], shell->path))
         return shell_fail(shell, call->place, VDBQ_MISUSE, "",
-                          "%s is the database that is open",
-                          call->argument[0]);
+                          "%s is the database that is open", call->argument[0]);
     if (call->count)
-        fd = open(call->argument[0],
-                  O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        fd = open(call->argument[0], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                  0666);
     if (fd < 0)
         return shell_fail(shell, call->place, VDBQ_IO, "",
                           "cannot write %s: %s", call->argument[0],
@@ -489,8 +497,7 @@ static bool run_parameter(struct shell *shell, const struct call *call)
     else if (strcmp(what, "clear") == 0 && call->count == 1)
         shell_parameters_clear(shell);
     else if (strcmp(what, "set") == 0 && call->count == 3)
-        return shell_parameter_set(shell, call->argument[1],
-                                   call->argument[2]);
+        return shell_parameter_set(shell, call->argument[1], call->argument[2]);
     else if (strcmp(what, "unset") != 0 || call->count != 2)
         return fail_call(shell, call);
     else if (!shell_parameter_unset(shell, call->argument[1]))
@@ -536,7 +543,7 @@ static bool is_asked(const struct call *call, const char *name,
                      const char *table)
 {
     return !call->count || strcasecmp(name, call->argument[0]) == 0
-        || strcasecmp(table, call->argument[0]) == 0;
+           || strcasecmp(table, call->argument[0]) == 0;
 }
 
 static unsigned write_sql(struct shell *shell, const char *sql)

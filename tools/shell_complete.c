@@ -6,20 +6,23 @@
 #include <strings.h>
 
 static const char *const keywords[] = {
-    "ALL", "ANALYZE", "AND", "AS", "ASC", "BEGIN", "BETWEEN", "BIGINT",
-    "BOOLEAN", "BY", "CASE", "CAST", "COALESCE", "COMMIT", "COPY", "COUNT",
-    "CREATE", "CROSS", "DATE", "DECIMAL", "DEFAULT", "DELETE", "DESC",
-    "DESCRIBE", "DISTINCT", "DOUBLE", "DROP", "ELSE", "END", "ESCAPE",
-    "EXCEPT", "EXISTS", "EXPLAIN", "EXTRACT", "FALSE", "FILTER", "FIRST",
-    "FLOAT", "FROM", "FULL", "GROUP", "HAVING", "IF", "IGNORE", "ILIKE", "IN",
-    "INDEX", "INNER", "INSERT", "INTEGER", "INTERSECT", "INTERVAL", "INTO",
-    "IS", "JOIN", "KEY", "LAST", "LEFT", "LIKE", "LIMIT", "NATURAL", "NOT",
-    "NULL", "NULLIF", "NULLS", "OFFSET", "ON", "OR", "ORDER", "OUTER", "OVER",
-    "PARTITION", "PRECISION", "PRIMARY", "REAL", "REPLACE", "RIGHT",
-    "ROLLBACK", "SELECT", "SET", "SMALLINT", "SUBSTR", "SUM", "SUMMARIZE",
-    "TABLE", "TEXT", "THEN", "TIMESTAMP", "TO", "TRANSACTION", "TRUE", "UNION",
-    "UNIQUE", "UPDATE", "USING", "VALUES", "VARCHAR", "VIEW", "WHEN", "WHERE",
-    "WITH",
+    "ALL",       "ANALYZE", "AND",       "AS",        "ASC",    "BEGIN",
+    "BETWEEN",   "BIGINT",  "BOOLEAN",   "BY",        "CASE",   "CAST",
+    "COALESCE",  "COMMIT",  "COPY",      "COUNT",     "CREATE", "CROSS",
+    "DATE",      "DECIMAL", "DEFAULT",   "DELETE",    "DESC",   "DESCRIBE",
+    "DISTINCT",  "DOUBLE",  "DROP",      "ELSE",      "END",    "ESCAPE",
+    "EXCEPT",    "EXISTS",  "EXPLAIN",   "EXTRACT",   "FALSE",  "FILTER",
+    "FIRST",     "FLOAT",   "FROM",      "FULL",      "GROUP",  "HAVING",
+    "IF",        "IGNORE",  "ILIKE",     "IN",        "INDEX",  "INNER",
+    "INSERT",    "INTEGER", "INTERSECT", "INTERVAL",  "INTO",   "IS",
+    "JOIN",      "KEY",     "LAST",      "LEFT",      "LIKE",   "LIMIT",
+    "NATURAL",   "NOT",     "NULL",      "NULLIF",    "NULLS",  "OFFSET",
+    "ON",        "OR",      "ORDER",     "OUTER",     "OVER",   "PARTITION",
+    "PRECISION", "PRIMARY", "REAL",      "REPLACE",   "RIGHT",  "ROLLBACK",
+    "SELECT",    "SET",     "SMALLINT",  "SUBSTR",    "SUM",    "SUMMARIZE",
+    "TABLE",     "TEXT",    "THEN",      "TIMESTAMP", "TO",     "TRANSACTION",
+    "TRUE",      "UNION",   "UNIQUE",    "UPDATE",    "USING",  "VALUES",
+    "VARCHAR",   "VIEW",    "WHEN",      "WHERE",     "WITH",
 };
 
 struct filter {

@@ -52,7 +52,7 @@ static bool open_database(struct shell *shell, const struct place *place)
     tell_warning(shell);
     for (unsigned i = 0; i < options->sets; i++)
         if (vdbq_set(shell->db, options->set[i].name, options->set[i].value)
-                != VDBQ_OK)
+            != VDBQ_OK)
             return fail_open(shell, place, EXIT_USAGE);
     vdbq_on_file(shell->db, shell_file_read, shell);
     if (shell->bar)
@@ -62,8 +62,8 @@ static bool open_database(struct shell *shell, const struct place *place)
 
 static void park(struct shell *shell)
 {
-    shell->parked[shell->connection] = (struct shell_connection){
-        shell->db, shell->file, shell->files };
+    shell->parked[shell->connection] =
+        (struct shell_connection){ shell->db, shell->file, shell->files };
     shell->db = NULL;
     shell->file = NULL;
     shell->files = 0;
@@ -123,7 +123,7 @@ static void list(struct shell *shell)
 static bool is_in_memory(const struct shell *shell)
 {
     return !shell->path || !*shell->path
-        || strcmp(shell->path, ":memory:") == 0;
+           || strcmp(shell->path, ":memory:") == 0;
 }
 
 static bool switch_to(struct shell *shell, const struct place *place,
@@ -132,8 +132,10 @@ static bool switch_to(struct shell *shell, const struct place *place,
     if (number == shell->connection)
         return true;
     if (is_in_memory(shell))
-        return shell_fail(shell, place, VDBQ_MISUSE, "vdbq FILE keeps the "
-                          "database in a file", "a database in memory has "
+        return shell_fail(shell, place, VDBQ_MISUSE,
+                          "vdbq FILE keeps the "
+                          "database in a file",
+                          "a database in memory has "
                           "one connection");
     return shell_connection_open(shell, number, place);
 }

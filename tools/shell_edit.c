@@ -98,9 +98,9 @@ static int read_character(EditLine *line, wchar_t *character)
         mbstate_t state;
         memset(&state, 0, sizeof state);
         size_t size = editor.bytes
-            ? mbrtowc(character, (const char *)editor.byte, editor.bytes,
-                      &state)
-            : (size_t)-2;
+                          ? mbrtowc(character, (const char *)editor.byte,
+                                    editor.bytes, &state)
+                          : (size_t)-2;
         if (size == (size_t)-1)
             return stray(character);
         if (size != (size_t)-2) {
@@ -222,7 +222,7 @@ static unsigned char offer(const struct candidates *candidates, size_t typed)
 static bool in_word(char c)
 {
     return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c & 0x80)
-        || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+           || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
 }
 
 static unsigned char complete(EditLine *line, int key)

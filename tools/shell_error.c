@@ -70,8 +70,8 @@ void shell_error_hint(struct shell *shell, const char *hint)
 }
 
 bool shell_fail(struct shell *shell, const struct place *place,
-                enum vdbq_status status, const char *hint,
-                const char *format, ...)
+                enum vdbq_status status, const char *hint, const char *format,
+                ...)
 {
     char message[1024];
     va_list arguments;
@@ -122,8 +122,7 @@ static void indent(struct out *err, const char *source, size_t column)
 }
 
 /* The source line, and a caret under `column` (from 1). */
-static void show_source(struct shell *shell, const char *source,
-                        size_t column)
+static void show_source(struct shell *shell, const char *source, size_t column)
 {
     struct out *err = &shell->err;
     size_t length = strcspn(source, "\r\n");

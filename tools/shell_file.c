@@ -22,7 +22,7 @@
 
 /* Times of files stand still for so long at most: for a tick of the kernel's
  * clock, where they have parts of a second, else for two seconds. */
-#define STANDS_STILL_NS INT64_C(50000000)
+#define STANDS_STILL_NS       INT64_C(50000000)
 #define STANDS_STILL_WHOLE_NS INT64_C(2000000000)
 
 static int64_t nanoseconds(struct timespec time)
@@ -37,7 +37,7 @@ static bool is_young(const struct stat *facts)
     bool whole = facts->st_mtim.tv_nsec == 0 && facts->st_ctim.tv_nsec == 0;
     clock_gettime(CLOCK_REALTIME, &now);
     return nanoseconds(now) - nanoseconds(facts->st_ctim)
-         < (whole ? STANDS_STILL_WHOLE_NS : STANDS_STILL_NS);
+           < (whole ? STANDS_STILL_WHOLE_NS : STANDS_STILL_NS);
 }
 
 /* What a file is now, a moment later where it was changed a moment ago. */
@@ -61,12 +61,12 @@ static bool is_same(const struct shell *shell, const struct shell_file *file,
 {
     const struct stat *then = &file->facts;
     return file->dialect.delimiter == shell->dialect.delimiter
-        && file->dialect.quote == shell->dialect.quote
-        && file->header == shell->file_header && !file->young
-        && then->st_ino == facts->st_ino && then->st_dev == facts->st_dev
-        && then->st_size == facts->st_size
-        && nanoseconds(then->st_mtim) == nanoseconds(facts->st_mtim)
-        && nanoseconds(then->st_ctim) == nanoseconds(facts->st_ctim);
+           && file->dialect.quote == shell->dialect.quote
+           && file->header == shell->file_header && !file->young
+           && then->st_ino == facts->st_ino && then->st_dev == facts->st_dev
+           && then->st_size == facts->st_size
+           && nanoseconds(then->st_mtim) == nanoseconds(facts->st_mtim)
+           && nanoseconds(then->st_ctim) == nanoseconds(facts->st_ctim);
 }
 
 static struct shell_file *find(struct shell *shell, const char *name)
@@ -130,9 +130,13 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
                                const char *name)
 {
     struct import_params params = {
-        .db = files, .file = name, .table = name,
-        .header = shell->file_header, .dialect = shell->dialect,
-        .progress = shell_bar_step, .context = shell,
+        .db = files,
+        .file = name,
+        .table = name,
+        .header = shell->file_header,
+        .dialect = shell->dialect,
+        .progress = shell_bar_step,
+        .context = shell,
     };
     struct import_report report;
     shell_bar_start(shell, "bytes");
@@ -146,21 +150,22 @@ static enum vdbq_status import(struct shell *shell, vdbq *files,
 }
 
 /* Notes what the file was when it was read. */
-static enum vdbq_status note(struct shell *shell, vdbq *files,
-                             const char *name, const struct stat *facts,
-                             bool young)
+static enum vdbq_status note(struct shell *shell, vdbq *files, const char *name,
+                             const struct stat *facts, bool young)
 {
-    struct shell_file *more = realloc(
-        shell->file, (shell->files + (size_t)1) * sizeof *more);
+    struct shell_file *more =
+        realloc(shell->file, (shell->files + (size_t)1) * sizeof *more);
     char *copy = strdup(name);
     shell->file = more ? more : shell->file;
     if (!more || !copy) {
         free(copy);
         return vdbq_fail(files, VDBQ_NO_MEMORY, "out of memory", NULL);
     }
-    more[shell->files++] = (struct shell_file){
-        .name = copy, .dialect = shell->dialect,
-        .header = shell->file_header, .facts = *facts, .young = young };
+    more[shell->files++] = (struct shell_file){ .name = copy,
+                                                .dialect = shell->dialect,
+                                                .header = shell->file_header,
+                                                .facts = *facts,
+                                                .young = young };
     return VDBQ_OK;
 }
 
@@ -181,8 +186,7 @@ enum vdbq_status shell_file_read(void *context, vdbq *files, const char *name)
     enum vdbq_status status = drop_table(shell, files, name);
     if (status == VDBQ_OK)
         status = import(shell, files, name);
-    return status == VDBQ_OK ? note(shell, files, name, &facts, young)
-                             : status;
+    return status == VDBQ_OK ? note(shell, files, name, &facts, young) : status;
 }
 
 /* -------------------------------------------------------------- writing -- */
@@ -213,10 +217,9 @@ static void open_target(struct target *target)
     target->beside = malloc(size);
     if (!target->beside)
         return;
-    snprintf(target->beside, size, "%s.%ld.tmp", target->name,
-             (long)getpid());
-    target->fd = open(target->beside,
-                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    snprintf(target->beside, size, "%s.%ld.tmp", target->name, (long)getpid());
+    target->fd =
+        open(target->beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
 /* Gives the rows the file's name, or takes them away. Returns errno. */
@@ -236,9 +239,10 @@ static int close_target(struct target *target, bool complete)
 static const struct format *format_of(const char *name)
 {
     static const char *const endings[][2] = {
-        { ".csv", "csv" }, { ".tsv", "tsv" }, { ".tab", "tsv" },
-        { ".json", "json" }, { ".jsonl", "jsonlines" },
-        { ".ndjson", "jsonlines" }, { ".md", "markdown" },
+        { ".csv", "csv" },         { ".tsv", "tsv" },
+        { ".tab", "tsv" },         { ".json", "json" },
+        { ".jsonl", "jsonlines" }, { ".ndjson", "jsonlines" },
+        { ".md", "markdown" },
     };
     const char *dot = strrchr(name, '.');
     for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
@@ -259,8 +263,8 @@ static const struct format *choose_format(const char *name)
 
 static bool is_compressed(const char *name)
 {
-    static const char *const endings[] = { ".gz", ".zst", ".bz2", ".xz",
-                                           ".lz4", ".zip" };
+    static const char *const endings[] = { ".gz", ".zst", ".bz2",
+                                           ".xz", ".lz4", ".zip" };
     const char *dot = strrchr(name, '.');
     for (unsigned i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i]) == 0)
@@ -269,8 +273,7 @@ static bool is_compressed(const char *name)
 }
 
 static enum vdbq_status fail_ending(struct shell *shell,
-                                    const struct place *place,
-                                    const char *name)
+                                    const struct place *place, const char *name)
 {
     shell_fail(shell, place, VDBQ_UNKNOWN,
                is_compressed(name)
@@ -283,8 +286,8 @@ static enum vdbq_status fail_ending(struct shell *shell,
 }
 
 static enum vdbq_status write_rows(vdbq_query *query,
-                                   const struct format *format,
-                                   struct out *out, uint64_t *rows)
+                                   const struct format *format, struct out *out,
+                                   uint64_t *rows)
 {
     const struct format_style style = { .header = 1, .quote_names = true };
     struct vdbq_batch batch;
@@ -307,14 +310,13 @@ static void tell_rows(struct shell *shell, const char *name, uint64_t rows)
     shell_bar_clear(shell);
     if (!shell->interactive && !shell->timer)
         return;
-    out_print(&shell->err, "%llu rows to %s\n", (unsigned long long)rows,
-              name);
+    out_print(&shell->err, "%llu rows to %s\n", (unsigned long long)rows, name);
     out_flush(&shell->err);
 }
 
 enum vdbq_status shell_file_write(struct shell *shell,
-                                  const struct place *place,
-                                  vdbq_query *query, bool *told)
+                                  const struct place *place, vdbq_query *query,
+                                  bool *told)
 {
     struct target target = { .name = vdbq_query_copy_file(query) };
     struct out out = { 0 };

@@ -41,8 +41,8 @@ static void find_path(void)
     else if (state && *state == '/')
         length = snprintf(path, PATH_ROOM, "%s/vdbq/history", state);
     else if (home && *home)
-        length = snprintf(path, PATH_ROOM, "%s/.local/state/vdbq/history",
-                          home);
+        length =
+            snprintf(path, PATH_ROOM, "%s/.local/state/vdbq/history", home);
     if (length < 0 || length >= PATH_ROOM)
         *path = 0;
 }
@@ -77,14 +77,13 @@ static int open_locked(void)
 {
     struct stat opened, named;
     for (;;) {
-        int fd = open(kept.path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC,
-                      0600);
+        int fd = open(kept.path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
         if (fd < 0)
             return -1;
         flock(fd, LOCK_EX); /* where there are no locks, without one */
         bool same = fstat(fd, &opened) == 0 && stat(kept.path, &named) == 0
-                 && opened.st_ino == named.st_ino
-                 && opened.st_dev == named.st_dev;
+                    && opened.st_ino == named.st_ino
+                    && opened.st_dev == named.st_dev;
         if (same)
             return fd;
         close(fd);
@@ -142,7 +141,8 @@ static const char *append_to(int fd)
         return reason;
     return end_line(fd, facts.st_size)
                    && write_all(fd, kept.line.bytes, kept.line.length)
-               ? NULL : strerror(errno);
+               ? NULL
+               : strerror(errno);
 }
 
 /* Writes the newer half of `size` bytes of a history beside it, and gives
@@ -159,7 +159,7 @@ static void shorten(int fd, size_t size)
     const char *half = strchr(bytes + size / 2, '\n');
     int to = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     bool good = half && to >= 0 && write_all(to, TITLE, TITLE_BYTES)
-             && write_all(to, half + 1, size - (size_t)(half + 1 - bytes));
+                && write_all(to, half + 1, size - (size_t)(half + 1 - bytes));
     if (to >= 0 && (close(to) != 0 || !good || rename(name, kept.path) != 0))
         unlink(name);
     free(bytes);
@@ -170,7 +170,8 @@ static void keep_short(void)
     struct stat facts;
     int fd = stat(kept.path, &facts) == 0 && S_ISREG(facts.st_mode)
                      && facts.st_size > SIZE_MAX_KEPT
-                 ? open_locked() : -1;
+                 ? open_locked()
+                 : -1;
     if (fd < 0)
         return;
     if (fstat(fd, &facts) == 0 && facts.st_size > SIZE_MAX_KEPT
@@ -219,7 +220,7 @@ void shell_history_add(const char *line, size_t length)
     while (length && strchr("\r\n", line[length - 1]))
         length--;
     bool again = kept.last.length == length
-              && memcmp(kept.last.bytes, line, length) == 0;
+                 && memcmp(kept.last.bytes, line, length) == 0;
     if (again)
         return;
     kept.last.length = 0;

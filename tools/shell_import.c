@@ -13,8 +13,8 @@
 static bool is_delimiter(const char *value)
 {
     return strcmp(value, "\\t") == 0
-        || (strlen(value) == 1 && !strchr("\r\n\"", *value)
-            && (unsigned char)*value < 0x80);
+           || (strlen(value) == 1 && !strchr("\r\n\"", *value)
+               && (unsigned char)*value < 0x80);
 }
 
 static bool is_quote(char quote)
@@ -60,7 +60,8 @@ static bool fail_usage(struct shell *shell, const struct place *place,
     return shell_fail(shell, place, VDBQ_MISUSE,
                       "usage: .import [--header] [--no-header] "
                       "[--delimiter C] [--quote C] [--key COLUMN] "
-                      "[--types T,T,...] FILE TABLE", "%s%s",
+                      "[--types T,T,...] FILE TABLE",
+                      "%s%s",
                       argument ? "unexpected or incomplete: "
                                : "a file and a table are needed",
                       argument ? argument : "");
@@ -130,8 +131,10 @@ bool shell_import(struct shell *shell, const struct place *place,
 {
     struct import_report report;
     struct import_params params = {
-        .db = shell->db, .header = -1,
-        .progress = shell_bar_step, .context = shell,
+        .db = shell->db,
+        .header = -1,
+        .progress = shell_bar_step,
+        .context = shell,
     };
     if (!take_arguments(shell, place, arguments, argument, &params))
         return false;
@@ -155,8 +158,12 @@ static void write_settings(struct shell *shell)
     char delimiter[2] = { dialect.delimiter, 0 };
     char quote[2] = { dialect.quote > 0 ? (char)dialect.quote : 0, 0 };
     out_print(&shell->out, "delimiter %s, quote %s, header %s\n",
-              !*delimiter ? "auto" : *delimiter == '\t' ? "\\t" : delimiter,
-              !dialect.quote ? "auto" : *quote ? quote : "none",
+              !*delimiter          ? "auto"
+              : *delimiter == '\t' ? "\\t"
+                                   : delimiter,
+              !dialect.quote ? "auto"
+              : *quote       ? quote
+                             : "none",
               shell->file_header < 0 ? "auto"
               : shell->file_header   ? "yes"
                                      : "no");

@@ -15,12 +15,12 @@
 
 struct option_row {
     const char *name;
-    int letter;            /* the short form, or 0 */
-    const char *argument;  /* its name, or NULL    */
-    const char *help;      /* NULL: an alias       */
+    int letter;           /* the short form, or 0 */
+    const char *argument; /* its name, or NULL    */
+    const char *help;     /* NULL: an alias       */
     bool (*take)(struct options *options, const struct option_row *row,
                  const char *value);
-    const char *set;       /* option of the database that it sets */
+    const char *set; /* option of the database that it sets */
 };
 
 static bool take_flag(struct options *options, const struct option_row *row,
@@ -39,52 +39,68 @@ static bool take_timer(struct options *options, const struct option_row *row,
 static const struct option_row rows[] = {
     { "command", 'c', "SQL", "runs SQL or a dot command; may be repeated",
       take_input, NULL },
-    { "file", 'f', "FILE", "runs a file; - is standard input",
-      take_input, NULL },
+    { "file", 'f', "FILE", "runs a file; - is standard input", take_input,
+      NULL },
     { "program", 0, "FILE", "runs an opcode program, as EXPLAIN prints them",
       take_input, NULL },
-    { "parameter", 'p', "VALUE", "for the next ? of SQL, or NAME=VALUE for "
-      ":NAME; may be repeated", take_parameter, NULL },
+    { "parameter", 'p', "VALUE",
+      "for the next ? of SQL, or NAME=VALUE for "
+      ":NAME; may be repeated",
+      take_parameter, NULL },
     { "batch", 0, NULL, "no prompt, and on after an error", take_flag, NULL },
-    { "mode", 'm', "FORMAT", "how results are written (below); a format's "
-      "name is an option, too", take_format, NULL },
+    { "mode", 'm', "FORMAT",
+      "how results are written (below); a format's "
+      "name is an option, too",
+      take_format, NULL },
     { "header", 0, NULL, "names above the rows", take_flag, NULL },
     { "no-header", 0, NULL, "no names above the rows", take_flag, NULL },
     { "noheader", 0, NULL, NULL, take_flag, NULL },
-    { "timer", 0, NULL, "tells what each statement cost, on stderr; with "
-      "--profiling on", take_timer, NULL },
+    { "timer", 0, NULL,
+      "tells what each statement cost, on stderr; with "
+      "--profiling on",
+      take_timer, NULL },
     { "device", 'd', "DEVICE", "cpu, gpu, auto, host, P:D or part of a name",
       take_set, "device" },
     { "exec-mode", 0, "MODE", "auto, serial, streamed, mapped or cached",
       take_set, "mode" },
     { "build", 0, "BUILD", "auto, interpreted or specialised", take_set,
       "build" },
-    { "memory", 0, "SIZE", "host memory for tablets, for instance 4G",
-      take_set, "memory" },
+    { "memory", 0, "SIZE", "host memory for tablets, for instance 4G", take_set,
+      "memory" },
     { "device-memory", 0, "SIZE", "device memory for tablets that stay there",
       take_set, "device_memory" },
     { "map", 0, "on|off", "reads numbers where they lie in the file", take_set,
       "map" },
-    { "profiling", 0, "on|off", "has devices tell the times of kernels and "
-      "transfers", take_set, "profiling" },
-    { "cores", 0, "N", "compute units of the device to use; 0: all",
-      take_set, "cores" },
-    { "encoding", 0, "ENCODING", "auto, plain or packed: how columns are "
-      "stored", take_set, "encoding" },
+    { "profiling", 0, "on|off",
+      "has devices tell the times of kernels and "
+      "transfers",
+      take_set, "profiling" },
+    { "cores", 0, "N", "compute units of the device to use; 0: all", take_set,
+      "cores" },
+    { "encoding", 0, "ENCODING",
+      "auto, plain or packed: how columns are "
+      "stored",
+      take_set, "encoding" },
     { "skip", 0, "on|off", "passes tablets over in which no row can match",
       take_set, "skip" },
-    { "timeout", 0, "MS", "milliseconds to wait for other connections that "
-      "write", take_set, "timeout" },
+    { "timeout", 0, "MS",
+      "milliseconds to wait for other connections that "
+      "write",
+      take_set, "timeout" },
     { "readonly", 0, NULL, "opens the database for reading only", take_flag,
       NULL },
-    { "accept-older", 0, NULL, "opens the state before the newest one where "
-      "that is damaged", take_flag, NULL },
+    { "accept-older", 0, NULL,
+      "opens the state before the newest one where "
+      "that is damaged",
+      take_flag, NULL },
     { "no-sync", 0, NULL, "fast, but a power cut can lose the database",
       take_flag, NULL },
     { "devices", 0, NULL, "lists the devices of this machine", take_flag,
       NULL },
-    { "selftest", 0, NULL, "compares the device with the host, opcode by "
-      "opcode", take_flag, NULL },
+    { "selftest", 0, NULL,
+      "compares the device with the host, opcode by "
+      "opcode",
+      take_flag, NULL },
     { "tune", 0, NULL, "measures the device and keeps what suits it best",
       take_flag, NULL },
     { "version", 'V', NULL, "tells the version", take_flag, NULL },
@@ -143,8 +159,7 @@ static bool take_format(struct options *options, const struct option_row *row,
     options->format = format_find(value);
     if (options->format)
         return true;
-    snprintf(options->error, sizeof options->error, "unknown format %s",
-             value);
+    snprintf(options->error, sizeof options->error, "unknown format %s", value);
     shell_closest(value, format_name, NULL, "vdbq --help lists the formats",
                   options->hint);
     return false;
@@ -166,8 +181,10 @@ static bool add_input(struct options *options, int kind, const char *text)
 static bool take_input(struct options *options, const struct option_row *row,
                        const char *value)
 {
-    return add_input(options, *row->name == 'c' ? INPUT_SQL
-                            : *row->name == 'f' ? INPUT_FILE : INPUT_PROGRAM,
+    return add_input(options,
+                     *row->name == 'c'   ? INPUT_SQL
+                     : *row->name == 'f' ? INPUT_FILE
+                                         : INPUT_PROGRAM,
                      value);
 }
 
@@ -212,17 +229,18 @@ static void make_table(struct option *table, char *letters)
     const struct format *format;
     *letters++ = ':';
     for (int i = 0; i < ROWS; i++) {
-        *table++ = (struct option){
-            rows[i].name, rows[i].argument ? required_argument : no_argument,
-            NULL, LONG_BASE + i };
+        *table++ =
+            (struct option){ rows[i].name,
+                             rows[i].argument ? required_argument : no_argument,
+                             NULL, LONG_BASE + i };
         if (rows[i].letter)
             *letters++ = (char)rows[i].letter;
         if (rows[i].letter && rows[i].argument)
             *letters++ = ':';
     }
     for (int i = 0; (format = format_at((unsigned)i)); i++)
-        *table++ = (struct option){ format->name, no_argument, NULL,
-                                    FORMAT_BASE + i };
+        *table++ =
+            (struct option){ format->name, no_argument, NULL, FORMAT_BASE + i };
     *table = (struct option){ 0 };
     *letters = 0;
 }
@@ -276,7 +294,8 @@ static bool take(struct options *options, int code, const char *name)
 /* Endings that make a name a database's, whatever else it looks like. */
 static bool has_ending(const char *word)
 {
-    static const char *const endings[] = { ".db", ".vdb", ".vdbq", ".database" };
+    static const char *const endings[] = { ".db", ".vdb", ".vdbq",
+                                           ".database" };
     const char *dot = strrchr(word, '.');
     for (size_t i = 0; dot && i < sizeof endings / sizeof *endings; i++)
         if (strcasecmp(dot, endings[i]) == 0)
@@ -288,10 +307,10 @@ static bool has_ending(const char *word)
 static bool starts_statement(const char *word)
 {
     static const char *const starts[] = {
-        "select", "insert", "update", "delete", "create", "drop", "replace",
-        "with", "values", "from", "explain", "copy", "begin", "commit",
-        "rollback", "describe", "summarize", "alter", "attach", "pragma",
-        "show", "vacuum", "analyze",
+        "select",  "insert", "update",   "delete",   "create",    "drop",
+        "replace", "with",   "values",   "from",     "explain",   "copy",
+        "begin",   "commit", "rollback", "describe", "summarize", "alter",
+        "attach",  "pragma", "show",     "vacuum",   "analyze",
     };
     word += strspn(word, " \t\r\n(");
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
@@ -316,7 +335,7 @@ static bool is_statement(const char *word)
             && (!word[strlen(name)] || word[strlen(name)] == ' '))
             return true;
     return strchr(word, '\n') || (length && word[length - 1] == ';')
-        || (starts_statement(word) && !has_ending(word));
+           || (starts_statement(word) && !has_ending(word));
 }
 
 static bool fail_statement(struct options *options, const char *word)
@@ -384,7 +403,8 @@ static void write_row(struct out *out, const struct option_row *row)
 void options_help(struct out *out)
 {
     const struct format *format;
-    out_text(out,
+    out_text(
+        out,
         "vdbq [OPTIONS] [DATABASE] [SQL]\n\n"
         "Runs SQL on a database file, or in memory where none is named. "
         "Without SQL it\nasks for it on a terminal and reads standard input "
@@ -395,7 +415,8 @@ void options_help(struct out *out)
     out_text(out, "\nFormats (box on a terminal, else csv):\n");
     for (unsigned i = 0; (format = format_at(i)); i++)
         out_print(out, "  %-12s%s\n", format->name, format->meaning);
-    out_text(out,
+    out_text(
+        out,
         "\nExit status: 0 fine, 1 SQL error, 2 wrong command line, 3 "
         "database file,\n4 device, 130 interrupted. Lines that start with a "
         "dot are commands: .help\n");

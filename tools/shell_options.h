@@ -26,7 +26,7 @@ struct option_set {
 };
 
 struct options {
-    const char *database;        /* NULL: in memory                       */
+    const char *database; /* NULL: in memory                       */
     struct option_input input[OPTIONS_INPUTS_MAX];
     unsigned inputs;
     struct option_set set[OPTIONS_SET_MAX];
@@ -37,7 +37,7 @@ struct options {
     int header;                  /* 1, 0; -1: the format's way            */
     unsigned open_flags;         /* of enum vdbq_open_flags, without CREATE */
     bool batch, timer, devices, selftest, tune, version, help;
-    char error[200];             /* what is wrong with the command line   */
+    char error[200]; /* what is wrong with the command line   */
     char hint[256];
 };
 

@@ -140,8 +140,7 @@ static enum vdbq_status bind(vdbq_query *query, unsigned number,
     return vdbq_bind_text(query, number, value, (ptrdiff_t)length);
 }
 
-enum vdbq_status shell_parameters_bind(struct shell *shell,
-                                       vdbq_query *query)
+enum vdbq_status shell_parameters_bind(struct shell *shell, vdbq_query *query)
 {
     unsigned count = vdbq_query_parameters(query);
     enum vdbq_status status = VDBQ_OK;

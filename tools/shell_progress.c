@@ -33,8 +33,8 @@ static void write_count(struct out *out, uint64_t count)
     }
 }
 
-static void draw(struct shell *shell, double part, uint64_t done,
-                 uint64_t all, double seconds)
+static void draw(struct shell *shell, double part, uint64_t done, uint64_t all,
+                 double seconds)
 {
     struct out *err = &shell->err;
     size_t full = (size_t)(part * BAR_WIDTH);

@@ -97,8 +97,7 @@ struct work {
 /* Who interrupts a change must hear what became of it: this came too late. */
 static void tell_done(struct shell *shell, const struct work *work)
 {
-    if (!shell_interrupted() || !work->query
-        || vdbq_query_columns(work->query))
+    if (!shell_interrupted() || !work->query || vdbq_query_columns(work->query))
         return;
     shell->interrupt_told = true;
     out_text(&shell->err, "interrupted, but the statement was done before\n");
@@ -138,8 +137,7 @@ static void run(struct shell *shell, struct work *work)
     if (work->status != VDBQ_OK)
         return;
     if (vdbq_query_copy_file(query))
-        work->status = shell_file_write(shell, work->place, query,
-                                        &work->told);
+        work->status = shell_file_write(shell, work->place, query, &work->told);
     else if (vdbq_query_columns(query))
         work->status = print_rows(shell, query);
 }
@@ -152,8 +150,7 @@ static bool run_first(struct shell *shell, const struct place *place,
     const char *tail = end;
     shell_bar_start(shell, "rows");
     shell_signals_running(shell->db);
-    work.status = vdbq_prepare(shell->db, *sql, end - *sql, &work.query,
-                               &tail);
+    work.status = vdbq_prepare(shell->db, *sql, end - *sql, &work.query, &tail);
     if (work.status == VDBQ_OK && work.query)
         run(shell, &work);
     shell_signals_running(NULL);
@@ -173,8 +170,8 @@ static void move_place(struct place *place, const char *from, const char *to)
     }
 }
 
-bool shell_sql(struct shell *shell, const struct place *place,
-               const char *sql, size_t length)
+bool shell_sql(struct shell *shell, const struct place *place, const char *sql,
+               size_t length)
 {
     const char *end = sql + length;
     struct place here = *place;
@@ -196,8 +193,8 @@ bool shell_program(struct shell *shell, const char *path)
     size_t length;
     char *text = shell_read_file(path, &length);
     if (!text)
-        return shell_fail(shell, NULL, VDBQ_IO, "", "cannot read %s: %s",
-                          path, strerror(errno));
+        return shell_fail(shell, NULL, VDBQ_IO, "", "cannot read %s: %s", path,
+                          strerror(errno));
     work.start_ns = shell_now_ns();
     shell_bar_start(shell, "rows");
     shell_signals_running(shell->db);

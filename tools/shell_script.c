@@ -19,15 +19,15 @@ enum { READ_BYTES = 1 << 16, READ_DEPTH_MAX = 16 };
 
 /* Where lines come from. */
 struct source {
-    const char *name;   /* for messages; NULL: "line"             */
-    const char *at;     /* a text: what is left of it             */
-    int fd;             /* a file: >= 0                           */
-    char *bytes;        /* read from it: start .. used is not run */
+    const char *name; /* for messages; NULL: "line"             */
+    const char *at;   /* a text: what is left of it             */
+    int fd;           /* a file: >= 0                           */
+    char *bytes;      /* read from it: start .. used is not run */
     size_t start, used, capacity;
-    bool ended;         /* nothing more comes                     */
-    int problem;        /* errno of the read that failed, or 0    */
-    bool edited;        /* the terminal                           */
-    uint64_t line;      /* number of the line at hand             */
+    bool ended;    /* nothing more comes                     */
+    int problem;   /* errno of the read that failed, or 0    */
+    bool edited;   /* the terminal                           */
+    uint64_t line; /* number of the line at hand             */
 };
 
 /* A statement that is being put together. */
@@ -72,8 +72,8 @@ static bool fill(struct source *source)
         source->bytes = bytes;
         source->capacity = capacity;
     }
-    ssize_t got = read_some(source->fd, source->bytes + source->used,
-                            READ_BYTES);
+    ssize_t got =
+        read_some(source->fd, source->bytes + source->used, READ_BYTES);
     if (got > 0)
         source->used += (size_t)got;
     else if (got < 0)
@@ -81,16 +81,15 @@ static bool fill(struct source *source)
     return got > 0;
 }
 
-static bool file_line(struct source *source, const char **line,
-                      size_t *length)
+static bool file_line(struct source *source, const char **line, size_t *length)
 {
     size_t seen = 0;
     char *newline = NULL;
     for (;;) {
         size_t left = source->used - source->start;
         if (left > seen)
-            newline = memchr(source->bytes + source->start + seen, '\n',
-                             left - seen);
+            newline =
+                memchr(source->bytes + source->start + seen, '\n', left - seen);
         seen = left;
         if (newline || source->ended)
             break;
@@ -102,13 +101,11 @@ static bool file_line(struct source *source, const char **line,
     return *length > 0;
 }
 
-static bool text_line(struct source *source, const char **line,
-                      size_t *length)
+static bool text_line(struct source *source, const char **line, size_t *length)
 {
     const char *newline = strchr(source->at, '\n');
     *line = source->at;
-    *length = newline ? (size_t)(newline + 1 - source->at)
-                      : strlen(source->at);
+    *length = newline ? (size_t)(newline + 1 - source->at) : strlen(source->at);
     source->at += *length;
     return *length > 0;
 }
@@ -144,10 +141,11 @@ static void clear(struct script *script)
 static bool run_statement(struct script *script)
 {
     struct shell *shell = script->shell;
-    bool good = script->text.error
-        ? shell_fail(shell, NULL, VDBQ_NO_MEMORY, "", "out of memory")
-        : shell_sql(shell, &script->place, script->text.bytes,
-                    script->text.length);
+    bool good =
+        script->text.error
+            ? shell_fail(shell, NULL, VDBQ_NO_MEMORY, "", "out of memory")
+            : shell_sql(shell, &script->place, script->text.bytes,
+                        script->text.length);
     clear(script);
     return good;
 }
@@ -164,15 +162,14 @@ static bool add_line(struct script *script, const char *line, size_t length)
 {
     const char *at = line, *end = line + length;
     bool good = true;
-    while (at < end && (good || script->shell->batch)
-           && !shell_interrupted()) {
+    while (at < end && (good || script->shell->batch) && !shell_interrupted()) {
         bool ended;
         while (!script->text.length && at < end && is_blank(*at))
             at++;
         if (!script->text.length)
             begin_statement(script, line, at);
-        size_t taken = shell_split(&script->split, at, (size_t)(end - at),
-                                   &ended);
+        size_t taken =
+            shell_split(&script->split, at, (size_t)(end - at), &ended);
         out_bytes(&script->text, at, taken);
         at += taken;
         if (ended)
@@ -200,7 +197,8 @@ static bool run_line(struct script *script, const char *line, size_t length)
         return add_line(script, line, length);
     struct place place = { .name = script->source->name,
                            .line_known = script->place.line_known,
-                           .line = script->source->line, .column = 1 };
+                           .line = script->source->line,
+                           .column = 1 };
     clear(script);
     return shell_command(script->shell, &place, line, length);
 }
@@ -228,8 +226,8 @@ static bool run_lines(struct script *script)
     const char *line;
     size_t length;
     bool good = true, more = true;
-    while (more && next_line(script->source, script->split.filled, &line,
-                             &length)) {
+    while (more
+           && next_line(script->source, script->split.filled, &line, &length)) {
         bool fine = run_line(script, line, length);
         good &= fine;
         more = goes_on(shell, fine);
@@ -287,12 +285,12 @@ bool shell_run_file(struct shell *shell, const struct place *place,
         return shell_run_stdin(shell);
     if (shell->depth == READ_DEPTH_MAX)
         return shell_fail(shell, place, VDBQ_LIMIT, "",
-                          "%s is read from %d files inside one another",
-                          path, READ_DEPTH_MAX);
+                          "%s is read from %d files inside one another", path,
+                          READ_DEPTH_MAX);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return shell_fail(shell, place, VDBQ_IO, "", "cannot open %s: %s",
-                          path, strerror(errno));
+        return shell_fail(shell, place, VDBQ_IO, "", "cannot open %s: %s", path,
+                          strerror(errno));
     shell->depth++;
     bool good = run_source(shell, &(struct source){ .name = path, .fd = fd });
     shell->depth--;
@@ -306,8 +304,7 @@ void shell_run_interactive(struct shell *shell)
     do {
         shell_interrupt_clear();
         run_source(shell, &(struct source){ .fd = -1, .edited = true });
-    } while (shell_interrupted() && !shell_interrupted_twice()
-             && !shell->quit);
+    } while (shell_interrupted() && !shell_interrupted_twice() && !shell->quit);
     shell->status = shell_interrupted_twice() ? EXIT_INTERRUPTED : EXIT_OK;
 }
 

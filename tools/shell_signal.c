@@ -22,8 +22,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static vdbq *running; /* guarded by it */
 static atomic_bool pressed;
 static atomic_bool pressed_twice;
-static int64_t pressed_ns;            /* the watcher's               */
-static int wake[2] = { -1, -1 };      /* a byte in it: it was pressed */
+static int64_t pressed_ns;       /* the watcher's               */
+static int wake[2] = { -1, -1 }; /* a byte in it: it was pressed */
 
 int64_t shell_now_ns(void)
 {

@@ -5,8 +5,7 @@
 #include <string.h>
 
 /* One step of plain SQL; returns how many bytes it took. */
-static size_t step_sql(struct shell_split *split, const char *at,
-                       size_t length)
+static size_t step_sql(struct shell_split *split, const char *at, size_t length)
 {
     if (length > 1 && at[0] == '-' && at[1] == '-') {
         split->state = SPLIT_LINE_COMMENT;
@@ -46,8 +45,8 @@ static size_t step(struct shell_split *split, const char *at, size_t length)
     }
 }
 
-size_t shell_split(struct shell_split *split, const char *bytes,
-                   size_t length, bool *ended)
+size_t shell_split(struct shell_split *split, const char *bytes, size_t length,
+                   bool *ended)
 {
     size_t at = 0;
     *ended = false;

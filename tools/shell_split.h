@@ -17,7 +17,7 @@ struct shell_split {
 
 /* Reads up to and with the semicolon that ends a statement, or all; returns
  * how many bytes, and sets `ended`. A new statement begins after that. */
-size_t shell_split(struct shell_split *split, const char *bytes,
-                   size_t length, bool *ended);
+size_t shell_split(struct shell_split *split, const char *bytes, size_t length,
+                   bool *ended);
 
 #endif

@@ -39,8 +39,7 @@ struct line {
 
 static int write_table(const struct ssb *ssb, const struct ssb_table *table,
                        const struct ssb_options *options);
-static int run_line(struct line *line, unsigned threads,
-                    struct output *output);
+static int run_line(struct line *line, unsigned threads, struct output *output);
 static void *make_batches(void *context);
 static int write_batches(struct line *line, struct output *output);
 
@@ -53,9 +52,9 @@ static uint64_t scaled(double scale, double each)
 
 int ssb_write(const struct ssb_options *options)
 {
-    static const struct ssb_table *const tables[] = {
-        &ssb_date, &ssb_supplier, &ssb_customer, &ssb_part, &ssb_lineorder
-    };
+    static const struct ssb_table *const tables[] = { &ssb_date, &ssb_supplier,
+                                                      &ssb_customer, &ssb_part,
+                                                      &ssb_lineorder };
     double scale = options->scale;
     struct ssb ssb = {
         .seed = options->seed,
@@ -76,9 +75,9 @@ int ssb_write(const struct ssb_options *options)
 struct ssb_random ssb_random(const struct ssb *ssb,
                              const struct ssb_table *table, uint64_t row)
 {
-    uint64_t stream = generate_mix(ssb->seed + table->output.columns * 256 +
-                                   (uint64_t)table->output.name[0]);
-    return (struct ssb_random){generate_mix(stream + row)};
+    uint64_t stream = generate_mix(ssb->seed + table->output.columns * 256
+                                   + (uint64_t)table->output.name[0]);
+    return (struct ssb_random){ generate_mix(stream + row) };
 }
 
 uint32_t ssb_draw(struct ssb_random *random, uint32_t limit)
@@ -96,7 +95,7 @@ void ssb_words(struct ssb_batch *batch, unsigned column, uint64_t row,
                const char *words)
 {
     ((struct vdbq_text *)batch->values[column])[row] =
-        (struct vdbq_text){words, strlen(words)};
+        (struct vdbq_text){ words, strlen(words) };
 }
 
 void ssb_print(struct ssb_batch *batch, unsigned column, uint64_t row,
@@ -108,7 +107,7 @@ void ssb_print(struct ssb_batch *batch, unsigned column, uint64_t row,
     int length = vsnprintf(to, SSB_TEXT_BYTES, format, arguments);
     va_end(arguments);
     ((struct vdbq_text *)batch->values[column])[row] =
-        (struct vdbq_text){to, (size_t)length};
+        (struct vdbq_text){ to, (size_t)length };
     batch->used += (size_t)length;
 }
 
@@ -121,15 +120,15 @@ static void batch_finish(struct ssb_batch *batch)
 
 static bool batch_init(struct ssb_batch *batch, const struct ssb_table *table)
 {
-    *batch = (struct ssb_batch){0};
+    *batch = (struct ssb_batch){ 0 };
     batch->room = malloc(SSB_BATCH * table->text_bytes + SSB_TEXT_BYTES);
     bool room = batch->room != NULL;
     for (unsigned i = 0; i < table->output.columns && room; i++) {
         enum vdbq_type type = table->output.types[i];
         batch->values[i] = malloc(
             SSB_BATCH * (type == VDBQ_TEXT ? sizeof(struct vdbq_text) : 4));
-        batch->vectors[i] = (struct vdbq_vector){
-            .type = type, .values = batch->values[i]};
+        batch->vectors[i] =
+            (struct vdbq_vector){ .type = type, .values = batch->values[i] };
         room = batch->values[i] != NULL;
     }
     return room;
@@ -166,14 +165,16 @@ static int write_table(const struct ssb *ssb, const struct ssb_table *table,
 {
     char path[4096];
     struct output output;
-    struct line line = {.ssb = ssb, .table = table, .rows = table->rows(ssb),
-                        .csv = options->csv != NULL};
+    struct line line = { .ssb = ssb,
+                         .table = table,
+                         .rows = table->rows(ssb),
+                         .csv = options->csv != NULL };
     unsigned threads =
         options->threads < THREADS_MAX ? options->threads : THREADS_MAX;
     snprintf(path, sizeof path, "%s/%s.csv", options->csv ? options->csv : "",
              table->output.name);
-    const struct output_places places = {.db = options->db,
-                                         .csv = options->csv ? path : NULL};
+    const struct output_places places = { .db = options->db,
+                                          .csv = options->csv ? path : NULL };
     int status = output_open(&output, &places, &table->output);
     if (!line_init(&line, 2 * threads) && status == 0) {
         fputs("generate: out of memory\n", stderr);
@@ -198,8 +199,8 @@ static int run_line(struct line *line, unsigned threads, struct output *output)
     pthread_t thread[THREADS_MAX];
     unsigned started = 0;
     int status = 1;
-    while (started < threads &&
-           pthread_create(&thread[started], NULL, make_batches, line) == 0)
+    while (started < threads
+           && pthread_create(&thread[started], NULL, make_batches, line) == 0)
         started++;
     if (started > 0)
         status = write_batches(line, output);
@@ -223,8 +224,8 @@ static struct slot *take_slot(struct line *line, uint64_t *number)
 {
     pthread_mutex_lock(&line->lock);
     *number = line->next++;
-    while (!line->stopped && *number < batches(line) &&
-           *number >= line->written + line->slot_count)
+    while (!line->stopped && *number < batches(line)
+           && *number >= line->written + line->slot_count)
         pthread_cond_wait(&line->changed, &line->lock);
     bool done = line->stopped || *number >= batches(line);
     pthread_mutex_unlock(&line->lock);
@@ -241,11 +242,12 @@ static void *make_batches(void *context)
         batch->first = number * SSB_BATCH;
         batch->used = 0;
         batch->rows = line->rows - batch->first < SSB_BATCH
-                          ? line->rows - batch->first : SSB_BATCH;
+                          ? line->rows - batch->first
+                          : SSB_BATCH;
         line->table->fill(line->ssb, batch);
-        const struct output_batch rows = {batch->rows, batch->vectors};
-        bool room = !line->csv || output_format(&line->table->output, &rows,
-                                                &slot->text);
+        const struct output_batch rows = { batch->rows, batch->vectors };
+        bool room = !line->csv
+                    || output_format(&line->table->output, &rows, &slot->text);
         pthread_mutex_lock(&line->lock);
         slot->made = true;
         line->no_memory |= !room;
@@ -268,7 +270,7 @@ static bool wait_for(struct line *line, const struct slot *slot)
 
 static int write_slot(struct slot *slot, struct output *output)
 {
-    const struct output_batch rows = {slot->batch.rows, slot->batch.vectors};
+    const struct output_batch rows = { slot->batch.rows, slot->batch.vectors };
     int status = output_values(output, &rows);
     return status == 0 ? output_csv(output, &slot->text) : status;
 }

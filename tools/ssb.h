@@ -13,8 +13,8 @@ enum {
     SSB_GROUP_ORDERS = 7, /* neighbouring orders, with 1 to 7 lines ...    */
     SSB_GROUP_LINES = 28, /* ... in some order, have so many lines         */
     SSB_BATCH = SSB_GROUP_LINES * 2340, /* rows that are made at once      */
-    SSB_DAYS = 2556,      /* 1992-01-01 to 1998-12-30                      */
-    SSB_TEXT_BYTES = 96   /* most bytes that ssb_print() makes for one row */
+    SSB_DAYS = 2556,    /* 1992-01-01 to 1998-12-30                      */
+    SSB_TEXT_BYTES = 96 /* most bytes that ssb_print() makes for one row */
 };
 
 /* What all rows are made from. */
@@ -58,8 +58,7 @@ void ssb_integer(struct ssb_batch *batch, unsigned column, uint64_t row,
 void ssb_words(struct ssb_batch *batch, unsigned column, uint64_t row,
                const char *words);
 void ssb_print(struct ssb_batch *batch, unsigned column, uint64_t row,
-               const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+               const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* In hundredths. */
 int64_t ssb_part_price(uint64_t part);

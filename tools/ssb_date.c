@@ -5,43 +5,66 @@
 #include "ssb.h"
 
 enum {
-    DATEKEY, DATE, DAYOFWEEK, MONTH, YEAR, YEARMONTHNUM, YEARMONTH,
-    DAYNUMINWEEK, DAYNUMINMONTH, DAYNUMINYEAR, MONTHNUMINYEAR, WEEKNUMINYEAR,
-    SELLINGSEASON, LASTDAYINWEEKFL, LASTDAYINMONTHFL, HOLIDAYFL, WEEKDAYFL,
+    DATEKEY,
+    DATE,
+    DAYOFWEEK,
+    MONTH,
+    YEAR,
+    YEARMONTHNUM,
+    YEARMONTH,
+    DAYNUMINWEEK,
+    DAYNUMINMONTH,
+    DAYNUMINYEAR,
+    MONTHNUMINYEAR,
+    WEEKNUMINYEAR,
+    SELLINGSEASON,
+    LASTDAYINWEEKFL,
+    LASTDAYINMONTHFL,
+    HOLIDAYFL,
+    WEEKDAYFL,
     COLUMNS
 };
 enum { FIRST_YEAR = 1992, FIRST_WEEKDAY = 3 /* a Wednesday; Sunday is 0 */ };
 
-static const char *const names[COLUMNS] = {
-    "d_datekey", "d_date", "d_dayofweek", "d_month", "d_year",
-    "d_yearmonthnum", "d_yearmonth", "d_daynuminweek", "d_daynuminmonth",
-    "d_daynuminyear", "d_monthnuminyear", "d_weeknuminyear",
-    "d_sellingseason", "d_lastdayinweekfl", "d_lastdayinmonthfl",
-    "d_holidayfl", "d_weekdayfl"
-};
+static const char *const names[COLUMNS] = { "d_datekey",
+                                            "d_date",
+                                            "d_dayofweek",
+                                            "d_month",
+                                            "d_year",
+                                            "d_yearmonthnum",
+                                            "d_yearmonth",
+                                            "d_daynuminweek",
+                                            "d_daynuminmonth",
+                                            "d_daynuminyear",
+                                            "d_monthnuminyear",
+                                            "d_weeknuminyear",
+                                            "d_sellingseason",
+                                            "d_lastdayinweekfl",
+                                            "d_lastdayinmonthfl",
+                                            "d_holidayfl",
+                                            "d_weekdayfl" };
 static const enum vdbq_type types[COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT, VDBQ_INTEGER,
-    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
-    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_TEXT, VDBQ_INTEGER, VDBQ_INTEGER,
+    VDBQ_INTEGER, VDBQ_TEXT,    VDBQ_TEXT,    VDBQ_TEXT,    VDBQ_INTEGER,
+    VDBQ_INTEGER, VDBQ_TEXT,    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
+    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_TEXT,    VDBQ_INTEGER, VDBQ_INTEGER,
     VDBQ_INTEGER, VDBQ_INTEGER
 };
 
-static const char *const weekdays[] = {
-    "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday",
-    "Saturday"
-};
-static const char *const months[] = {
-    "January", "February", "March", "April", "May", "June", "July",
-    "August", "September", "October", "November", "December"
-};
+static const char *const weekdays[] = { "Sunday",    "Monday",   "Tuesday",
+                                        "Wednesday", "Thursday", "Friday",
+                                        "Saturday" };
+static const char *const months[] = { "January", "February", "March",
+                                      "April",   "May",      "June",
+                                      "July",    "August",   "September",
+                                      "October", "November", "December" };
 /* By month. */
-static const char *const seasons[] = {
-    "Winter", "Winter", "Winter", "Spring", "Summer", "Summer", "Summer",
-    "Summer", "Fall", "Fall", "Christmas", "Christmas"
-};
+static const char *const seasons[] = { "Winter", "Winter",    "Winter",
+                                       "Spring", "Summer",    "Summer",
+                                       "Summer", "Summer",    "Fall",
+                                       "Fall",   "Christmas", "Christmas" };
 /* Month * 100 + day. */
-static const int holidays[] = {101, 220, 420, 520, 720, 820, 920, 1020, 1120,
-                               1224};
+static const int holidays[] = { 101, 220, 420,  520,  720,
+                                820, 920, 1020, 1120, 1224 };
 
 struct day {
     int year, month, in_month, in_year; /* from 1 */
@@ -55,8 +78,9 @@ static uint64_t row_count(const struct ssb *ssb)
 
 static int month_days(int year, int month)
 {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30,
-                               31};
+    static const int days[] = {
+        31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31
+    };
     return days[month - 1] + (month == 2 && year % 4 == 0);
 }
 
@@ -80,7 +104,7 @@ static int32_t key_of(const struct day *day)
 
 void ssb_days(int32_t *day_key)
 {
-    struct day day = {FIRST_YEAR, 1, 1, 1};
+    struct day day = { FIRST_YEAR, 1, 1, 1 };
     for (int i = 0; i < SSB_DAYS; i++, next_day(&day))
         day_key[i] = key_of(&day);
 }
@@ -126,7 +150,7 @@ static void fill_day(const struct day *day, unsigned weekday,
 /* All days fit one batch. */
 static void fill(const struct ssb *ssb, struct ssb_batch *batch)
 {
-    struct day day = {FIRST_YEAR, 1, 1, 1};
+    struct day day = { FIRST_YEAR, 1, 1, 1 };
     (void)ssb;
     for (uint64_t row = 0; row < batch->rows; row++, next_day(&day))
         fill_day(&day, (FIRST_WEEKDAY + row) % 7, batch, row);

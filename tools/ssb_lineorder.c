@@ -8,32 +8,47 @@
 #include "ssb.h"
 
 enum {
-    ORDERKEY, LINENUMBER, CUSTKEY, PARTKEY, SUPPKEY, ORDERDATE, ORDERPRIORITY,
-    SHIPPRIORITY, QUANTITY, EXTENDEDPRICE, ORDTOTALPRICE, DISCOUNT, REVENUE,
-    SUPPLYCOST, TAX, COMMITDATE, SHIPMODE, COLUMNS
+    ORDERKEY,
+    LINENUMBER,
+    CUSTKEY,
+    PARTKEY,
+    SUPPKEY,
+    ORDERDATE,
+    ORDERPRIORITY,
+    SHIPPRIORITY,
+    QUANTITY,
+    EXTENDEDPRICE,
+    ORDTOTALPRICE,
+    DISCOUNT,
+    REVENUE,
+    SUPPLYCOST,
+    TAX,
+    COMMITDATE,
+    SHIPMODE,
+    COLUMNS
 };
 
 static const char *const names[COLUMNS] = {
-    "lo_orderkey", "lo_linenumber", "lo_custkey", "lo_partkey", "lo_suppkey",
-    "lo_orderdate", "lo_orderpriority", "lo_shippriority", "lo_quantity",
-    "lo_extendedprice", "lo_ordtotalprice", "lo_discount", "lo_revenue",
-    "lo_supplycost", "lo_tax", "lo_commitdate", "lo_shipmode"
+    "lo_orderkey", "lo_linenumber",    "lo_custkey",       "lo_partkey",
+    "lo_suppkey",  "lo_orderdate",     "lo_orderpriority", "lo_shippriority",
+    "lo_quantity", "lo_extendedprice", "lo_ordtotalprice", "lo_discount",
+    "lo_revenue",  "lo_supplycost",    "lo_tax",           "lo_commitdate",
+    "lo_shipmode"
 };
 static const enum vdbq_type types[COLUMNS] = {
     VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
-    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
+    VDBQ_INTEGER, VDBQ_TEXT,    VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
     VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER, VDBQ_INTEGER,
     VDBQ_INTEGER, VDBQ_TEXT
 };
 
-static const char *const priorities[] = {
-    "1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW"
-};
-static const char *const ship_modes[] = {"REG AIR", "AIR", "RAIL", "TRUCK",
-                                         "MAIL", "FOB", "SHIP"};
+static const char *const priorities[] = { "1-URGENT", "2-HIGH", "3-MEDIUM",
+                                          "4-NOT SPECIFIED", "5-LOW" };
+static const char *const ship_modes[] = { "REG AIR", "AIR", "RAIL", "TRUCK",
+                                          "MAIL",    "FOB", "SHIP" };
 enum {
-    ORDER_DAYS = 2406,  /* orders end on 1998-08-02        */
-    COMMIT_FIRST = 30,  /* days from an order to its commit */
+    ORDER_DAYS = 2406, /* orders end on 1998-08-02        */
+    COMMIT_FIRST = 30, /* days from an order to its commit */
     COMMIT_DAYS = 61
 };
 
@@ -86,8 +101,8 @@ static int64_t fill_line(const struct ssb *ssb, struct ssb_random *random,
 /* Fills the lines of an order from `row` on. Order numbers leave three
  * quarters of the keys out, as dbgen's do. */
 static void fill_order(const struct ssb *ssb, struct ssb_random *random,
-                       uint64_t order, unsigned lines,
-                       struct ssb_batch *batch, uint64_t row)
+                       uint64_t order, unsigned lines, struct ssb_batch *batch,
+                       uint64_t row)
 {
     int64_t key = (int64_t)((order >> 3) << 5 | (order & 7)) + 1;
     int64_t customer = draw_customer(ssb, random), total = 0;

@@ -2,44 +2,60 @@
 /* Parts: 5 makers, 5 categories of each, 40 brands of each of these. */
 #include "ssb.h"
 
-enum { KEY, NAME, MFGR, CATEGORY, BRAND1, COLOR, TYPE, SIZE, CONTAINER,
-       COLUMNS };
+enum {
+    KEY,
+    NAME,
+    MFGR,
+    CATEGORY,
+    BRAND1,
+    COLOR,
+    TYPE,
+    SIZE,
+    CONTAINER,
+    COLUMNS
+};
 
 static const char *const names[COLUMNS] = {
-    "p_partkey", "p_name", "p_mfgr", "p_category", "p_brand1", "p_color",
-    "p_type", "p_size", "p_container"
+    "p_partkey", "p_name", "p_mfgr", "p_category", "p_brand1",
+    "p_color",   "p_type", "p_size", "p_container"
 };
 static const enum vdbq_type types[COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT,
-    VDBQ_TEXT, VDBQ_INTEGER, VDBQ_TEXT
+    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_TEXT,    VDBQ_TEXT, VDBQ_TEXT,
+    VDBQ_TEXT,    VDBQ_TEXT, VDBQ_INTEGER, VDBQ_TEXT
 };
 
 static const char *const colors[] = {
-    "almond", "antique", "aquamarine", "azure", "beige", "bisque", "black",
-    "blanched", "blue", "blush", "brown", "burlywood", "burnished",
-    "chartreuse", "chiffon", "chocolate", "coral", "cornflower", "cornsilk",
-    "cream", "cyan", "dark", "deep", "dim", "dodger", "drab", "firebrick",
-    "floral", "forest", "frosted", "gainsboro", "ghost", "goldenrod",
-    "green", "grey", "honeydew", "hot", "indian", "ivory", "khaki", "lace",
-    "lavender", "lawn", "lemon", "light", "lime", "linen", "magenta",
-    "maroon", "medium", "metallic", "midnight", "mint", "misty", "moccasin",
-    "navajo", "navy", "olive", "orange", "orchid", "pale", "papaya", "peach",
-    "peru", "pink", "plum", "powder", "puff", "purple", "red", "rose",
-    "rosy", "royal", "saddle", "salmon", "sandy", "seashell", "sienna",
-    "sky", "slate", "smoke", "snow", "spring", "steel", "tan", "thistle",
-    "tomato", "turquoise", "violet", "wheat", "white", "yellow"
+    "almond",    "antique",   "aquamarine", "azure",      "beige",
+    "bisque",    "black",     "blanched",   "blue",       "blush",
+    "brown",     "burlywood", "burnished",  "chartreuse", "chiffon",
+    "chocolate", "coral",     "cornflower", "cornsilk",   "cream",
+    "cyan",      "dark",      "deep",       "dim",        "dodger",
+    "drab",      "firebrick", "floral",     "forest",     "frosted",
+    "gainsboro", "ghost",     "goldenrod",  "green",      "grey",
+    "honeydew",  "hot",       "indian",     "ivory",      "khaki",
+    "lace",      "lavender",  "lawn",       "lemon",      "light",
+    "lime",      "linen",     "magenta",    "maroon",     "medium",
+    "metallic",  "midnight",  "mint",       "misty",      "moccasin",
+    "navajo",    "navy",      "olive",      "orange",     "orchid",
+    "pale",      "papaya",    "peach",      "peru",       "pink",
+    "plum",      "powder",    "puff",       "purple",     "red",
+    "rose",      "rosy",      "royal",      "saddle",     "salmon",
+    "sandy",     "seashell",  "sienna",     "sky",        "slate",
+    "smoke",     "snow",      "spring",     "steel",      "tan",
+    "thistle",   "tomato",    "turquoise",  "violet",     "wheat",
+    "white",     "yellow"
 };
 enum { COLORS = sizeof colors / sizeof colors[0] };
 
-static const char *const kinds[] = {"STANDARD", "SMALL", "MEDIUM", "LARGE",
-                                    "ECONOMY", "PROMO"};
-static const char *const finishes[] = {"ANODIZED", "BURNISHED", "PLATED",
-                                       "POLISHED", "BRUSHED"};
-static const char *const metals[] = {"TIN", "NICKEL", "BRASS", "STEEL",
-                                     "COPPER"};
-static const char *const measures[] = {"SM", "MED", "LG", "JUMBO", "WRAP"};
-static const char *const vessels[] = {"CASE", "BOX", "JAR", "PKG", "PACK",
-                                      "CAN", "DRUM", "BAG"};
+static const char *const kinds[] = { "STANDARD", "SMALL",   "MEDIUM",
+                                     "LARGE",    "ECONOMY", "PROMO" };
+static const char *const finishes[] = { "ANODIZED", "BURNISHED", "PLATED",
+                                        "POLISHED", "BRUSHED" };
+static const char *const metals[] = { "TIN", "NICKEL", "BRASS", "STEEL",
+                                      "COPPER" };
+static const char *const measures[] = { "SM", "MED", "LG", "JUMBO", "WRAP" };
+static const char *const vessels[] = { "CASE", "BOX", "JAR",  "PKG",
+                                       "PACK", "CAN", "DRUM", "BAG" };
 
 static uint64_t row_count(const struct ssb *ssb)
 {

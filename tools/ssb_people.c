@@ -6,34 +6,36 @@
 enum { KEY, NAME, ADDRESS, CITY, NATION, REGION, PHONE, SEGMENT, COLUMNS };
 
 static const char *const customer_names[COLUMNS] = {
-    "c_custkey", "c_name", "c_address", "c_city", "c_nation", "c_region",
-    "c_phone", "c_mktsegment"
+    "c_custkey", "c_name",   "c_address", "c_city",
+    "c_nation",  "c_region", "c_phone",   "c_mktsegment"
 };
 static const char *const supplier_names[COLUMNS - 1] = {
-    "s_suppkey", "s_name", "s_address", "s_city", "s_nation", "s_region",
-    "s_phone"
+    "s_suppkey", "s_name",   "s_address", "s_city",
+    "s_nation",  "s_region", "s_phone"
 };
-static const enum vdbq_type types[COLUMNS] = {
-    VDBQ_INTEGER, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT, VDBQ_TEXT,
-    VDBQ_TEXT, VDBQ_TEXT
-};
+static const enum vdbq_type types[COLUMNS] = { VDBQ_INTEGER, VDBQ_TEXT,
+                                               VDBQ_TEXT,    VDBQ_TEXT,
+                                               VDBQ_TEXT,    VDBQ_TEXT,
+                                               VDBQ_TEXT,    VDBQ_TEXT };
 
-static const char *const regions[] = {"AFRICA", "AMERICA", "ASIA", "EUROPE",
-                                      "MIDDLE EAST"};
+static const char *const regions[] = { "AFRICA", "AMERICA", "ASIA", "EUROPE",
+                                       "MIDDLE EAST" };
 static const struct {
     const char *name;
     unsigned region;
 } nations[] = {
-    {"ALGERIA", 0}, {"ARGENTINA", 1}, {"BRAZIL", 1}, {"CANADA", 1},
-    {"EGYPT", 4}, {"ETHIOPIA", 0}, {"FRANCE", 3}, {"GERMANY", 3},
-    {"INDIA", 2}, {"INDONESIA", 2}, {"IRAN", 4}, {"IRAQ", 4}, {"JAPAN", 2},
-    {"JORDAN", 4}, {"KENYA", 0}, {"MOROCCO", 0}, {"MOZAMBIQUE", 0},
-    {"PERU", 1}, {"CHINA", 2}, {"ROMANIA", 3}, {"SAUDI ARABIA", 4},
-    {"VIETNAM", 2}, {"RUSSIA", 3}, {"UNITED KINGDOM", 3},
-    {"UNITED STATES", 1}
+    { "ALGERIA", 0 },      { "ARGENTINA", 1 },  { "BRAZIL", 1 },
+    { "CANADA", 1 },       { "EGYPT", 4 },      { "ETHIOPIA", 0 },
+    { "FRANCE", 3 },       { "GERMANY", 3 },    { "INDIA", 2 },
+    { "INDONESIA", 2 },    { "IRAN", 4 },       { "IRAQ", 4 },
+    { "JAPAN", 2 },        { "JORDAN", 4 },     { "KENYA", 0 },
+    { "MOROCCO", 0 },      { "MOZAMBIQUE", 0 }, { "PERU", 1 },
+    { "CHINA", 2 },        { "ROMANIA", 3 },    { "SAUDI ARABIA", 4 },
+    { "VIETNAM", 2 },      { "RUSSIA", 3 },     { "UNITED KINGDOM", 3 },
+    { "UNITED STATES", 1 }
 };
-static const char *const segments[] = {"AUTOMOBILE", "BUILDING", "FURNITURE",
-                                       "HOUSEHOLD", "MACHINERY"};
+static const char *const segments[] = { "AUTOMOBILE", "BUILDING", "FURNITURE",
+                                        "HOUSEHOLD", "MACHINERY" };
 
 static uint64_t customers(const struct ssb *ssb)
 {

@@ -52,8 +52,8 @@ static void take_options(struct shell *shell, const struct options *options)
     shell->timer = options->timer;
     shell->color = wants_color();
     shell->bar = is_capable(STDERR_FILENO) && !options->batch;
-    shell->interactive = !options->inputs && !options->batch
-                      && isatty(STDIN_FILENO) && terminal;
+    shell->interactive =
+        !options->inputs && !options->batch && isatty(STDIN_FILENO) && terminal;
 }
 
 static int fail_usage(struct shell *shell, const char *message,

@@ -64,13 +64,12 @@ static enum vdbq_status check_vector(const struct column *column,
                          column->name, vdbq_type_name(column->type),
                          vdbq_type_name(vector->type));
     if (rows > 0 && vector->values == NULL)
-        return error_set(error, VDBQ_MISUSE,
-                         "the values of column %s are NULL", column->name);
+        return error_set(error, VDBQ_MISUSE, "the values of column %s are NULL",
+                         column->name);
     return VDBQ_OK;
 }
 
-static enum vdbq_status check_vectors(struct vdbq_append *append,
-                                      uint64_t rows,
+static enum vdbq_status check_vectors(struct vdbq_append *append, uint64_t rows,
                                       const struct vdbq_vector *vectors)
 {
     const struct table *table = catalogue_table_id(
@@ -113,8 +112,8 @@ enum vdbq_status vdbq_append_rows(vdbq_append *append, uint64_t rows,
         return session_report(append->db, status, NULL, 0);
     status = check_vectors(append, rows, vectors);
     if (status == VDBQ_OK)
-        status = transaction_append(append->transaction, append->table_id,
-                                    rows, vectors, &append->db->error);
+        status = transaction_append(append->transaction, append->table_id, rows,
+                                    vectors, &append->db->error);
     if (status != VDBQ_OK)
         drop(append);
     return session_report(append->db, status, NULL, 0);

@@ -127,8 +127,8 @@ static enum vdbq_status add_stream(vdbq_query *query, struct transaction *to,
 static enum vdbq_status open_stream(vdbq_query *query,
                                     struct transaction *transaction)
 {
-    enum vdbq_status status = transaction_snapshot(
-        transaction, &query->snapshot, &query->db->error);
+    enum vdbq_status status =
+        transaction_snapshot(transaction, &query->snapshot, &query->db->error);
     return status == VDBQ_OK ? query_stream(query) : status;
 }
 
@@ -143,8 +143,8 @@ static enum vdbq_status insert(vdbq_query *query,
                                   &query->db->error);
     enum vdbq_status status = open_stream(query, transaction);
     if (status == VDBQ_OK)
-        status = add_stream(query, transaction, insert->table_id,
-                            insert->conflict);
+        status =
+            add_stream(query, transaction, insert->table_id, insert->conflict);
     return status;
 }
 
@@ -177,17 +177,17 @@ static enum vdbq_status create_table(vdbq_query *query,
     const struct plan_create *create = &query->plan.create;
     const struct catalogue *now = transaction_catalogue(transaction);
     struct error *error = &query->db->error;
-    if (create->if_not_exists && (catalogue_table(now, create->name) != NULL
-                                  || catalogue_view(now, create->name)))
+    if (create->if_not_exists
+        && (catalogue_table(now, create->name) != NULL
+            || catalogue_view(now, create->name)))
         return VDBQ_OK;
     enum vdbq_status status = VDBQ_OK;
     if (create->from_query)
         status = open_stream(query, transaction);
     if (status == VDBQ_OK)
-        status = transaction_create_table(transaction, create->name,
-                                          create->columns,
-                                          create->column_count, create->key,
-                                          error);
+        status =
+            transaction_create_table(transaction, create->name, create->columns,
+                                     create->column_count, create->key, error);
     if (status != VDBQ_OK)
         return status;
     uint32_t id =
@@ -205,8 +205,9 @@ static enum vdbq_status create_view(vdbq_query *query,
     const struct plan_view *plan = &query->plan.view;
     const struct catalogue *now = transaction_catalogue(transaction);
     struct view view = { .name = plan->name, .sql = plan->sql };
-    if (plan->if_not_exists && (catalogue_view(now, plan->name) != NULL
-                                || catalogue_table(now, plan->name) != NULL))
+    if (plan->if_not_exists
+        && (catalogue_view(now, plan->name) != NULL
+            || catalogue_table(now, plan->name) != NULL))
         return VDBQ_OK;
     return transaction_create_view(transaction, &view, &query->db->error);
 }
@@ -216,7 +217,8 @@ static enum vdbq_status create_index(vdbq_query *query,
 {
     const struct plan_index *plan = &query->plan.index;
     const struct catalogue *now = transaction_catalogue(transaction);
-    struct index index = { .name = plan->name, .table_id = plan->table_id,
+    struct index index = { .name = plan->name,
+                           .table_id = plan->table_id,
                            .unique = plan->unique,
                            .column_count = plan->column_count,
                            .columns = plan->columns };
@@ -225,8 +227,7 @@ static enum vdbq_status create_index(vdbq_query *query,
     return transaction_create_index(transaction, &index, &query->db->error);
 }
 
-static enum vdbq_status drop(vdbq_query *query,
-                             struct transaction *transaction)
+static enum vdbq_status drop(vdbq_query *query, struct transaction *transaction)
 {
     const struct plan_drop *plan = &query->plan.drop;
     const struct catalogue *now = transaction_catalogue(transaction);
@@ -294,12 +295,12 @@ static enum vdbq_status change_rows(vdbq_query *query,
 {
     const struct plan_insert *insert = &query->plan.insert;
     uint32_t id = insert->table_id;
-    bool some = query->plan.kind == PLAN_INSERT
-             && insert->conflict == CONFLICT_IGNORE;
+    bool some =
+        query->plan.kind == PLAN_INSERT && insert->conflict == CONFLICT_IGNORE;
     uint64_t before = 0;
     if (some)
-        before = catalogue_table_id(transaction_catalogue(transaction), id)
-                     ->rows;
+        before =
+            catalogue_table_id(transaction_catalogue(transaction), id)->rows;
     enum vdbq_status status = change(query, transaction);
     if (status == VDBQ_OK && some)
         status = transaction_settle(transaction, &query->db->error);
@@ -320,7 +321,7 @@ static enum vdbq_status told_unchanged(vdbq *db, enum vdbq_status status,
     error_set(&db->error, VDBQ_CANCELLED, "interrupted: nothing was changed");
     return own ? VDBQ_CANCELLED
                : error_hint(&db->error, "the transaction is open still, as it "
-                            "was before this statement");
+                                        "was before this statement");
 }
 
 enum vdbq_status query_change(vdbq_query *query)

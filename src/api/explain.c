@@ -44,8 +44,8 @@ static void print_compile(const struct vdbq_stats *stats, struct text *text)
     if (stats->builds == 0)
         text_print(text, "nothing to build\n");
     else
-        text_print(text, "%u built, %u of them from the cache\n",
-                   stats->builds, stats->builds_cached);
+        text_print(text, "%u built, %u of them from the cache\n", stats->builds,
+                   stats->builds_cached);
 }
 
 /* Rates, and how near they are to the limits of the device and of the way to
@@ -57,10 +57,11 @@ static void print_rates(const struct vdbq_stats *stats,
                milliseconds(stats->transfer_ns),
                rate(stats->bytes_in + stats->bytes_out, stats->transfer_ns));
     if (!limits->shares_memory)
-        print_share(ideal_ns(stats->bytes_in, limits->copy_in) +
-                        ideal_ns(stats->bytes_out, limits->copy_out),
+        print_share(ideal_ns(stats->bytes_in, limits->copy_in)
+                        + ideal_ns(stats->bytes_out, limits->copy_out),
                     stats->transfer_ns, text);
-    text_print(text, "\n; kernel    %.3f ms in %u launches, %.1f GB/s of %llu "
+    text_print(text,
+               "\n; kernel    %.3f ms in %u launches, %.1f GB/s of %llu "
                "bytes read",
                milliseconds(stats->kernel_ns), stats->launches,
                rate(stats->bytes_read, stats->kernel_ns),
@@ -69,13 +70,14 @@ static void print_rates(const struct vdbq_stats *stats,
                 stats->kernel_ns, text);
     text_print(text, "\n");
     if (limits->memory_read > 0)
-        text_print(text, "; limits    memory %.1f GB/s, to the device %.1f, "
+        text_print(text,
+                   "; limits    memory %.1f GB/s, to the device %.1f, "
                    "from it %.1f, both ways %.1f\n",
                    limits->memory_read, limits->copy_in, limits->copy_out,
                    limits->copy_both);
     else
         text_print(text, "; limits    not measured on this device yet: "
-                   "vdbq --tune does\n");
+                         "vdbq --tune does\n");
 }
 
 /* What a run has cost. */
@@ -97,8 +99,10 @@ static void print_stats(const struct vdbq_stats *stats,
                (unsigned long long)stats->tablets,
                (unsigned long long)stats->tablets_skipped);
     if (stats->bytes_mapped > 0)
-        text_print(text, "; mapped    %llu bytes read where they lie in the "
-                   "file\n", (unsigned long long)stats->bytes_mapped);
+        text_print(text,
+                   "; mapped    %llu bytes read where they lie in the "
+                   "file\n",
+                   (unsigned long long)stats->bytes_mapped);
     text_print(text, "; moved     %llu bytes in, %llu bytes out\n",
                (unsigned long long)stats->bytes_in,
                (unsigned long long)stats->bytes_out);
@@ -166,8 +170,8 @@ static bool split_lines(const struct text *text, struct vector *lines)
         struct vdbq_text *line = vector_add(lines);
         if (line == NULL)
             return false;
-        *line = (struct vdbq_text){ .bytes = at,
-                                    .length = (size_t)(stop - at) };
+        *line =
+            (struct vdbq_text){ .bytes = at, .length = (size_t)(stop - at) };
         at = stop + 1;
     }
     return true;
@@ -186,8 +190,7 @@ enum vdbq_status explain_lines(vdbq_query *query)
     text_finish(&query->lines);
     query->line_texts.count = 0;
     if (query->plan.steps.steps.count > 0)
-        steps_print_counts(&query->plan.steps, &query->counts,
-                           &query->lines);
+        steps_print_counts(&query->plan.steps, &query->counts, &query->lines);
     print_change(&query->plan, &query->lines);
     if (query->plan.explain == AST_EXPLAIN_ANALYZE)
         print_stats(&query->stats.sum, limits_of(query), &query->lines);

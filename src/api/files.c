@@ -81,8 +81,7 @@ enum vdbq_status query_files_open(vdbq_query *query)
         status = read_file(db, from);
     query_files_close(query);
     if (status == VDBQ_OK)
-        status = snapshot_open(db->files->database, &query->files,
-                               &db->error);
+        status = snapshot_open(db->files->database, &query->files, &db->error);
     return status;
 }
 

@@ -18,7 +18,7 @@
 #define HOST_SHARE(bytes) ((bytes) / 2)
 /* The share of a device's memory that tablets may keep there: most of a
  * GPU's own, a quarter of what is the host's memory, too. */
-#define GPU_SHARE(bytes) ((bytes) / 5 * 4)
+#define GPU_SHARE(bytes)    ((bytes) / 5 * 4)
 #define SHARED_SHARE(bytes) ((bytes) / 4)
 
 static bool is_any(const char *value)
@@ -37,14 +37,14 @@ static bool is_mode(const char *value)
 
 static bool is_build(const char *value)
 {
-    return name_equal(value, "auto") || name_equal(value, "interpreted") ||
-           name_equal(value, "specialised");
+    return name_equal(value, "auto") || name_equal(value, "interpreted")
+           || name_equal(value, "specialised");
 }
 
 static bool is_encoding(const char *value)
 {
-    return name_equal(value, "auto") || name_equal(value, "plain") ||
-           name_equal(value, "packed");
+    return name_equal(value, "auto") || name_equal(value, "plain")
+           || name_equal(value, "packed");
 }
 
 static bool is_switch(const char *value)
@@ -54,8 +54,8 @@ static bool is_switch(const char *value)
 
 static bool is_steps(const char *value)
 {
-    return name_equal(value, "auto") || name_equal(value, "device") ||
-           name_equal(value, "host");
+    return name_equal(value, "auto") || name_equal(value, "device")
+           || name_equal(value, "host");
 }
 
 static bool is_size(const char *value)
@@ -67,22 +67,22 @@ static bool is_size(const char *value)
 static bool is_count(const char *value)
 {
     int64_t count;
-    return text_to_int64(value, strlen(value), &count) && count >= 0 &&
-           count <= UINT16_MAX;
+    return text_to_int64(value, strlen(value), &count) && count >= 0
+           && count <= UINT16_MAX;
 }
 
 static bool is_rows(const char *value)
 {
     int64_t rows;
-    return text_to_int64(value, strlen(value), &rows) && rows >= 0 &&
-           rows <= TABLET_ROWS_MAX;
+    return text_to_int64(value, strlen(value), &rows) && rows >= 0
+           && rows <= TABLET_ROWS_MAX;
 }
 
 static bool is_time(const char *value)
 {
     int64_t time_ms;
-    return text_to_int64(value, strlen(value), &time_ms) && time_ms >= 0 &&
-           time_ms <= INT32_MAX;
+    return text_to_int64(value, strlen(value), &time_ms) && time_ms >= 0
+           && time_ms <= INT32_MAX;
 }
 
 static const struct {
@@ -92,34 +92,36 @@ static const struct {
     bool (*check)(const char *value);
 } table[OPTIONS] = {
     [OPTION_DEVICE] = { "device", "VDBQ_DEVICE",
-                        "cpu, gpu, auto, host, P:D or part of a name",
-                        is_any },
+                        "cpu, gpu, auto, host, P:D or part of a name", is_any },
     [OPTION_MODE] = { "mode", "VDBQ_MODE",
                       "auto, serial, streamed, mapped, cached", is_mode },
-    [OPTION_BUILD] = { "build", "VDBQ_BUILD",
-                       "auto, interpreted, specialised", is_build },
+    [OPTION_BUILD] = { "build", "VDBQ_BUILD", "auto, interpreted, specialised",
+                       is_build },
     [OPTION_MEMORY] = { "memory", "VDBQ_MEMORY",
                         "a size in bytes, for instance 512M or 4G; 0 for half "
-                        "of what there is", is_size },
+                        "of what there is",
+                        is_size },
     [OPTION_DEVICE_MEMORY] = { "device_memory", "VDBQ_DEVICE_MEMORY",
                                "a size in bytes, for instance 512M or 4G; 0 "
-                               "for the device's default", is_size },
+                               "for the device's default",
+                               is_size },
     [OPTION_CORES] = { "cores", "VDBQ_CORES",
                        "a number of compute units, 0 for all", is_count },
     [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
                           is_encoding },
     [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
-    [OPTION_STEPS] = { "steps", "VDBQ_STEPS", "auto, device, host",
-                       is_steps },
+    [OPTION_STEPS] = { "steps", "VDBQ_STEPS", "auto, device, host", is_steps },
     [OPTION_TABLET_ROWS] = { "tablet_rows", "VDBQ_TABLET_ROWS",
                              "rows of a full tablet, 0 for the most there "
-                             "can be", is_rows },
+                             "can be",
+                             is_rows },
     [OPTION_MAP] = { "map", "VDBQ_MAP", "on, off", is_switch },
     [OPTION_PROFILING] = { "profiling", "VDBQ_PROFILING", "on, off",
                            is_switch },
     [OPTION_TIMEOUT] = { "timeout", "VDBQ_TIMEOUT",
                          "milliseconds to wait for other connections; 0 for "
-                         "none", is_time },
+                         "none",
+                         is_time },
 };
 
 static enum vdbq_status set(vdbq *db, enum option option, const char *value)
@@ -173,9 +175,8 @@ void options_apply(vdbq *db)
                                   : name_equal(encoding, "packed")
                                       ? CHOOSE_PACKED
                                       : CHOOSE_AUTO);
-    database_fill(db->database, (uint32_t)strtoul(
-                                    db->options[OPTION_TABLET_ROWS], NULL,
-                                    10));
+    database_fill(db->database,
+                  (uint32_t)strtoul(db->options[OPTION_TABLET_ROWS], NULL, 10));
     database_patience(db->database, options_timeout(db));
 }
 
@@ -202,8 +203,8 @@ enum vdbq_status vdbq_set(vdbq *db, const char *option, const char *value)
     int number = option_number(option);
     enum vdbq_status status;
     if (number < 0)
-        status = error_set(&db->error, VDBQ_UNKNOWN, "no option \"%s\"",
-                           option);
+        status =
+            error_set(&db->error, VDBQ_UNKNOWN, "no option \"%s\"", option);
     else
         status = set(db, (enum option)number, value);
     options_apply(db);
@@ -244,8 +245,8 @@ static uint64_t memory_wanted(const vdbq *db, enum option option)
  * lie nowhere else. */
 static bool maps_wanted(const vdbq *db)
 {
-    return name_equal(db->options[OPTION_MAP], "on") &&
-           db->database != NULL && database_maps(db->database);
+    return name_equal(db->options[OPTION_MAP], "on") && db->database != NULL
+           && database_maps(db->database);
 }
 
 /* Bytes of tablets in host memory. */
@@ -277,25 +278,25 @@ static enum vdbq_status check_shares(const struct device *device,
 {
     if (device_facts(device)->shares_memory)
         return VDBQ_OK;
-    error_set(error, VDBQ_DEVICE, "device '%s' has memory of its own: it "
+    error_set(error, VDBQ_DEVICE,
+              "device '%s' has memory of its own: it "
               "cannot read tables where they lie in the file",
               device_facts(device)->name);
     return error_hint(error, "choose another device, or set map (VDBQ_MAP) "
-                      "to off");
+                             "to off");
 }
 
 static enum vdbq_status station_open(vdbq *db, struct station *station)
 {
     struct device_params params = { .choice = station->choice,
                                     .cores = station->cores };
-    enum vdbq_status status = device_open(&params, &station->device,
-                                          &db->error);
+    enum vdbq_status status =
+        device_open(&params, &station->device, &db->error);
     if (status == VDBQ_OK && station->maps)
         status = check_shares(station->device, &db->error);
     if (status == VDBQ_OK)
         status = pool_create(db->database, station->device,
-                             host_budget(station), &station->pool,
-                             &db->error);
+                             host_budget(station), &station->pool, &db->error);
     if (status == VDBQ_OK)
         pool_share(station->pool, &db->memory.used_bytes);
     if (status == VDBQ_OK && station->maps)
@@ -322,19 +323,19 @@ static struct station *station_find(const vdbq *db, const char *choice,
                                     unsigned cores)
 {
     struct station *station = db->stations;
-    while (station != NULL &&
-           (strcmp(station->choice, choice) != 0 ||
-            station->cores != cores ||
-            station->maps != maps_wanted(db) ||
-            station->memory_bytes != memory_wanted(db, OPTION_MEMORY) ||
-            station->device_bytes != memory_wanted(db, OPTION_DEVICE_MEMORY)))
+    while (station != NULL
+           && (strcmp(station->choice, choice) != 0 || station->cores != cores
+               || station->maps != maps_wanted(db)
+               || station->memory_bytes != memory_wanted(db, OPTION_MEMORY)
+               || station->device_bytes
+                      != memory_wanted(db, OPTION_DEVICE_MEMORY)))
         station = station->next;
     return station;
 }
 
 /* The station of so many cores of that device, made if there is none. */
-static enum vdbq_status station_at(vdbq *db, const char *choice,
-                                   unsigned cores, struct station **station)
+static enum vdbq_status station_at(vdbq *db, const char *choice, unsigned cores,
+                                   struct station **station)
 {
     *station = station_find(db, choice, cores);
     if (*station != NULL)
@@ -477,10 +478,12 @@ static enum vdbq_status check_mode(const struct station *station,
 {
     if (!station->maps || mode == MODE_MAPPED)
         return VDBQ_OK;
-    error_set(error, VDBQ_DEVICE, "mode %s cannot read tables where they lie "
-              "in the file", runner_mode_name(mode));
+    error_set(error, VDBQ_DEVICE,
+              "mode %s cannot read tables where they lie "
+              "in the file",
+              runner_mode_name(mode));
     return error_hint(error, "set mode (VDBQ_MODE) to mapped or auto, or map "
-                      "(VDBQ_MAP) to off");
+                             "(VDBQ_MAP) to off");
 }
 
 /* Whether a device groups the rows that it scans. A CPU device only where
@@ -488,16 +491,16 @@ static enum vdbq_status check_mode(const struct station *station,
 static bool takes_rows(const vdbq *db, const struct device *device)
 {
     const char *steps = db->options[OPTION_STEPS];
-    return name_equal(steps, "device") ||
-           (name_equal(steps, "auto") && device_facts(device)->is_gpu);
+    return name_equal(steps, "device")
+           || (name_equal(steps, "auto") && device_facts(device)->is_gpu);
 }
 
 enum vdbq_status place_choose(vdbq *db, const struct table *table,
                               uint64_t rows, struct stream_place *place)
 {
     struct station *station;
-    enum device_build build = is_special(db) ? BUILD_SPECIALISED
-                                             : BUILD_INTERPRETED;
+    enum device_build build =
+        is_special(db) ? BUILD_SPECIALISED : BUILD_INTERPRETED;
     enum vdbq_status status = station_choose(db, rows, &station);
     if (status == VDBQ_OK)
         status = device_check_build(station->device, build, &db->error);

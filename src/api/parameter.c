@@ -55,8 +55,7 @@ enum vdbq_status query_parameters_open(vdbq_query *query)
 
 void query_parameters_close(vdbq_query *query)
 {
-    unsigned count =
-        query->parameters ? vdbq_query_parameters(query) : 0;
+    unsigned count = query->parameters ? vdbq_query_parameters(query) : 0;
     for (unsigned i = 0; i < count; i++)
         memory_release((char *)query->parameters[i].text.bytes);
 }
@@ -71,7 +70,8 @@ static enum vdbq_status check_number(vdbq_query *query, unsigned parameter)
         return VDBQ_OK;
     return error_set(&query->db->error, VDBQ_RANGE,
                      "the statement has %u parameter%s, and none with the "
-                     "number %u", count, count == 1 ? "" : "s", parameter);
+                     "number %u",
+                     count, count == 1 ? "" : "s", parameter);
 }
 
 /* Takes the value over, and ends the run that had another one. */
@@ -129,8 +129,7 @@ enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
     char *copy = NULL;
     if (status == VDBQ_OK && !text_is_utf8(bytes, size))
         status = error_set(&query->db->error, VDBQ_RANGE,
-                           "the text for parameter %u is not UTF-8",
-                           parameter);
+                           "the text for parameter %u is not UTF-8", parameter);
     if (status == VDBQ_OK) {
         copy = memory_zeroed(size + 1, 1);
         if (copy == NULL)
@@ -139,9 +138,9 @@ enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
     if (status != VDBQ_OK)
         return session_report(query->db, status, NULL, 0);
     memcpy(copy, bytes, size);
-    return bind(query, parameter,
-                (struct parameter){ .type = VDBQ_TEXT,
-                                    .text = { copy, size } });
+    return bind(
+        query, parameter,
+        (struct parameter){ .type = VDBQ_TEXT, .text = { copy, size } });
 }
 
 void vdbq_bind_clear(vdbq_query *query)

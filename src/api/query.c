@@ -34,8 +34,7 @@ static enum vdbq_status make_plan(vdbq_query *query,
     else
         status = plan_statement(query->statement, query->text, query->length,
                                 catalogue, query->parameters, &limits,
-                                &query->plan_arena,
-                                &query->plan, error);
+                                &query->plan_arena, &query->plan, error);
     if (status != VDBQ_OK)
         return status;
     query->planned = true;
@@ -109,8 +108,8 @@ static enum vdbq_status query_create(vdbq *db, const char *text, size_t length,
 static bool waits_for_values(const vdbq_query *query, enum vdbq_status status)
 {
     return vdbq_query_parameters(query) > 0
-        && (status == VDBQ_TYPE || status == VDBQ_CONSTRAINT
-            || status == VDBQ_RANGE);
+           && (status == VDBQ_TYPE || status == VDBQ_CONSTRAINT
+               || status == VDBQ_RANGE);
 }
 
 /* Plans a new query; the snapshot is only looked at. */
@@ -153,8 +152,8 @@ enum vdbq_status vdbq_prepare(vdbq *db, const char *sql, ptrdiff_t length,
     struct ast_statement *statement = NULL;
     enum vdbq_status status = session_begin(db);
     if (status == VDBQ_OK)
-        status = sql_parse(sql, size, &arena, &statement, &consumed,
-                           &db->error);
+        status =
+            sql_parse(sql, size, &arena, &statement, &consumed, &db->error);
     if (tail != NULL)
         *tail = sql + consumed;
     if (status == VDBQ_OK && statement->kind != AST_EMPTY) {
@@ -189,7 +188,7 @@ static enum vdbq_status refuse_copy(vdbq_query *query)
     struct error *error = &query->db->error;
     error_set(error, VDBQ_MISUSE, "COPY TO writes no file from here");
     error_hint(error, "the shell writes it; a program prepares the statement "
-               "and writes its rows");
+                      "and writes its rows");
     return session_report(query->db, VDBQ_MISUSE, NULL, 0);
 }
 
@@ -253,8 +252,8 @@ void query_end(vdbq_query *query)
 
 static bool wants_times(const vdbq_query *query)
 {
-    return query->plan.explain == AST_EXPLAIN_ANALYZE ||
-           name_equal(query->db->options[OPTION_PROFILING], "on");
+    return query->plan.explain == AST_EXPLAIN_ANALYZE
+           || name_equal(query->db->options[OPTION_PROFILING], "on");
 }
 
 /* Has a device that the query runs on keep times, where they are wanted. */
@@ -276,8 +275,7 @@ static enum vdbq_status hold_times(vdbq_query *query, struct device *device,
 
 /* Chooses where and how a scan runs; for stream_params. */
 static enum vdbq_status choose_place(void *context, const struct table *table,
-                                     uint64_t rows,
-                                     struct stream_place *place,
+                                     uint64_t rows, struct stream_place *place,
                                      struct error *error)
 {
     vdbq_query *query = context;
@@ -292,9 +290,9 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
     if (table != NULL || query->device == NULL)
         query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
-               sizeof query->device_text);
+                sizeof query->device_text);
     stream_list(runner_mode_name(place->mode), query->mode_text,
-               sizeof query->mode_text);
+                sizeof query->mode_text);
     return VDBQ_OK;
 }
 
@@ -314,8 +312,8 @@ enum vdbq_status query_stream(vdbq_query *query)
 {
     vdbq *db = query->db;
     const struct steps *steps = &query->plan.steps;
-    enum vdbq_status status = query_files_join(
-        query, query->snapshot.catalogue, &query->joined);
+    enum vdbq_status status =
+        query_files_join(query, query->snapshot.catalogue, &query->joined);
     if (status != VDBQ_OK)
         return status;
     query->seen = query->snapshot;
@@ -359,12 +357,12 @@ static enum vdbq_status run_through(vdbq_query *query)
 /* Starts the statement; changes and explanations are done when it returns. */
 static enum vdbq_status start(vdbq_query *query)
 {
-    bool runs = query->statement == NULL
-             || query->statement->explain != AST_EXPLAIN;
+    bool runs =
+        query->statement == NULL || query->statement->explain != AST_EXPLAIN;
     if (query_changes(query) && runs) {
         enum vdbq_status status = query_change(query);
-        return status == VDBQ_OK && query_explains(query)
-                   ? explain_lines(query) : status;
+        return status == VDBQ_OK && query_explains(query) ? explain_lines(query)
+                                                          : status;
     }
     enum vdbq_status status = open_snapshot(query);
     if (status != VDBQ_OK)
@@ -400,8 +398,8 @@ enum vdbq_status vdbq_query_run(vdbq_query *query)
     query->stats.sum.total_ns += os_time_ns() - started;
     query->state = QUERY_RUNNING;
     query->failed = status != VDBQ_OK;
-    if (status != VDBQ_OK || (query->plan.kind != PLAN_SELECT &&
-                              !query_explains(query)))
+    if (status != VDBQ_OK
+        || (query->plan.kind != PLAN_SELECT && !query_explains(query)))
         query_end(query);
     return session_report(db, status, query->text, query->length);
 }

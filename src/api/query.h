@@ -32,39 +32,39 @@ struct vdbq_query {
     char *text;              /* the statement, or the program          */
     size_t length;           /* of it, in bytes                        */
     struct ast_statement *statement; /* NULL: `text` is a program      */
-    struct arena arena;      /* of text, tree and columns              */
+    struct arena arena;           /* of text, tree and columns              */
     struct parameter *parameters; /* one a number of the statement's, whose
                                      texts are owned; NULL: it has none */
     struct plan plan;
     struct arena plan_arena;
     bool planned;
-    bool replan;             /* parameters are no longer what it is for */
+    bool replan;                   /* parameters are no longer what it is for */
     struct catalogue *planned_for; /* held; no other has its address   */
 
     enum query_state state;
     enum query_reading reading;
-    bool failed;             /* the run; it has to be started again    */
+    bool failed; /* the run; it has to be started again    */
     struct snapshot snapshot;
-    struct snapshot files;   /* of the database of files; zeroed: none */
+    struct snapshot files;    /* of the database of files; zeroed: none */
     struct catalogue *joined; /* of both, while rows come; held        */
-    struct snapshot seen;    /* what the run reads: not to be closed   */
+    struct snapshot seen;     /* what the run reads: not to be closed   */
     struct stream_params params;
     struct stream *stream;
     struct vdbq_batch batch;
     struct query_texts texts;
-    uint64_t row;            /* of the batch, that comes next          */
+    uint64_t row; /* of the batch, that comes next          */
     struct stream_stats stats;
-    struct vector counts;    /* of struct step_count: of EXPLAIN ANALYZE */
-    struct device *device;   /* that a table is read on, or any; NULL:
+    struct vector counts;  /* of struct step_count: of EXPLAIN ANALYZE */
+    struct device *device; /* that a table is read on, or any; NULL:
                                 nothing ran                            */
-    struct vector timed;     /* struct device *: which keep times for the
+    struct vector timed;   /* struct device *: which keep times for the
                                 run, once each                         */
-    char device_text[96];    /* where `stats` points: what ran, listed */
+    char device_text[96];  /* where `stats` points: what ran, listed */
     char mode_text[64];
 
-    struct vector cells;     /* struct text: the row's values that were
+    struct vector cells;      /* struct text: the row's values that were
                                 asked for as text, one a column        */
-    struct text lines;       /* EXPLAIN's, joined                      */
+    struct text lines;        /* EXPLAIN's, joined                      */
     struct vector line_texts; /* of struct vdbq_text, into `lines`     */
     struct vdbq_vector line_vector;
 };

@@ -50,13 +50,13 @@ static bool add_column(struct program *program, const struct table *table,
                        unsigned i)
 {
     static const enum opcode columns[] = {
-        [TYPE_I32] = OP_COLUMN_I32, [TYPE_I64] = OP_COLUMN_I64,
-        [TYPE_F32] = OP_COLUMN_F32, [TYPE_F64] = OP_COLUMN_F64,
+        [TYPE_I32] = OP_COLUMN_I32,   [TYPE_I64] = OP_COLUMN_I64,
+        [TYPE_F32] = OP_COLUMN_F32,   [TYPE_F64] = OP_COLUMN_F64,
         [TYPE_WORD] = OP_COLUMN_WORD,
     };
     static const enum opcode keys[] = {
-        [TYPE_I32] = OP_ROWID_I32, [TYPE_I64] = OP_ROWID_I64,
-        [TYPE_F32] = OP_ROWID_F32, [TYPE_F64] = OP_ROWID_F64,
+        [TYPE_I32] = OP_ROWID_I32,   [TYPE_I64] = OP_ROWID_I64,
+        [TYPE_F32] = OP_ROWID_F32,   [TYPE_F64] = OP_ROWID_F64,
         [TYPE_WORD] = OP_ROWID_WORD,
     };
     int type = type_machine(table->columns[i].type), to = (int)i;
@@ -65,11 +65,11 @@ static bool add_column(struct program *program, const struct table *table,
         return add(program, (struct instruction){ .op = keys[type], .a = to });
     return add(program, (struct instruction){ .op = columns[type],
                                               .a = to,
-                                              .b = column }) &&
-           add(program,
-               (struct instruction){ .op = OP_COLUMN_NULL,
-                                     .a = (int)table->column_count + to,
-                                     .b = column });
+                                              .b = column })
+           && add(program,
+                  (struct instruction){ .op = OP_COLUMN_NULL,
+                                        .a = (int)table->column_count + to,
+                                        .b = column });
 }
 
 static bool add_scan(struct program *program, const struct table *table)
@@ -77,30 +77,30 @@ static bool add_scan(struct program *program, const struct table *table)
     int columns = (int)table->column_count;
     int reads = 2 * columns - (table->key != NO_KEY);
     bool added =
-        add(program, (struct instruction){ .op = OP_TABLE,
-                                           .name = table->name }) &&
-        add_results(program, table) &&
-        add(program, (struct instruction){ .op = OP_PARALLEL,
-                                           .c = columns + reads + 4 });
+        add(program,
+            (struct instruction){ .op = OP_TABLE, .name = table->name })
+        && add_results(program, table)
+        && add(program, (struct instruction){ .op = OP_PARALLEL,
+                                              .c = columns + reads + 4 });
     for (unsigned i = 0; i < table->column_count && added; i++)
         added = add_column(program, table, i);
-    return added &&
-           add(program, (struct instruction){ .op = OP_RESULT, .b = columns }) &&
-           add(program, (struct instruction){ .op = OP_CONVERGE }) &&
-           add(program, (struct instruction){ .op = OP_FINISH });
+    return added
+           && add(program,
+                  (struct instruction){ .op = OP_RESULT, .b = columns })
+           && add(program, (struct instruction){ .op = OP_CONVERGE })
+           && add(program, (struct instruction){ .op = OP_FINISH });
 }
 
 /* Adds a step that gives all rows of a table. */
-static enum vdbq_status add_table(struct steps *steps,
-                                  const struct table *table,
-                                  struct error *error)
+static enum vdbq_status
+add_table(struct steps *steps, const struct table *table, struct error *error)
 {
     struct step *step = steps_add(steps, STEP_SCAN);
     struct program *program = step != NULL ? &step->scan.program : NULL;
     struct program_table *described =
         step != NULL ? vector_add(&program->tables) : NULL;
-    if (described == NULL || !add_scan(program, table) ||
-        !steps_describe(steps, step))
+    if (described == NULL || !add_scan(program, table)
+        || !steps_describe(steps, step))
         return error_no_memory(error);
     described->name = table->name;
     for (unsigned i = 0; i < table->column_count; i++) {
@@ -120,8 +120,8 @@ static enum vdbq_status describe_input(const struct steps *steps,
                                        struct error *error)
 {
     const struct step *input = steps_last(steps);
-    int *types = arena_alloc(&program->arena,
-                             (input->column_count + 1) * sizeof *types);
+    int *types =
+        arena_alloc(&program->arena, (input->column_count + 1) * sizeof *types);
     if (types == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < input->column_count; i++)
@@ -158,9 +158,8 @@ static enum vdbq_status resolve(struct steps *steps,
 }
 
 /* Adds the program as the last step, which takes it over. */
-static enum vdbq_status add_program(struct steps *steps,
-                                    struct program *program,
-                                    struct error *error)
+static enum vdbq_status
+add_program(struct steps *steps, struct program *program, struct error *error)
 {
     int inputs = (int)steps->steps.count;
     struct step *step = steps_add(steps, STEP_SCAN);

@@ -28,8 +28,7 @@ const char *vdbq_query_column_name(const vdbq_query *query, unsigned column)
     return steps_last(&query->plan.steps)->columns[column].name;
 }
 
-enum vdbq_type vdbq_query_column_type(const vdbq_query *query,
-                                      unsigned column)
+enum vdbq_type vdbq_query_column_type(const vdbq_query *query, unsigned column)
 {
     if (column >= vdbq_query_columns(query))
         return VDBQ_TYPE_NONE;
@@ -48,8 +47,8 @@ unsigned vdbq_query_column_scale(const vdbq_query *query, unsigned column)
 const char *vdbq_query_copy_file(const vdbq_query *query)
 {
     bool copies = query && query->statement
-               && query->statement->kind == AST_COPY
-               && query->statement->explain == AST_RUN;
+                  && query->statement->kind == AST_COPY
+                  && query->statement->explain == AST_RUN;
     return copies ? query->statement->copy.file : NULL;
 }
 
@@ -59,7 +58,8 @@ const char *vdbq_query_copy_file(const vdbq_query *query)
 static const struct vdbq_vector *vector_of(const vdbq_query *query,
                                            unsigned column)
 {
-    if (query == NULL || query->row >= query->batch.rows || column >= query->batch.columns)
+    if (query == NULL || query->row >= query->batch.rows
+        || column >= query->batch.columns)
         return NULL;
     const struct vdbq_vector *vector = &query->batch.column[column];
     return vector->nulls && vector->nulls[query->row] ? NULL : vector;
@@ -84,8 +84,7 @@ static int64_t whole(double value)
 static const void *value_at(const vdbq_query *query,
                             const struct vdbq_vector *vector)
 {
-    return (const char *)vector->values +
-           query->row * type_bytes(vector->type);
+    return (const char *)vector->values + query->row * type_bytes(vector->type);
 }
 
 /* A value that the machine holds in an integer: 4 or 8 bytes. */
@@ -108,11 +107,10 @@ int64_t vdbq_query_int64(const vdbq_query *query, unsigned column)
     case VDBQ_DOUBLE:
         return whole(vdbq_query_double(query, column));
     case VDBQ_TEXT:
-        return text_integer(
-            *(const struct vdbq_text *)value_at(query, vector));
+        return text_integer(*(const struct vdbq_text *)value_at(query, vector));
     case VDBQ_DECIMAL:
-        return integer_at(query, vector) /
-               decimal_power(vdbq_query_column_scale(query, column));
+        return integer_at(query, vector)
+               / decimal_power(vdbq_query_column_scale(query, column));
     default:
         return integer_at(query, vector);
     }
@@ -171,8 +169,9 @@ void vdbq_query_stats(const vdbq_query *query, struct vdbq_stats *stats)
 {
     if (stats == NULL)
         return;
-    *stats = (struct vdbq_stats){ .device = "", .mode = "", .build = "",
-                                  .steps = "" };
+    *stats = (struct vdbq_stats){
+        .device = "", .mode = "", .build = "", .steps = ""
+    };
     if (query == NULL)
         return;
     *stats = query->stats.sum;

@@ -80,15 +80,13 @@ const char *vdbq_table_column_name(vdbq *db, unsigned table, unsigned column)
     return found ? found->name : "";
 }
 
-enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table,
-                                      unsigned column)
+enum vdbq_type vdbq_table_column_type(vdbq *db, unsigned table, unsigned column)
 {
     const struct column *found = column_at(db, table, column);
     return found ? found->type : VDBQ_TYPE_NONE;
 }
 
-unsigned vdbq_table_column_precision(vdbq *db, unsigned table,
-                                     unsigned column)
+unsigned vdbq_table_column_precision(vdbq *db, unsigned table, unsigned column)
 {
     const struct column *found = column_at(db, table, column);
     return found ? found->precision : 0;
@@ -128,7 +126,8 @@ static const struct index *index_at(const vdbq *db, unsigned index)
 {
     const struct catalogue *catalogue = schema_of(db);
     return catalogue && index < catalogue->index_count
-               ? &catalogue->indexes[index] : NULL;
+               ? &catalogue->indexes[index]
+               : NULL;
 }
 
 const char *vdbq_index_name(vdbq *db, unsigned index)
@@ -140,9 +139,9 @@ const char *vdbq_index_name(vdbq *db, unsigned index)
 const char *vdbq_index_table(vdbq *db, unsigned index)
 {
     const struct index *found = index_at(db, index);
-    return found ? catalogue_table_id(db->schema.catalogue,
-                                      found->table_id)->name
-                 : "";
+    return found
+               ? catalogue_table_id(db->schema.catalogue, found->table_id)->name
+               : "";
 }
 
 const char *vdbq_index_sql(vdbq *db, unsigned index)

@@ -15,8 +15,8 @@ enum vdbq_status vdbq_selftest(vdbq *db, vdbq_report report, void *context)
     if (status == VDBQ_OK)
         status = station_choose(db, UINT64_MAX, &station);
     if (status == VDBQ_OK)
-        status = device_open(&(struct device_params){ .choice = "host" },
-                             &host, &db->error);
+        status = device_open(&(struct device_params){ .choice = "host" }, &host,
+                             &db->error);
     if (status == VDBQ_OK)
         status = selftest(station->device, host, report, context, &db->error);
     device_close(host);

@@ -48,28 +48,28 @@ struct station {
 };
 
 struct vdbq {
-    struct database *database;  /* NULL: it could not be opened   */
-    int process;                /* that opened it                 */
+    struct database *database; /* NULL: it could not be opened   */
+    int process;               /* that opened it                 */
     char options[OPTIONS][OPTION_BYTES_MAX];
     struct station *stations;
-    struct stream_memory memory; /* for rows that steps hold      */
-    uint64_t host_rows_max;     /* 0: not looked up yet           */
-    unsigned host_cores;        /* likewise                       */
-    struct vdbq_query *queries; /* those that are open            */
-    struct vdbq_append *append; /* the one that is open, or NULL  */
+    struct stream_memory memory;     /* for rows that steps hold      */
+    uint64_t host_rows_max;          /* 0: not looked up yet           */
+    unsigned host_cores;             /* likewise                       */
+    struct vdbq_query *queries;      /* those that are open            */
+    struct vdbq_append *append;      /* the one that is open, or NULL  */
     struct transaction *transaction; /* that BEGIN opened, or NULL */
-    vdbq *files;                /* the database of files; or NULL */
-    vdbq_file_reader file_reader; /* may be NULL                  */
+    vdbq *files;                     /* the database of files; or NULL */
+    vdbq_file_reader file_reader;    /* may be NULL                  */
     void *file_context;
     atomic_bool cancelled;
-    bool executing;             /* in vdbq_execute(): a cancel is for
+    bool executing; /* in vdbq_execute(): a cancel is for
                                    all statements                 */
     vdbq_progress progress;
     void *progress_context;
     struct error error;
-    struct text source;         /* line of SQL that `error` names */
-    struct vdbq_error report;   /* both, as the caller sees them  */
-    struct snapshot schema;     /* for vdbq_table_...()           */
+    struct text source;       /* line of SQL that `error` names */
+    struct vdbq_error report; /* both, as the caller sees them  */
+    struct snapshot schema;   /* for vdbq_table_...()           */
     struct text schema_text;
 };
 

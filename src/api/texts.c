@@ -54,9 +54,9 @@ enum vdbq_status query_texts_make(vdbq_query *query)
     memcpy(texts->vectors, batch->column,
            batch->columns * sizeof *texts->vectors);
     for (unsigned i = 0; i < batch->columns; i++)
-        if (batch->column[i].type == VDBQ_TEXT &&
-            !make_column(texts, i, &batch->column[i], batch->rows,
-                         stream_words(query->stream, i)))
+        if (batch->column[i].type == VDBQ_TEXT
+            && !make_column(texts, i, &batch->column[i], batch->rows,
+                            stream_words(query->stream, i)))
             return error_no_memory(&query->db->error);
     batch->column = texts->vectors;
     return VDBQ_OK;

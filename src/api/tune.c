@@ -23,9 +23,8 @@ enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)
         status = device_open(&(struct device_params){ .choice = "host" },
                              &params.host, &db->error);
     if (status == VDBQ_OK)
-        status = device_open(&(struct device_params){
-                                 .choice = station->choice,
-                                 .cores = station->cores },
+        status = device_open(&(struct device_params){ .choice = station->choice,
+                                                      .cores = station->cores },
                              &params.again, &db->error);
     if (status == VDBQ_OK) {
         params.device = station->device;

@@ -14,8 +14,8 @@
 const char *vdbq_status_text(enum vdbq_status status)
 {
     switch (status) {
-#define STATUS_TEXT(name, number, text) \
-    case VDBQ_##name:                   \
+#define STATUS_TEXT(name, number, text)                                        \
+    case VDBQ_##name:                                                          \
         return text;
         VDBQ_STATUSES(STATUS_TEXT)
 #undef STATUS_TEXT
@@ -30,10 +30,10 @@ const char *vdbq_version(void)
 
 const char *vdbq_type_name(enum vdbq_type type)
 {
-    static const char *const names[TYPES] = {
-        "NONE",    "INTEGER",  "BIGINT",  "FLOAT", "DOUBLE",   "TEXT",
-        "BOOLEAN", "SMALLINT", "DECIMAL", "DATE",  "TIMESTAMP"
-    };
+    static const char *const names[TYPES] = { "NONE",    "INTEGER",  "BIGINT",
+                                              "FLOAT",   "DOUBLE",   "TEXT",
+                                              "BOOLEAN", "SMALLINT", "DECIMAL",
+                                              "DATE",    "TIMESTAMP" };
     return (unsigned)type < TYPES ? names[type] : names[0];
 }
 
@@ -42,11 +42,11 @@ _Static_assert((int)VDBQ_VALUE_BYTES == (int)TYPE_TEXT_MAX, "room for values");
 static bool is_type(enum vdbq_type type, unsigned precision, unsigned scale)
 {
     return type > VDBQ_TYPE_NONE && (unsigned)type < TYPES
-        && precision <= DECIMAL_DIGITS_MAX && scale <= DECIMAL_DIGITS_MAX;
+           && precision <= DECIMAL_DIGITS_MAX && scale <= DECIMAL_DIGITS_MAX;
 }
 
-size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
-                        const void *value, char *room)
+size_t vdbq_value_print(enum vdbq_type type, unsigned scale, const void *value,
+                        char *room)
 {
     if (room == NULL)
         return 0;
@@ -74,8 +74,8 @@ bool vdbq_value_parse(enum vdbq_type type, unsigned precision, unsigned scale,
 static enum vdbq_status open_database(vdbq *db, const char *path,
                                       unsigned flags)
 {
-    bool in_memory = path == NULL || path[0] == '\0' ||
-                     strcmp(path, ":memory:") == 0;
+    bool in_memory =
+        path == NULL || path[0] == '\0' || strcmp(path, ":memory:") == 0;
     struct database_params params = {
         .path = in_memory ? ":memory:" : path,
         .flags = in_memory ? flags | VDBQ_OPEN_CREATE : flags,
@@ -193,10 +193,12 @@ enum vdbq_status session_begin(vdbq *db)
         return VDBQ_MISUSE;
     error_clear(&db->error);
     if (session_is_inherited(db)) {
-        error_set(&db->error, VDBQ_MISUSE, "the connection is that of process "
-                  "%d, which this one was forked from", db->process);
+        error_set(&db->error, VDBQ_MISUSE,
+                  "the connection is that of process "
+                  "%d, which this one was forked from",
+                  db->process);
         return error_hint(&db->error, "open another one here: devices, "
-                          "threads and locks stay with the parent");
+                                      "threads and locks stay with the parent");
     }
     if (db->database == NULL)
         return error_set(&db->error, VDBQ_MISUSE,

@@ -84,6 +84,7 @@ extern "C" {
 /* ------------------------------------------------------------- status -- */
 
 /* Every status with the sentence that vdbq_status_text() returns. */
+/* clang-format off */
 #define VDBQ_STATUSES(_)                                                     \
     _(OK,          0, "no error")                                            \
     _(MISUSE,      1, "the call is not allowed here")                        \
@@ -104,6 +105,7 @@ extern "C" {
     _(DEVICE,     16, "the device cannot do it")                             \
     _(ROW,       100, "a row is ready")                                      \
     _(DONE,      101, "no more rows")
+/* clang-format on */
 
 enum vdbq_status {
 #define VDBQ_STATUS(name, number, text) VDBQ_##name = number,
@@ -155,8 +157,8 @@ VDBQ_API size_t vdbq_value_print(enum vdbq_type type, unsigned scale,
  * text is no value of that type; `precision` is of DECIMAL, too. A TEXT is the
  * bytes themselves, not copied: false where they are not UTF-8. */
 VDBQ_API bool vdbq_value_parse(enum vdbq_type type, unsigned precision,
-                               unsigned scale, const char *bytes,
-                               size_t length, void *value);
+                               unsigned scale, const char *bytes, size_t length,
+                               void *value);
 
 /* ----------------------------------------------------- open and close -- */
 
@@ -247,8 +249,7 @@ VDBQ_API void vdbq_cancel(vdbq *db);
 /* `progress` is called between launches with rows done and rows in all;
  * it cancels the query by returning false. NULL: none. */
 typedef bool (*vdbq_progress)(void *context, uint64_t done, uint64_t all);
-VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress,
-                               void *context);
+VDBQ_API void vdbq_on_progress(vdbq *db, vdbq_progress progress, void *context);
 
 /* ------------------------------------------------------------ queries -- */
 
@@ -299,14 +300,12 @@ VDBQ_API unsigned vdbq_query_parameter_index(const vdbq_query *query,
 /* Fail with RANGE: no such number, or text that is not UTF-8. The number NaN
  * is NULL, and so is a text at NULL. `length` is in bytes (-1: up to the NUL).
  * Dates and times are given as text. */
-VDBQ_API enum vdbq_status vdbq_bind_null(vdbq_query *query,
-                                         unsigned parameter);
-VDBQ_API enum vdbq_status vdbq_bind_int64(vdbq_query *query,
-                                          unsigned parameter, int64_t value);
+VDBQ_API enum vdbq_status vdbq_bind_null(vdbq_query *query, unsigned parameter);
+VDBQ_API enum vdbq_status vdbq_bind_int64(vdbq_query *query, unsigned parameter,
+                                          int64_t value);
 VDBQ_API enum vdbq_status vdbq_bind_double(vdbq_query *query,
                                            unsigned parameter, double value);
-VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query,
-                                         unsigned parameter,
+VDBQ_API enum vdbq_status vdbq_bind_text(vdbq_query *query, unsigned parameter,
                                          const char *bytes, ptrdiff_t length);
 /* Makes all of them NULL. */
 VDBQ_API void vdbq_bind_clear(vdbq_query *query);
@@ -337,8 +336,8 @@ struct vdbq_vector {
     const uint8_t *nulls; /* NULL: none; else 1 where the value is NULL     */
 };
 struct vdbq_batch {
-    uint64_t rows;                     /* 0: the end          */
-    unsigned columns;                  /* vectors in `column` */
+    uint64_t rows;    /* 0: the end          */
+    unsigned columns; /* vectors in `column` */
     const struct vdbq_vector *column;
 };
 
@@ -389,41 +388,42 @@ VDBQ_API enum vdbq_status vdbq_fail(vdbq *db, enum vdbq_status status,
  * query's next call; where several steps ran in different ways, they are
  * listed. */
 struct vdbq_stats {
-    const char *device;     /* where it ran, for instance "host" or "NVIDIA H200" */
-    const char *mode;       /* "serial", "streamed", "mapped", "cached"   */
-    const char *build;      /* "interpreted", "specialised", "adaptive
+    const char *device; /* where it ran, for instance "host" or "NVIDIA H200" */
+    const char *mode;   /* "serial", "streamed", "mapped", "cached"   */
+    const char *build;  /* "interpreted", "specialised", "adaptive
                                (specialised from launch N)", "adaptive (N
                                of M launches specialised)"                */
-    const char *steps;      /* where rows were grouped and sorted, for instance "host" or
+    const char
+        *steps; /* where rows were grouped and sorted, for instance "host" or
                                "NVIDIA H200 (hashed)"; "": nowhere        */
-    uint64_t rows_read;     /* rows of tables that the program ran over   */
-    uint64_t cells;         /* of grids: pairs or triples of rows that a
+    uint64_t rows_read; /* rows of tables that the program ran over   */
+    uint64_t cells;     /* of grids: pairs or triples of rows that a
                                program ran over                           */
     uint64_t rows_returned;
-    uint64_t rows_changed;  /* that INSERT added, DELETE took out, or
+    uint64_t rows_changed;    /* that INSERT added, DELETE took out, or
                                UPDATE's condition held for               */
-    uint64_t bytes_read;    /* of the columns that the program ran over   */
-    uint64_t bytes_mapped;  /* of which so many were read where they lie
+    uint64_t bytes_read;      /* of the columns that the program ran over   */
+    uint64_t bytes_mapped;    /* of which so many were read where they lie
                                in the file (option map)                   */
     uint64_t tablets;         /* that the table has                       */
     uint64_t tablets_skipped; /* of which minimum and maximum told that
                                  nothing would come                       */
-    uint64_t bytes_in;      /* moved to the device                        */
-    uint64_t bytes_out;     /* moved from the device                      */
-    uint64_t kernel_ns;     /* in kernels, by the device's own clock; what
+    uint64_t bytes_in;        /* moved to the device                        */
+    uint64_t bytes_out;       /* moved from the device                      */
+    uint64_t kernel_ns;       /* in kernels, by the device's own clock; what
                                runs beside another counts once. With the
                                option profiling off 0, or a part of it, on
                                OpenCL devices; EXPLAIN ANALYZE shows it
                                in any case                                */
-    uint64_t transfer_ns;   /* in transfers, both ways; they may overlap
+    uint64_t transfer_ns;     /* in transfers, both ways; they may overlap
                                one another, and kernels. Likewise         */
-    uint64_t compile_ns;    /* building programs for the device           */
-    unsigned builds;        /* of them; 0: all were there                 */
-    unsigned builds_cached; /* of which some process made before, so that
+    uint64_t compile_ns;      /* building programs for the device           */
+    unsigned builds;          /* of them; 0: all were there                 */
+    unsigned builds_cached;   /* of which some process made before, so that
                                a cache on disk should have held them      */
-    uint64_t load_ns;       /* reading tablets from the file              */
-    uint64_t total_ns;      /* inside calls on this query since its start */
-    unsigned launches;      /* kernels started                            */
+    uint64_t load_ns;         /* reading tablets from the file              */
+    uint64_t total_ns;        /* inside calls on this query since its start */
+    unsigned launches;        /* kernels started                            */
 };
 VDBQ_API void vdbq_query_stats(const vdbq_query *query,
                                struct vdbq_stats *stats);

@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 
 /* Bytes that are locked lie where no file reaches. */
-#define LOCK_OFFSET ((off_t)1 << 62)
-#define SIGN_OFFSET (LOCK_OFFSET + ((off_t)1 << 48))
+#define LOCK_OFFSET     ((off_t)1 << 62)
+#define SIGN_OFFSET     (LOCK_OFFSET + ((off_t)1 << 48))
 #define SIGN_LENGTH_MAX ((off_t)1 << 48)
 enum { PROCESS_BITS = 22, HOME_BITS = 16 }; /* Linux has no larger numbers */
 
@@ -42,21 +42,23 @@ static int call(int descriptor, int command, struct flock *lock)
 int lock_set(int descriptor, unsigned byte, enum os_lock_kind kind)
 {
     struct flock lock = { .l_whence = SEEK_SET,
-                          .l_start = LOCK_OFFSET + (off_t)byte, .l_len = 1 };
+                          .l_start = LOCK_OFFSET + (off_t)byte,
+                          .l_len = 1 };
 
-    lock.l_type = kind == OS_UNLOCKED ? F_UNLCK
-                : kind == OS_LOCK_SHARED ? F_RDLCK : F_WRLCK;
+    lock.l_type = kind == OS_UNLOCKED      ? F_UNLCK
+                  : kind == OS_LOCK_SHARED ? F_RDLCK
+                                           : F_WRLCK;
     return call(descriptor, F_OFD_SETLK, &lock);
 }
 
 bool lock_held(int descriptor, unsigned first, unsigned count)
 {
-    struct flock lock = { .l_whence = SEEK_SET, .l_type = F_WRLCK,
+    struct flock lock = { .l_whence = SEEK_SET,
+                          .l_type = F_WRLCK,
                           .l_start = LOCK_OFFSET + (off_t)first,
                           .l_len = (off_t)count };
 
-    return call(descriptor, F_OFD_GETLK, &lock) == 0
-        && lock.l_type != F_UNLCK;
+    return call(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 /* ---------------------------------------------------------- signatures -- */
@@ -104,7 +106,8 @@ static uint64_t milliseconds_now(void)
 
 void lock_sign(int descriptor, bool on)
 {
-    struct flock lock = { .l_whence = SEEK_SET, .l_type = F_UNLCK,
+    struct flock lock = { .l_whence = SEEK_SET,
+                          .l_type = F_UNLCK,
                           .l_start = SIGN_OFFSET,
                           .l_len = 2 * SIGN_LENGTH_MAX };
     uint64_t process = (uint64_t)os_process(), now = milliseconds_now();
@@ -122,7 +125,8 @@ void lock_sign(int descriptor, bool on)
 
 bool lock_signature(int descriptor, struct os_holder *holder)
 {
-    struct flock lock = { .l_whence = SEEK_SET, .l_type = F_WRLCK,
+    struct flock lock = { .l_whence = SEEK_SET,
+                          .l_type = F_WRLCK,
                           .l_start = SIGN_OFFSET,
                           .l_len = 2 * SIGN_LENGTH_MAX };
     uint64_t told;
@@ -133,8 +137,8 @@ bool lock_signature(int descriptor, struct os_holder *holder)
     told = (uint64_t)(lock.l_start - SIGN_OFFSET);
     *holder = (struct os_holder){
         .process = (int)(told & ((1u << PROCESS_BITS) - 1)),
-        .near = told >> PROCESS_BITS != 0
-             && told >> PROCESS_BITS == home_of_us(),
+        .near =
+            told >> PROCESS_BITS != 0 && told >> PROCESS_BITS == home_of_us(),
         .since_ms = (uint64_t)lock.l_len,
     };
     return true;

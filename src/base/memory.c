@@ -28,8 +28,8 @@ struct arena_block {
 /* The block's head, rounded up so that the bytes behind it are aligned. */
 enum {
     ALIGNMENT = _Alignof(max_align_t),
-    HEAD_SIZE = (sizeof(struct arena_block) + ALIGNMENT - 1) / ALIGNMENT
-                * ALIGNMENT
+    HEAD_SIZE =
+        (sizeof(struct arena_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
 };
 
 static struct arena_block *add_block(struct arena *arena, size_t size);

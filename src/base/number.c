@@ -13,16 +13,16 @@
 #include <string.h>
 
 enum {
-    DIGITS_MAX = 800,  /* past these a digit only breaks a tie           */
-    FIXED_MIN = -4,    /* exponents of ten that are written without an   */
-    FIXED_MAX = 14,    /* exponent, as sqlite3 does                      */
+    DIGITS_MAX = 800, /* past these a digit only breaks a tie           */
+    FIXED_MIN = -4,   /* exponents of ten that are written without an   */
+    FIXED_MAX = 14,   /* exponent, as sqlite3 does                      */
     EXPONENT_MAX = 1 << 20
 };
 
 /* A decimal number: 0.DIGITS * 10^point. */
 struct decimal {
     bool negative;
-    int count;   /* of digits; 0: zero */
+    int count; /* of digits; 0: zero */
     long point;
     char digits[DIGITS_MAX + 2];
 };
@@ -149,8 +149,7 @@ bool text_to_double(const char *bytes, size_t length, double *value)
     size_t sign = length > 0 && (bytes[0] == '-' || bytes[0] == '+');
 
     if (length - sign == 3 && (bytes[sign] | 0x20) == 'i'
-            && (bytes[sign + 1] | 0x20) == 'n'
-            && (bytes[sign + 2] | 0x20) == 'f') {
+        && (bytes[sign + 1] | 0x20) == 'n' && (bytes[sign + 2] | 0x20) == 'f') {
         *value = bytes[0] == '-' ? -(double)INFINITY : (double)INFINITY;
         return true;
     }
@@ -253,15 +252,15 @@ static bool read_decimal(const char *bytes, size_t length,
  * operation on them rounds correctly. False: it is not that simple. */
 static bool simple_value(const struct decimal *decimal, double *value)
 {
-    static const double powers[] = {
-        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
-        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22
-    };
+    static const double powers[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
+                                     1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                     1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+                                     1e18, 1e19, 1e20, 1e21, 1e22 };
     long exponent = decimal->point - decimal->count;
     int64_t whole = 0;
 
     if (FLT_EVAL_METHOD != 0 || decimal->count > DBL_DIG || exponent < -22
-            || exponent > 22)
+        || exponent > 22)
         return false;
     for (int i = 0; i < decimal->count; i++)
         whole = whole * 10 + (decimal->digits[i] - '0');

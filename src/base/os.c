@@ -42,23 +42,13 @@ static int file_map(struct os_file *file, uint64_t offset, uint64_t size,
 static void file_unmap(const void *bytes, uint64_t size);
 
 /* The calls of files that are opened by `opens`. */
-#define FILE_CALLS(opens)            \
-    {                                \
-        .open = opens,               \
-        .close = file_close,         \
-        .read = file_read,           \
-        .write = file_write,         \
-        .sync = file_sync,           \
-        .size = file_size,           \
-        .truncate = file_truncate,   \
-        .lock = file_lock,           \
-        .locked = file_locked,       \
-        .sign = file_sign,           \
-        .signature = file_signature, \
-        .map = file_map,             \
-        .unmap = file_unmap,         \
-        .reads_anywhere = true,      \
-        .random = os_random,         \
+#define FILE_CALLS(opens)                                                      \
+    {                                                                          \
+        .open = opens, .close = file_close, .read = file_read,                 \
+        .write = file_write, .sync = file_sync, .size = file_size,             \
+        .truncate = file_truncate, .lock = file_lock, .locked = file_locked,   \
+        .sign = file_sign, .signature = file_signature, .map = file_map,       \
+        .unmap = file_unmap, .reads_anywhere = true, .random = os_random,      \
     }
 const struct os_file_calls os_files = FILE_CALLS(file_open);
 const struct os_file_calls os_temporary_files = FILE_CALLS(temporary_open);
@@ -248,8 +238,7 @@ static int open_again(const char *path, int how)
     int descriptor;
 
     do
-        descriptor = open(path, how | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                          0666);
+        descriptor = open(path, how | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0666);
     while (descriptor < 0 && errno == EINTR);
     return descriptor;
 }

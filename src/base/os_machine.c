@@ -87,8 +87,8 @@ void os_process_name(int process, char name[OS_NAME_MAX])
 void os_memory_large(void *memory, uint64_t size)
 {
 #ifdef MADV_HUGEPAGE
-    uintptr_t start = ((uintptr_t)memory + LARGE_PAGE - 1) / LARGE_PAGE *
-                      LARGE_PAGE;
+    uintptr_t start =
+        ((uintptr_t)memory + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     uintptr_t end = ((uintptr_t)memory + size) / LARGE_PAGE * LARGE_PAGE;
 
     if (start < end)
@@ -101,12 +101,9 @@ void os_memory_large(void *memory, uint64_t size)
 
 uint64_t os_memory_bytes(void)
 {
-    static const struct limit_place v2 = {
-        "", "/sys/fs/cgroup", "memory.max"
-    };
-    static const struct limit_place v1 = {
-        "memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
-    };
+    static const struct limit_place v2 = { "", "/sys/fs/cgroup", "memory.max" };
+    static const struct limit_place v1 = { "memory", "/sys/fs/cgroup/memory",
+                                           "memory.limit_in_bytes" };
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t machine = UINT64_MAX;
 
@@ -164,7 +161,7 @@ static uint64_t read_bytes(const char *path)
     uint64_t bytes;
 
     if (!read_line(path, line, sizeof line)
-            || sscanf(line, "%" SCNu64, &bytes) != 1 || bytes == 0)
+        || sscanf(line, "%" SCNu64, &bytes) != 1 || bytes == 0)
         return UINT64_MAX;
     return bytes;
 }
@@ -176,8 +173,8 @@ static uint64_t read_cores(const char *path)
     uint64_t quota, period;
 
     if (!read_line(path, line, sizeof line)
-            || sscanf(line, "%" SCNu64 " %" SCNu64, &quota, &period) != 2
-            || quota == 0 || period == 0)
+        || sscanf(line, "%" SCNu64 " %" SCNu64, &quota, &period) != 2
+        || quota == 0 || period == 0)
         return UINT64_MAX;
     return (quota - 1) / period + 1;
 }
@@ -229,8 +226,7 @@ static uint64_t group_limit(const struct limit_place *place,
 
     find_group(place->controller, group);
     do {
-        snprintf(path, sizeof path, "%s%s/%s", place->root, group,
-                 place->file);
+        snprintf(path, sizeof path, "%s%s/%s", place->root, group, place->file);
         limit = least(limit, read(path));
         slash = strrchr(group, '/');
         if (slash != NULL)

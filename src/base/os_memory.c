@@ -20,8 +20,7 @@ enum { FIRST_CAPACITY = 64 << 10 };
 
 static int reserve(struct os_file *file, uint64_t size);
 
-static int memory_open(const char *path, unsigned flags,
-                       struct os_file **file)
+static int memory_open(const char *path, unsigned flags, struct os_file **file)
 {
     (void)path;
     (void)flags;
@@ -98,8 +97,7 @@ static int memory_lock(struct os_file *file, unsigned byte,
     return 0;
 }
 
-static bool memory_locked(struct os_file *file, unsigned first,
-                          unsigned count)
+static bool memory_locked(struct os_file *file, unsigned first, unsigned count)
 {
     (void)file;
     (void)first;

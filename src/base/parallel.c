@@ -33,8 +33,8 @@ void parallel_run(unsigned count, void (*work)(void *context, unsigned i),
 
     for (unsigned i = 1; i < count; i++) {
         shares[i] = (struct share){ .work = work, .context = context, .i = i };
-        shares[i].started = pthread_create(&shares[i].thread, NULL, run_share,
-                                           &shares[i]) == 0;
+        shares[i].started =
+            pthread_create(&shares[i].thread, NULL, run_share, &shares[i]) == 0;
     }
     if (count > 0)
         work(context, 0);

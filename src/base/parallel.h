@@ -28,9 +28,9 @@ unsigned parallel_threads(unsigned threads, uint64_t rows);
 /* In front of a function: it is compiled several times and the machine that
  * it runs on chooses. The bits of results must not depend on it. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__)         \
-    && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                  \
+    && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)                   \
     && !defined(__SANITIZE_THREAD__)
-#define PARALLEL_CLONES                                                       \
+#define PARALLEL_CLONES                                                        \
     __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
 #else
 #define PARALLEL_CLONES

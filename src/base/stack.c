@@ -81,6 +81,7 @@ enum vdbq_status stack_refuse(struct error *error, struct position at)
 {
     error_at(error, VDBQ_LIMIT, at,
              "this is nested too deeply for the stack of the thread, which "
-             "has %zu KiB", (size_t)(bounds.high - bounds.low) / 1024);
+             "has %zu KiB",
+             (size_t)(bounds.high - bounds.low) / 1024);
     return error_hint(error, "a thread with a larger stack can run it");
 }

@@ -86,11 +86,11 @@ static unsigned edits(unsigned (*rows)[NAME_MAX_COMPARED + 1], const char *a,
     const unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
     const unsigned *higher = rows[(i + 1) % 3];
     bool differ = lower(a[i - 1]) != lower(b[j - 1]);
-    unsigned fewest = least(above[j - 1] + differ,
-                            least(above[j], row[j - 1]) + 1);
+    unsigned fewest =
+        least(above[j - 1] + differ, least(above[j], row[j - 1]) + 1);
 
     if (differ && i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2])
-            && lower(a[i - 2]) == lower(b[j - 1]))
+        && lower(a[i - 2]) == lower(b[j - 1]))
         fewest = least(fewest, higher[j - 2] + 1);
     return fewest;
 }

@@ -14,7 +14,7 @@ struct text {
     char *bytes;   /* ended by a NUL; NULL while empty */
     size_t length; /* without the NUL                  */
     size_t capacity;
-    bool failed;   /* there was no memory at some time */
+    bool failed; /* there was no memory at some time */
 };
 
 void text_add(struct text *text, const char *bytes, size_t length);

@@ -26,7 +26,7 @@ static const struct {
     [VDBQ_DECIMAL] = { VDBQ_BIGINT, 8, -INT64_C(999999999999999999),
                        INT64_C(999999999999999999) },
     [VDBQ_DATE] = { VDBQ_INTEGER, 4, DATE_DAYS_MIN, DATE_DAYS_MAX },
-    [VDBQ_TIMESTAMP] = { VDBQ_BIGINT, 8, DATE_DAYS_MIN * DAY_MICROSECONDS,
+    [VDBQ_TIMESTAMP] = { VDBQ_BIGINT, 8, DATE_DAYS_MIN *DAY_MICROSECONDS,
                          (DATE_DAYS_MAX + 1) * DAY_MICROSECONDS - 1 }
 };
 
@@ -91,7 +91,7 @@ bool date_join(struct type_day day, int32_t *days)
         || day.day < 1 || day.day > month_days(day.year, day.month))
         return false;
     *days = year * 365 + year / 4 - year / 100 + year / 400
-          + (153 * month + 2) / 5 + day.day - 1 - EPOCH_DAYS;
+            + (153 * month + 2) / 5 + day.day - 1 - EPOCH_DAYS;
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool parse_integer(enum vdbq_type type, unsigned precision,
         return timestamp_from_text(bytes, length, value);
     default:
         return text_to_int64(bytes, length, value)
-            && *value >= types[type].least && *value <= types[type].greatest;
+               && *value >= types[type].least && *value <= types[type].greatest;
     }
     *value = narrow;
     return read;

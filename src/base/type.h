@@ -17,9 +17,9 @@
 enum {
     TYPES = VDBQ_TIMESTAMP + 1, /* numbers of types are less */
     DECIMAL_DIGITS_MAX = 18,
-    DATE_DAYS_MIN = -719162,    /* 0001-01-01 */
-    DATE_DAYS_MAX = 2932896,    /* 9999-12-31 */
-    TYPE_TEXT_MAX = 40          /* bytes of a value's text, with its NUL;
+    DATE_DAYS_MIN = -719162, /* 0001-01-01 */
+    DATE_DAYS_MAX = 2932896, /* 9999-12-31 */
+    TYPE_TEXT_MAX = 40       /* bytes of a value's text, with its NUL;
                                    not of TEXT                            */
 };
 #define DAY_MICROSECONDS INT64_C(86400000000)

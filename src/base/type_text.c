@@ -62,8 +62,8 @@ static bool take_date(struct reading *from, int32_t *days)
     struct type_day day;
 
     return take_number(from, 4, &day.year) && take(from, '-')
-        && take_number(from, 2, &day.month) && take(from, '-')
-        && take_number(from, 2, &day.day) && date_join(day, days);
+           && take_number(from, 2, &day.month) && take(from, '-')
+           && take_number(from, 2, &day.day) && date_join(day, days);
 }
 
 /* Behind a point: any number of digits, those past the sixth cut off. */
@@ -174,8 +174,7 @@ static bool digits_fit(int64_t digits, unsigned precision)
 
 /* [+-] digits [. digits]; up to `scale` digits behind the point are taken
  * in, the next one rounds. False: none, too many, or something behind. */
-static bool take_decimal(struct reading *from, unsigned scale,
-                         int64_t *digits)
+static bool take_decimal(struct reading *from, unsigned scale, int64_t *digits)
 {
     const uint64_t limit = (uint64_t)decimal_power(DECIMAL_DIGITS_MAX);
     bool any = at_digit(from), up = false;
@@ -185,8 +184,7 @@ static bool take_decimal(struct reading *from, unsigned scale,
     for (; at_digit(from) && sum < limit; from->at++)
         sum = sum * 10 + (unsigned)(*from->at - '0');
     if (take(from, '.'))
-        for (any |= at_digit(from); at_digit(from) && sum < limit;
-             from->at++) {
+        for (any |= at_digit(from); at_digit(from) && sum < limit; from->at++) {
             if (behind < scale) {
                 sum = sum * 10 + (unsigned)(*from->at - '0');
                 behind++;
@@ -231,8 +229,7 @@ size_t decimal_to_text(int64_t digits, unsigned scale, char *room)
     const char *sign = digits < 0 ? "-" : "";
 
     if (scale == 0)
-        return (size_t)sprintf(room, "%s%llu", sign,
-                               (unsigned long long)size);
+        return (size_t)sprintf(room, "%s%llu", sign, (unsigned long long)size);
     return (size_t)sprintf(room, "%s%llu.%0*llu", sign,
                            (unsigned long long)(size / unit), (int)scale,
                            (unsigned long long)(size % unit));
@@ -252,7 +249,7 @@ bool decimal_rescale(int64_t digits, unsigned from, unsigned to,
         unit = decimal_power(from - to);
         rest = digits % unit;
         *rescaled = digits / unit + (rest >= unit - unit / 2)
-                  - (rest <= unit / 2 - unit);
+                    - (rest <= unit / 2 - unit);
     }
     return digits_fit(*rescaled, precision);
 }
@@ -277,9 +274,9 @@ double decimal_to_double(int64_t digits, unsigned scale)
 
 bool boolean_from_text(const char *bytes, size_t length, int32_t *value)
 {
-    static const char *const names[] = { "false", "true", "f",  "t",
-                                         "no",    "yes",  "n",  "y",
-                                         "off",   "on",   "0",  "1" };
+    static const char *const names[] = { "false", "true", "f", "t",
+                                         "no",    "yes",  "n", "y",
+                                         "off",   "on",   "0", "1" };
     struct reading from = reading_of(bytes, length);
     char name[8] = "";
 
@@ -301,10 +298,10 @@ static size_t code_length(const unsigned char *at, size_t left)
 {
     static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t count = at[0] < 0x80   ? 1
-                 : at[0] < 0xc0   ? 0
-                 : at[0] < 0xe0   ? 2
-                 : at[0] < 0xf0   ? 3
-                 : at[0] < 0xf8   ? 4
+                   : at[0] < 0xc0 ? 0
+                   : at[0] < 0xe0 ? 2
+                   : at[0] < 0xf0 ? 3
+                   : at[0] < 0xf8 ? 4
                                   : 0;
     uint32_t code = count == 1 ? at[0] : at[0] & (0x7fu >> count);
 

@@ -22,7 +22,7 @@ struct vector {
 
 #define VECTOR(type) ((struct vector){ .width = sizeof(type) })
 /* One that nobody finishes: its items end with the arena. */
-#define VECTOR_IN(arena_, type) \
+#define VECTOR_IN(arena_, type)                                                \
     ((struct vector){ .width = sizeof(type), .arena = (arena_) })
 /* The items as an array of `type`. */
 #define VECTOR_ITEMS(vector, type) ((type *)(vector)->items)

@@ -58,8 +58,7 @@ unsigned table_column(const struct table *table, const char *name)
 {
     unsigned i = 0;
 
-    while (i < table->column_count
-           && !name_equal(table->columns[i].name, name))
+    while (i < table->column_count && !name_equal(table->columns[i].name, name))
         i++;
     return i;
 }
@@ -67,11 +66,10 @@ unsigned table_column(const struct table *table, const char *name)
 bool column_valid(const struct column *column)
 {
     if (column->type == VDBQ_DECIMAL)
-        return column->precision >= 1
-            && column->precision <= DECIMAL_DIGITS_MAX
-            && column->scale <= column->precision;
+        return column->precision >= 1 && column->precision <= DECIMAL_DIGITS_MAX
+               && column->scale <= column->precision;
     return type_machine(column->type) != 0 && column->precision == 0
-        && column->scale == 0;
+           && column->scale == 0;
 }
 
 struct column_facts table_facts(const struct table *table, unsigned column)
@@ -104,8 +102,8 @@ struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
     copy->generation = from->generation;
     copy->origin = from->origin;
     copy->next_table_id = from->next_table_id;
-    copy->tables = arena_alloc(&copy->arena,
-                               (count + room) * sizeof *copy->tables);
+    copy->tables =
+        arena_alloc(&copy->arena, (count + room) * sizeof *copy->tables);
     if (copy->tables == NULL || !catalogue_copy_names(copy, from, room))
         goto release_copy;
     for (; copy->table_count < count; copy->table_count++) {
@@ -254,8 +252,7 @@ static bool copy_table(struct arena *arena, const struct table *from,
 {
     *to = *from;
     to->name = arena_copy(arena, from->name, strlen(from->name));
-    to->tablets = arena_alloc(arena,
-                              from->tablet_count * sizeof *to->tablets);
+    to->tablets = arena_alloc(arena, from->tablet_count * sizeof *to->tablets);
     if (to->name == NULL || to->tablets == NULL
         || !copy_columns(arena, from, to)
         || !copy_uniques(arena, from->uniques, from->unique_count, to))
@@ -304,9 +301,9 @@ void table_count_rows(struct table *table)
         state = add_state(state, i, table->columns[i].type, 0, 0);
     for (size_t i = 0; i < table->tablet_count; i++) {
         struct tablet_ref *tablet = &table->tablets[i];
-        state = add_state(state, tablet->identity.origin,
-                          tablet->identity.number, tablet->checksum,
-                          tablet->rows);
+        state =
+            add_state(state, tablet->identity.origin, tablet->identity.number,
+                      tablet->checksum, tablet->rows);
         tablet->row_first = table->rows;
         table->rows += tablet->rows;
     }

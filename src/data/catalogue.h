@@ -18,20 +18,20 @@
 #include "data/identity.h"
 
 enum {
-    COLUMNS_MAX = 4096,   /* of one table       */
-    TABLES_MAX = 65536,   /* of one database; as many views, and indexes */
-    NAME_BYTES_MAX = 1024, /* of table or column */
+    COLUMNS_MAX = 4096,      /* of one table       */
+    TABLES_MAX = 65536,      /* of one database; as many views, and indexes */
+    NAME_BYTES_MAX = 1024,   /* of table or column */
     STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, of a view */
 };
 
 /* What is known of the values of one column, in one tablet or in all. */
 struct column_facts {
     uint64_t null_count;
-    bool empty;           /* no value that is not NULL: no minimum        */
-    int64_t minimum;      /* of an integer column                         */
-    int64_t maximum;      /* ...; of a text column: the words in a tablet,
+    bool empty;          /* no value that is not NULL: no minimum        */
+    int64_t minimum;     /* of an integer column                         */
+    int64_t maximum;     /* ...; of a text column: the words in a tablet,
                              0: not known                                 */
-    double minimum_real;  /* of a floating-point column                   */
+    double minimum_real; /* of a floating-point column                   */
     double maximum_real;
 };
 
@@ -44,10 +44,10 @@ struct unique {
 /* A tablet in the file. */
 struct tablet_ref {
     struct identity identity; /* its own for ever: identity rule 1    */
-    uint64_t offset;     /* in the file                              */
+    uint64_t offset;          /* in the file                              */
     uint64_t size_bytes;
-    uint64_t checksum;   /* XXH3 of its bytes                        */
-    uint64_t row_first;  /* number of its first row in the table     */
+    uint64_t checksum;  /* XXH3 of its bytes                        */
+    uint64_t row_first; /* number of its first row in the table     */
     uint32_t rows;
     struct column_facts *facts; /* one for each column               */
 };
@@ -55,19 +55,19 @@ struct tablet_ref {
 struct column {
     const char *name;
     enum vdbq_type type;
-    unsigned precision;      /* VDBQ_DECIMAL: digits in all, 1 to 18     */
-    unsigned scale;          /* VDBQ_DECIMAL: digits behind the point    */
+    unsigned precision; /* VDBQ_DECIMAL: digits in all, 1 to 18     */
+    unsigned scale;     /* VDBQ_DECIMAL: digits behind the point    */
     bool not_null;
     bool unique;
     const char *default_sql; /* an expression; NULL: there is no DEFAULT */
 };
 
 struct table {
-    uint32_t id;         /* never used again, but after a ROLLBACK */
+    uint32_t id; /* never used again, but after a ROLLBACK */
     const char *name;
     unsigned column_count;
     struct column *columns;
-    unsigned key;        /* the primary key's column, or NO_KEY */
+    unsigned key; /* the primary key's column, or NO_KEY */
     unsigned unique_count;
     struct unique *uniques; /* besides what is said of one column */
     uint64_t rows;
@@ -93,9 +93,9 @@ struct index {
 };
 
 struct catalogue {
-    unsigned holders;     /* catalogue_hold() and _release()             */
-    uint64_t generation;  /* of the commit that made it; 0: a new file   */
-    uint64_t origin;      /* of the identities that the transaction gives
+    unsigned holders;    /* catalogue_hold() and _release()             */
+    uint64_t generation; /* of the commit that made it; 0: a new file   */
+    uint64_t origin;     /* of the identities that the transaction gives
                              which made it; 0: it was read from the file */
     uint32_t next_table_id;
     size_t table_count;
@@ -104,7 +104,7 @@ struct catalogue {
     struct view *views;
     size_t index_count;
     struct index *indexes;
-    struct arena arena;   /* everything above lives in it                */
+    struct arena arena; /* everything above lives in it                */
 };
 
 /* What becomes of a row whose key another row has. */

@@ -43,11 +43,12 @@ enum vdbq_status catalogue_decode(const void *bytes,
                                   struct catalogue **catalogue,
                                   struct error *error)
 {
-    struct decoder decoder = {
-        .at = bytes, .end = (const char *)bytes + bounds->size,
-        .bounds = bounds, .path = path, .error = error,
-        .catalogue = catalogue_create()
-    };
+    struct decoder decoder = { .at = bytes,
+                               .end = (const char *)bytes + bounds->size,
+                               .bounds = bounds,
+                               .path = path,
+                               .error = error,
+                               .catalogue = catalogue_create() };
 
     *catalogue = NULL;
     if (decoder.catalogue == NULL)
@@ -73,9 +74,8 @@ static void fail(struct decoder *decoder, const char *what, const char *name)
     if (!decoder->failed)
         error_set(decoder->error, VDBQ_CORRUPT,
                   "%s: the catalogue at byte %llu is damaged: %s%s%s",
-                  decoder->path,
-                  (unsigned long long)decoder->bounds->offset, what,
-                  name != NULL ? " in table " : "",
+                  decoder->path, (unsigned long long)decoder->bounds->offset,
+                  what, name != NULL ? " in table " : "",
                   name != NULL ? name : "");
     decoder->failed = true;
 }
@@ -138,8 +138,9 @@ static const char *get_name(struct decoder *decoder)
     size_t length = bound(decoder, get_32(decoder), 1, "a name's length");
     char *name;
 
-    if (!decoder->failed && (length == 0 || length > NAME_BYTES_MAX
-                             || memchr(decoder->at, 0, length) != NULL))
+    if (!decoder->failed
+        && (length == 0 || length > NAME_BYTES_MAX
+            || memchr(decoder->at, 0, length) != NULL))
         fail(decoder, "a name", NULL);
     name = take(decoder, length + 1, 1);
     if (name != NULL)
@@ -240,8 +241,8 @@ static void get_column_more(struct decoder *decoder, const struct table *table,
 
 static void get_columns(struct decoder *decoder, struct table *table)
 {
-    unsigned count = (unsigned)bound(decoder, table->column_count,
-                                     COLUMN_BYTES, "a number of columns");
+    unsigned count = (unsigned)bound(decoder, table->column_count, COLUMN_BYTES,
+                                     "a number of columns");
 
     table->columns = take(decoder, count, sizeof *table->columns);
     for (unsigned i = 0; i < count && !decoder->failed; i++) {
@@ -283,8 +284,8 @@ static void get_facts(struct decoder *decoder, const struct table *table,
         uint64_t nulls = get_64(decoder);
         int64_t bits[2];
         get(decoder, bits, sizeof bits);
-        if (!facts_from_bits(table->columns[i].type, tablet->rows, nulls,
-                             bits, &tablet->facts[i]))
+        if (!facts_from_bits(table->columns[i].type, tablet->rows, nulls, bits,
+                             &tablet->facts[i]))
             fail(decoder, "the facts of a tablet's values", table->name);
     }
 }
@@ -327,8 +328,8 @@ static void get_tablets(struct decoder *decoder, struct table *table)
 /* ------------------------------------------------------ views, indexes -- */
 
 /* Numbers of columns of a table. */
-static unsigned *get_numbers(struct decoder *decoder,
-                             const struct table *table, unsigned *count)
+static unsigned *get_numbers(struct decoder *decoder, const struct table *table,
+                             unsigned *count)
 {
     unsigned *numbers;
 
@@ -352,16 +353,16 @@ static void get_uniques(struct decoder *decoder, struct table *table)
 
     table->uniques = take(decoder, count, sizeof *table->uniques);
     for (unsigned i = 0; i < count && !decoder->failed; i++)
-        table->uniques[i].columns = get_numbers(
-            decoder, table, &table->uniques[i].column_count);
+        table->uniques[i].columns =
+            get_numbers(decoder, table, &table->uniques[i].column_count);
     table->unique_count = count;
 }
 
 static void get_views(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
-    size_t count = bound(decoder, get_32(decoder), VIEW_BYTES,
-                         "its views' count");
+    size_t count =
+        bound(decoder, get_32(decoder), VIEW_BYTES, "its views' count");
 
     if (count > TABLES_MAX)
         fail(decoder, "too many views", NULL);
@@ -394,8 +395,8 @@ static void get_index(struct decoder *decoder, struct index *index)
 static void get_indexes(struct decoder *decoder)
 {
     struct catalogue *catalogue = decoder->catalogue;
-    size_t count = bound(decoder, get_32(decoder), INDEX_BYTES,
-                         "its indexes' count");
+    size_t count =
+        bound(decoder, get_32(decoder), INDEX_BYTES, "its indexes' count");
 
     if (count > TABLES_MAX)
         fail(decoder, "too many indexes", NULL);
@@ -424,9 +425,10 @@ static void check_all_names(struct decoder *decoder)
 {
     const struct catalogue *catalogue = decoder->catalogue;
     size_t count = 0;
-    const char **names =
-        take(decoder, catalogue->table_count + catalogue->view_count
-                          + catalogue->index_count, sizeof *names);
+    const char **names = take(decoder,
+                              catalogue->table_count + catalogue->view_count
+                                  + catalogue->index_count,
+                              sizeof *names);
 
     if (names == NULL)
         return;
@@ -486,8 +488,7 @@ static void check_identities(struct decoder *decoder)
 {
     const struct catalogue *catalogue = decoder->catalogue;
     size_t count = count_tablets(catalogue), at = 0;
-    struct identity *identities =
-        memory_zeroed(count + 1, sizeof *identities);
+    struct identity *identities = memory_zeroed(count + 1, sizeof *identities);
 
     if (identities == NULL) {
         error_no_memory(decoder->error);

@@ -39,7 +39,7 @@ static void put_numbers(struct text *text, const unsigned *numbers,
 static void put_column(struct text *text, const struct column *column)
 {
     unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
-                   | (column->unique ? FLAG_UNIQUE : 0);
+                     | (column->unique ? FLAG_UNIQUE : 0);
 
     put_32(text, (uint32_t)column->type);
     put_name(text, column->name);

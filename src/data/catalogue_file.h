@@ -50,14 +50,19 @@
 #define VDBQ_DATA_CATALOGUE_FILE_H
 
 enum { CATALOGUE_MAGIC_BYTES = 8 };
-#define CATALOGUE_MAGIC "VDBQCAT3"
-#define CATALOGUE_MAGIC_FIRST "VDBQCATA"
+#define CATALOGUE_MAGIC        "VDBQCAT3"
+#define CATALOGUE_MAGIC_FIRST  "VDBQCATA"
 #define CATALOGUE_MAGIC_SECOND "VDBQCAT2"
 
 /* Bytes that the smallest of each takes. */
 enum {
-    TABLE_BYTES = 25, COLUMN_BYTES = 9, TABLET_BYTES = 36, FACTS_BYTES = 24,
-    UNIQUE_BYTES = 8, VIEW_BYTES = 10, INDEX_BYTES = 21
+    TABLE_BYTES = 25,
+    COLUMN_BYTES = 9,
+    TABLET_BYTES = 36,
+    FACTS_BYTES = 24,
+    UNIQUE_BYTES = 8,
+    VIEW_BYTES = 10,
+    INDEX_BYTES = 21
 };
 
 /* Flags of a column, and all of them; of an index. */

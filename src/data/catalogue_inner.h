@@ -26,8 +26,8 @@ bool catalogue_add_index(struct catalogue *catalogue,
 void catalogue_remove_view(struct catalogue *catalogue, const char *name);
 void catalogue_remove_index(struct catalogue *catalogue, const char *name);
 /* Copies views and indexes, with room for more. False: no memory. */
-bool catalogue_copy_names(struct catalogue *copy,
-                          const struct catalogue *from, size_t room);
+bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
+                          size_t room);
 /* Gives a table that has none the columns that are unique together. */
 bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
                          const struct unique *uniques, unsigned count);
@@ -52,7 +52,7 @@ struct catalogue_bounds {
     uint64_t end;        /* and end: the file is this long   */
     uint64_t offset;     /* the catalogue's own block        */
     uint64_t size;
-    uint64_t copies;     /* the second copies of the heads; 0: there are none */
+    uint64_t copies; /* the second copies of the heads; 0: there are none */
     uint64_t copies_size;
 };
 

@@ -47,8 +47,8 @@ bool copy_uniques(struct arena *arena, const struct unique *uniques,
         return false;
     for (unsigned i = 0; i < count; i++) {
         copies[i].column_count = uniques[i].column_count;
-        copies[i].columns = copy_numbers(arena, uniques[i].columns,
-                                         uniques[i].column_count);
+        copies[i].columns =
+            copy_numbers(arena, uniques[i].columns, uniques[i].column_count);
         if (copies[i].columns == NULL)
             return false;
     }
@@ -61,8 +61,7 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
 {
     struct view *place = &catalogue->views[catalogue->view_count];
 
-    place->name = arena_copy(&catalogue->arena, view->name,
-                             strlen(view->name));
+    place->name = arena_copy(&catalogue->arena, view->name, strlen(view->name));
     place->sql = arena_copy(&catalogue->arena, view->sql, strlen(view->sql));
     if (place->name == NULL || place->sql == NULL)
         return false;
@@ -70,27 +69,26 @@ bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
     return true;
 }
 
-bool catalogue_add_index(struct catalogue *catalogue,
-                         const struct index *index)
+bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
 {
     struct index *place = &catalogue->indexes[catalogue->index_count];
 
     *place = *index;
-    place->name = arena_copy(&catalogue->arena, index->name,
-                             strlen(index->name));
-    place->columns = copy_numbers(&catalogue->arena, index->columns,
-                                  index->column_count);
+    place->name =
+        arena_copy(&catalogue->arena, index->name, strlen(index->name));
+    place->columns =
+        copy_numbers(&catalogue->arena, index->columns, index->column_count);
     if (place->name == NULL || place->columns == NULL)
         return false;
     catalogue->index_count++;
     return true;
 }
 
-bool catalogue_copy_names(struct catalogue *copy,
-                          const struct catalogue *from, size_t room)
+bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
+                          size_t room)
 {
-    copy->views = arena_alloc(&copy->arena, (from->view_count + room)
-                                                * sizeof *copy->views);
+    copy->views = arena_alloc(&copy->arena,
+                              (from->view_count + room) * sizeof *copy->views);
     copy->indexes = arena_alloc(&copy->arena, (from->index_count + room)
                                                   * sizeof *copy->indexes);
     if (copy->views == NULL || copy->indexes == NULL)

@@ -25,12 +25,11 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
                                        struct error *error);
 
 enum vdbq_status database_open(const struct database_params *params,
-                               struct database **database,
-                               struct error *error)
+                               struct database **database, struct error *error)
 {
     struct database *opened = memory_zeroed(1, sizeof *opened);
     bool create = (params->flags & VDBQ_OPEN_CREATE) != 0
-               || params->files == &os_memory_files;
+                  || params->files == &os_memory_files;
     enum vdbq_status status;
 
     *database = NULL;
@@ -192,7 +191,8 @@ static enum vdbq_status use_older(struct file *file, unsigned newest,
     file->uses_older = true;
     error_set(&file->warning, VDBQ_CORRUPT,
               "%s; the state before it is open, and the next commit makes "
-              "that the newest", why.message);
+              "that the newest",
+              why.message);
     return VDBQ_OK;
 }
 
@@ -214,7 +214,7 @@ static enum vdbq_status choose_head(struct file *file,
     if (file->older)
         return use_older(file, newest, catalogue, error);
     return error_hint(error, "the state before it may be whole: "
-                      "--accept-older (VDBQ_OPEN_OLDER) opens that");
+                             "--accept-older (VDBQ_OPEN_OLDER) opens that");
 }
 
 static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
@@ -222,12 +222,15 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
                                        struct error *error)
 {
     const struct file_head *head = &file->heads[which];
-    const struct catalogue_bounds bounds = {
-        .generation = head->generation, .first = FILE_FIRST, .end = head->end,
-        .offset = head->catalogue, .size = head->catalogue_size,
-        .copies = head->copies,
-        .copies_size = head->copies != 0 ? FILE_FIRST : 0
-    };
+    const struct catalogue_bounds bounds = { .generation = head->generation,
+                                             .first = FILE_FIRST,
+                                             .end = head->end,
+                                             .offset = head->catalogue,
+                                             .size = head->catalogue_size,
+                                             .copies = head->copies,
+                                             .copies_size = head->copies != 0
+                                                                ? FILE_FIRST
+                                                                : 0 };
     struct block block;
     enum vdbq_status status = file_check_head(file, which, error);
 
@@ -238,12 +241,12 @@ static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
     if (block.bytes == NULL)
         return error_no_memory(error);
     status = file_read(file, block.bytes, block.size, bounds.offset, error);
-    if (status == VDBQ_OK && block_checksum(block.bytes, block.size)
-                                 != head->catalogue_checksum)
+    if (status == VDBQ_OK
+        && block_checksum(block.bytes, block.size) != head->catalogue_checksum)
         status = error_set(error, VDBQ_CORRUPT,
                            "%s: the catalogue at byte %llu is damaged: its "
-                           "checksum is wrong", file->path,
-                           (unsigned long long)bounds.offset);
+                           "checksum is wrong",
+                           file->path, (unsigned long long)bounds.offset);
     if (status == VDBQ_OK)
         status = catalogue_decode(block.bytes, &bounds, file->path, catalogue,
                                   error);
@@ -322,8 +325,8 @@ enum vdbq_status tablet_load(struct database *database,
         status = tablet_check_sum(database, table, tablet,
                                   block_checksum(block, size), error);
     if (status == VDBQ_OK)
-        status = tablet_check(table, block, tablet->size_bytes, tablet->rows,
-                              error);
+        status =
+            tablet_check(table, block, tablet->size_bytes, tablet->rows, error);
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
         status = tablet_check_facts(database, table, tablet, block, i, error);
     return status;
@@ -336,13 +339,12 @@ enum vdbq_status tablet_check_sum(const struct database *database,
 {
     if (checksum == tablet->checksum)
         return VDBQ_OK;
-    return error_set(error, VDBQ_CORRUPT,
-                     "%s: table %s: the tablet at byte %llu is damaged: "
-                     "checksum %016llx, expected %016llx",
-                     database->file.path, table->name,
-                     (unsigned long long)tablet->offset,
-                     (unsigned long long)checksum,
-                     (unsigned long long)tablet->checksum);
+    return error_set(
+        error, VDBQ_CORRUPT,
+        "%s: table %s: the tablet at byte %llu is damaged: "
+        "checksum %016llx, expected %016llx",
+        database->file.path, table->name, (unsigned long long)tablet->offset,
+        (unsigned long long)checksum, (unsigned long long)tablet->checksum);
 }
 
 enum vdbq_status tablet_check_bytes(const struct database *database,
@@ -355,12 +357,12 @@ enum vdbq_status tablet_check_bytes(const struct database *database,
 
     if (block.bytes == NULL)
         return error_no_memory(error);
-    status = file_read(&database->file, block.bytes, block.size,
-                       tablet->offset, error);
+    status = file_read(&database->file, block.bytes, block.size, tablet->offset,
+                       error);
     if (status == VDBQ_OK)
-        status = tablet_check_sum(database, table, tablet,
-                                  block_checksum(block.bytes, block.size),
-                                  error);
+        status =
+            tablet_check_sum(database, table, tablet,
+                             block_checksum(block.bytes, block.size), error);
     block_destroy(&block);
     return status;
 }

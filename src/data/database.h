@@ -31,8 +31,7 @@ struct database_params {
  * IO, CORRUPT (its newest state is damaged, or it is not a database),
  * NO_MEMORY. */
 enum vdbq_status database_open(const struct database_params *params,
-                               struct database **database,
-                               struct error *error);
+                               struct database **database, struct error *error);
 /* Snapshots must have been closed. Writes nothing. */
 void database_close(struct database *database);
 bool database_read_only(const struct database *database);
@@ -46,8 +45,7 @@ bool database_reads_anywhere(const struct database *database);
 bool database_maps(const struct database *database);
 
 /* How tablets that are written from now on are encoded. */
-void database_encode(struct database *database,
-                     enum encoding_choice encoding);
+void database_encode(struct database *database, enum encoding_choice encoding);
 /* How many rows a full tablet has that is written from now on; 0:
  * TABLET_ROWS_MAX. Never between two rows of one statement. */
 void database_fill(struct database *database, uint32_t tablet_rows);
@@ -61,8 +59,7 @@ struct snapshot {
     struct catalogue *catalogue;
 };
 enum vdbq_status snapshot_open(struct database *database,
-                               struct snapshot *snapshot,
-                               struct error *error);
+                               struct snapshot *snapshot, struct error *error);
 void snapshot_close(struct snapshot *snapshot); /* accepts a zeroed one */
 
 /* Reads a tablet's bytes into `block` (tablet->size_bytes of room), checks
@@ -85,8 +82,8 @@ enum vdbq_status transaction_begin(struct database *database,
 /* The state that the transaction has made so far, with the tables it created
  * and without those it dropped; rows appended are not in it before
  * transaction_settle(). Lives until the next call on the transaction. */
-const struct catalogue *transaction_catalogue(
-    const struct transaction *transaction);
+const struct catalogue *
+transaction_catalogue(const struct transaction *transaction);
 
 enum vdbq_status transaction_create_table(struct transaction *transaction,
                                           const char *name,
@@ -94,8 +91,7 @@ enum vdbq_status transaction_create_table(struct transaction *transaction,
                                           unsigned column_count, unsigned key,
                                           struct error *error);
 enum vdbq_status transaction_drop_table(struct transaction *transaction,
-                                        uint32_t table_id,
-                                        struct error *error);
+                                        uint32_t table_id, struct error *error);
 
 /* Columns of a new table that are unique together. */
 enum vdbq_status transaction_constrain(struct transaction *transaction,
@@ -114,8 +110,7 @@ enum vdbq_status transaction_create_index(struct transaction *transaction,
                                           const struct index *index,
                                           struct error *error);
 enum vdbq_status transaction_drop_index(struct transaction *transaction,
-                                        const char *name,
-                                        struct error *error);
+                                        const char *name, struct error *error);
 
 /* Appends rows: one vector for each column, of its type. Rows are gathered
  * in memory and written as tablets fill up and at the commit. Fails with

@@ -27,8 +27,7 @@ enum vdbq_status database_refresh(struct database *database,
 /* As snapshot_open(), of this catalogue; NULL: of the newest commit. */
 enum vdbq_status snapshot_take(struct database *database,
                                struct catalogue *catalogue,
-                               struct snapshot *snapshot,
-                               struct error *error);
+                               struct snapshot *snapshot, struct error *error);
 
 /* What tablet_load() checks: that a checksum is a tablet's, that its bytes in
  * the file have it, and that the catalogue says the same of a column as the

@@ -83,8 +83,8 @@ struct column_facts facts_of_text(const struct column_facts *codes)
 {
     return (struct column_facts){ .null_count = codes->null_count,
                                   .empty = codes->empty,
-                                  .maximum = codes->empty
-                                                 ? 0 : codes->maximum + 1 };
+                                  .maximum =
+                                      codes->empty ? 0 : codes->maximum + 1 };
 }
 
 bool facts_equal(enum vdbq_type type, const struct column_facts *a,
@@ -93,8 +93,8 @@ bool facts_equal(enum vdbq_type type, const struct column_facts *a,
     if (type == VDBQ_TEXT && (a->maximum == 0 || b->maximum == 0))
         return a->null_count == b->null_count && a->empty == b->empty;
     return a->null_count == b->null_count && a->empty == b->empty
-        && facts_minimum_bits(type, a) == facts_minimum_bits(type, b)
-        && facts_maximum_bits(type, a) == facts_maximum_bits(type, b);
+           && facts_minimum_bits(type, a) == facts_minimum_bits(type, b)
+           && facts_maximum_bits(type, a) == facts_maximum_bits(type, b);
 }
 
 /* Whether a column of that type can hold both values. */
@@ -106,19 +106,18 @@ static bool facts_fit(enum vdbq_type type, const struct column_facts *facts)
         int64_t least, greatest;
         type_limits(type, &least, &greatest);
         return facts->minimum >= least && facts->maximum <= greatest
-            && facts->minimum <= facts->maximum;
+               && facts->minimum <= facts->maximum;
     }
     switch (type) {
     case VDBQ_TEXT:
         return facts->minimum == 0 && facts->maximum >= 0
-            && facts->maximum <= (int64_t)INT32_MAX + 1;
+               && facts->maximum <= (int64_t)INT32_MAX + 1;
     case VDBQ_DOUBLE:
         return low <= high;
     case VDBQ_FLOAT:
-        return low <= high
-            && (isinf(low) || fabs(low) <= (double)FLT_MAX)
-            && (isinf(high) || fabs(high) <= (double)FLT_MAX)
-            && (double)(float)low == low && (double)(float)high == high;
+        return low <= high && (isinf(low) || fabs(low) <= (double)FLT_MAX)
+               && (isinf(high) || fabs(high) <= (double)FLT_MAX)
+               && (double)(float)low == low && (double)(float)high == high;
     default:
         return false;
     }

@@ -116,8 +116,7 @@ static void take_head(struct file *file, unsigned which,
                       const struct file_head *head);
 static void put_back(struct file *file, unsigned which);
 static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
-                                        const char *what,
-                                        struct error *error);
+                                        const char *what, struct error *error);
 
 enum vdbq_status file_commit(struct file *file, struct file_head *head,
                              struct error *error)
@@ -252,8 +251,8 @@ static enum vdbq_status write_copies(struct file *file,
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++)
-        status = write_page(file, head->copies + (uint64_t)i * PAGE_BYTES,
-                            head, error);
+        status = write_page(file, head->copies + (uint64_t)i * PAGE_BYTES, head,
+                            error);
     return status == VDBQ_OK ? file_sync(file, error) : status;
 }
 
@@ -290,18 +289,18 @@ enum vdbq_status file_open(const struct database_params *params,
                            struct file *file, struct error *error)
 {
     bool memory = params->files == &os_memory_files;
-    const char *path = memory || params->path == NULL ? ":memory:"
-                                                      : params->path;
+    const char *path =
+        memory || params->path == NULL ? ":memory:" : params->path;
     unsigned flags = 0;
     int failure;
 
-    *file = (struct file){
-        .calls = params->files,
-        .read_only = (params->flags & VDBQ_OPEN_READ_ONLY) != 0,
-        .no_sync = memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
-        .older = (params->flags & VDBQ_OPEN_OLDER) != 0,
-        .wait = params->wait
-    };
+    *file =
+        (struct file){ .calls = params->files,
+                       .read_only = (params->flags & VDBQ_OPEN_READ_ONLY) != 0,
+                       .no_sync =
+                           memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
+                       .older = (params->flags & VDBQ_OPEN_OLDER) != 0,
+                       .wait = params->wait };
     if (file->read_only)
         flags |= OS_OPEN_READ_ONLY;
     else if (memory || (params->flags & VDBQ_OPEN_CREATE) != 0)
@@ -375,16 +374,16 @@ enum vdbq_status file_sync(struct file *file, struct error *error)
 }
 
 enum vdbq_status file_draw_identities(const struct file *file,
-                                 struct identity_source *identities,
-                                 struct error *error)
+                                      struct identity_source *identities,
+                                      struct error *error)
 {
     uint64_t drawn = 0;
     int failure = file->calls->random(&drawn);
 
     *identities = identity_source_init(drawn);
     return failure == 0 ? VDBQ_OK
-         : no_memory_or_io(file, failure, "cannot draw a random number",
-                           error);
+                        : no_memory_or_io(file, failure,
+                                          "cannot draw a random number", error);
 }
 
 bool file_maps(const struct file *file)
@@ -415,6 +414,7 @@ enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,
 {
     int failure = file->calls->size(file->os, size_bytes);
 
-    return failure == 0 ? VDBQ_OK
-         : no_memory_or_io(file, failure, "cannot tell its size", error);
+    return failure == 0
+               ? VDBQ_OK
+               : no_memory_or_io(file, failure, "cannot tell its size", error);
 }

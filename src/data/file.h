@@ -51,27 +51,27 @@ struct file_head {
 
 enum head_state {
     HEAD_VALID,
-    HEAD_NONE,    /* another magic, or nothing             */
-    HEAD_NEWER,   /* whole, of a format that came later    */
+    HEAD_NONE,  /* another magic, or nothing             */
+    HEAD_NEWER, /* whole, of a format that came later    */
     HEAD_DAMAGED,
-    HEAD_SHORT    /* whole, but the file ends before `end` */
+    HEAD_SHORT /* whole, but the file ends before `end` */
 };
 
 struct file {
     const struct os_file_calls *calls;
     struct os_file *os;
-    char *path;                /* for messages                            */
+    char *path; /* for messages                            */
     bool read_only;
     bool no_sync;
-    bool older;                /* VDBQ_OPEN_OLDER: may be used            */
-    bool uses_older;           /* ... and is; set by database.c           */
-    bool poisoned;             /* rule 9                                  */
-    bool settled;              /* rule 8: the heads below are durable     */
-    bool known;                /* heads have been read                    */
+    bool older;      /* VDBQ_OPEN_OLDER: may be used            */
+    bool uses_older; /* ... and is; set by database.c           */
+    bool poisoned;   /* rule 9                                  */
+    bool settled;    /* rule 8: the heads below are durable     */
+    bool known;      /* heads have been read                    */
     struct file_head first[FILE_HEADS]; /* first copies, as last read     */
     struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
     enum head_state states[FILE_HEADS]; /* of these                       */
-    uint64_t copies;           /* where second copies are; 0: there are
+    uint64_t copies;                    /* where second copies are; 0: there are
                                   none yet                                */
     unsigned current;          /* the head whose state is being used; set
                                   by database.c                           */

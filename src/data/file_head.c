@@ -19,8 +19,7 @@ _Static_assert(offsetof(struct file_head, features_write) == 88, "layout");
 _Static_assert(offsetof(struct file_head, version_read) == 96, "layout");
 _Static_assert(offsetof(struct file_head, checksum_all) == 112, "layout");
 
-static const uint8_t magic[8] = { 0x89, 'V', 'D', 'B', 'Q',
-                                  '\r', '\n', 0x1a };
+static const uint8_t magic[8] = { 0x89, 'V', 'D', 'B', 'Q', '\r', '\n', 0x1a };
 
 /* A head as it is read: two copies. With format 1 there is but the first. */
 struct pair {
@@ -28,8 +27,7 @@ struct pair {
     enum head_state state[2];
 };
 
-static void take_pairs(struct file *file,
-                       const struct pair pairs[FILE_HEADS]);
+static void take_pairs(struct file *file, const struct pair pairs[FILE_HEADS]);
 static enum head_state judge(const struct file_head *head, uint64_t size);
 static bool is_whole(enum head_state state);
 
@@ -38,8 +36,7 @@ void file_seal_head(struct file_head *head, uint32_t format)
     memcpy(head->magic, magic, sizeof magic);
     head->format = format;
     head->page_bytes = PAGE_BYTES;
-    head->checksum =
-        block_checksum(head, offsetof(struct file_head, checksum));
+    head->checksum = block_checksum(head, offsetof(struct file_head, checksum));
     if (format == FILE_FORMAT_FIRST)
         return;
     head->features = head->features_read = head->features_write = 0;
@@ -99,10 +96,9 @@ static enum vdbq_status read_pairs(struct file *file,
     if (status != VDBQ_OK)
         return status;
     file->copies = find_copies(pairs, file->size_bytes);
-    return file->copies == 0
-               ? VDBQ_OK
-               : read_copies(file, file->copies, 1, file->size_bytes, pairs,
-                             error);
+    return file->copies == 0 ? VDBQ_OK
+                             : read_copies(file, file->copies, 1,
+                                           file->size_bytes, pairs, error);
 }
 
 /* Whether the first copies, which every commit writes first, are those that
@@ -120,8 +116,9 @@ static enum vdbq_status is_unchanged(const struct file *file, bool *unchanged,
     status = read_copies(file, 0, 0, size, pairs, error);
     *unchanged = status == VDBQ_OK;
     for (unsigned i = 0; i < FILE_HEADS; i++)
-        *unchanged &= memcmp(&pairs[i].copy[0], &file->first[i],
-                             sizeof file->first[i]) == 0;
+        *unchanged &=
+            memcmp(&pairs[i].copy[0], &file->first[i], sizeof file->first[i])
+            == 0;
     return status;
 }
 
@@ -160,22 +157,22 @@ static bool is_sound(const struct file_head *head)
     bool first = head->format == FILE_FORMAT_FIRST;
 
     return head->page_bytes == PAGE_BYTES && head->generation < INT64_MAX
-        && head->end % PAGE_BYTES == 0 && head->end <= INT64_MAX
-        && head->catalogue % PAGE_BYTES == 0 && head->catalogue >= FILE_FIRST
-        && head->catalogue <= head->end && head->catalogue_size > 0
-        && head->catalogue_size <= head->end - head->catalogue
-        && (first ? head->copies == 0
-                  : head->copies >= FILE_FIRST
-                    && head->copies % PAGE_BYTES == 0
-                    && head->copies <= head->end
-                    && head->end - head->copies >= FILE_FIRST);
+           && head->end % PAGE_BYTES == 0 && head->end <= INT64_MAX
+           && head->catalogue % PAGE_BYTES == 0 && head->catalogue >= FILE_FIRST
+           && head->catalogue <= head->end && head->catalogue_size > 0
+           && head->catalogue_size <= head->end - head->catalogue
+           && (first ? head->copies == 0
+                     : head->copies >= FILE_FIRST
+                           && head->copies % PAGE_BYTES == 0
+                           && head->copies <= head->end
+                           && head->end - head->copies >= FILE_FIRST);
 }
 
 /* Whether a head is whole that is longer than one of format 1. */
 static bool is_whole_all(const struct file_head *head)
 {
     return head->checksum_all
-        == block_checksum(head, offsetof(struct file_head, checksum_all));
+           == block_checksum(head, offsetof(struct file_head, checksum_all));
 }
 
 static enum head_state judge(const struct file_head *head, uint64_t size)
@@ -220,7 +217,7 @@ static unsigned better(const struct pair *pair)
     if (is_whole(pair->state[0]))
         return whole && pair->copy[1].generation > pair->copy[0].generation;
     return whole
-        || (pair->state[0] == HEAD_NONE && pair->state[1] != HEAD_NONE);
+           || (pair->state[0] == HEAD_NONE && pair->state[1] != HEAD_NONE);
 }
 
 static bool is_zero(const struct file_head *head)
@@ -247,13 +244,14 @@ static void warn(struct file *file, const struct pair *pair, unsigned which)
         && !is_half_created(pair, !first))
         error_set(&file->warning, VDBQ_CORRUPT,
                   "%s: a head at byte %llu is damaged; its copy is used, and "
-                  "the next write mends it", file->path,
+                  "the next write mends it",
+                  file->path,
                   (unsigned long long)(first ? file->copies + page : page));
     if (file->copies == 0 && !first && !is_zero(&pair->copy[0]))
         error_set(&file->warning, VDBQ_CORRUPT,
                   "%s: the head at byte %llu is damaged; what is read may be "
-                  "older than the newest state", file->path,
-                  (unsigned long long)page);
+                  "older than the newest state",
+                  file->path, (unsigned long long)page);
 }
 
 /* Judges the copies of a head. What is behind a head of format 1 is none of
@@ -338,8 +336,8 @@ static enum vdbq_status check_readable(const struct file *file, unsigned which,
 
     if ((head->features_read & ~FILE_FEATURES) == 0)
         return VDBQ_OK;
-    error_set(error, VDBQ_CORRUPT, "%s: needs vdbq %u.%u or newer",
-              file->path, (unsigned)(head->version_read >> 16),
+    error_set(error, VDBQ_CORRUPT, "%s: needs vdbq %u.%u or newer", file->path,
+              (unsigned)(head->version_read >> 16),
               (unsigned)(head->version_read & 0xffff));
     return error_hint(error, "this is vdbq %s", VDBQ_VERSION);
 }
@@ -356,8 +354,8 @@ enum vdbq_status file_newest(const struct file *file, unsigned *newest,
     }
     if (!whole[0] && !whole[1])
         return say_none(file, error);
-    *newest = whole[1]
-           && (!whole[0] || is_newer(&file->heads[1], &file->heads[0]));
+    *newest =
+        whole[1] && (!whole[0] || is_newer(&file->heads[1], &file->heads[0]));
     return check_readable(file, *newest, error);
 }
 
@@ -365,10 +363,11 @@ enum vdbq_status file_check_head(const struct file *file, unsigned which,
                                  struct error *error)
 {
     if (file->states[which] == HEAD_SHORT)
-        return error_set(error, VDBQ_CORRUPT, "%s: the file is too short: "
-                         "%llu bytes, head %u needs %llu", file->path,
-                         (unsigned long long)file->size_bytes, which,
-                         (unsigned long long)file->heads[which].end);
+        return error_set(error, VDBQ_CORRUPT,
+                         "%s: the file is too short: "
+                         "%llu bytes, head %u needs %llu",
+                         file->path, (unsigned long long)file->size_bytes,
+                         which, (unsigned long long)file->heads[which].end);
     return check_readable(file, which, error);
 }
 
@@ -377,7 +376,7 @@ bool file_has_older(const struct file *file, unsigned newest)
     const struct file_head *heads = file->heads;
 
     return file->states[1 - newest] == HEAD_VALID
-        && heads[1 - newest].generation < heads[newest].generation;
+           && heads[1 - newest].generation < heads[newest].generation;
 }
 
 enum vdbq_status file_check_writable(const struct file *file,

@@ -47,8 +47,8 @@ static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
 static enum vdbq_status cannot_lock(const struct file *file, int failure,
                                     struct error *error)
 {
-    return error_set(error, VDBQ_IO, "%s: cannot lock the file: %s",
-                     file->path, strerror(failure));
+    return error_set(error, VDBQ_IO, "%s: cannot lock the file: %s", file->path,
+                     strerror(failure));
 }
 
 enum vdbq_status file_lock_writer(struct file *file, struct error *error)
@@ -74,10 +74,12 @@ static struct wait wait_start(const struct file *file, uint64_t least_ms)
 {
     uint64_t now = os_time_ns(), most = file->wait.timeout_ms;
 
-    return (struct wait){ .file = file, .start_ns = now, .moved_ns = now,
+    return (struct wait){ .file = file,
+                          .start_ns = now,
+                          .moved_ns = now,
                           .may_end = least_ms == 0,
-                          .most_ns = (most > least_ms ? most : least_ms)
-                                     * 1000000 };
+                          .most_ns =
+                              (most > least_ms ? most : least_ms) * 1000000 };
 }
 
 static bool is_cancelled(const struct wait *wait)
@@ -95,8 +97,9 @@ static bool wait_more(const struct wait *wait)
 
     if (waited >= wait->most_ns || is_cancelled(wait))
         return false;
-    pause = pause < PAUSE_MIN_NS ? PAUSE_MIN_NS
-          : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS : pause;
+    pause = pause < PAUSE_MIN_NS   ? PAUSE_MIN_NS
+            : pause > PAUSE_MAX_NS ? PAUSE_MAX_NS
+                                   : pause;
     if (pause > wait->most_ns - waited)
         pause = wait->most_ns - waited;
     nanosleep(&(struct timespec){ .tv_nsec = (long)pause }, NULL);
@@ -128,8 +131,8 @@ static void leave(const struct file *file, unsigned place)
 /* Goes one place ahead, or fails with EAGAIN. */
 static int step(const struct file *file, unsigned *place)
 {
-    int failure = file->calls->lock(file->os, byte_of(*place - 1),
-                                    OS_LOCK_EXCLUSIVE);
+    int failure =
+        file->calls->lock(file->os, byte_of(*place - 1), OS_LOCK_EXCLUSIVE);
 
     if (failure == 0)
         leave(file, (*place)--);
@@ -218,7 +221,8 @@ static enum vdbq_status say_busy(const struct file *file, uint64_t waited_ns,
     }
     error_set(error, VDBQ_BUSY, "%s: %s has been writing to it%s", file->path,
               who, since);
-    return error_hint(error, "waited %llu ms for it to end; the option "
+    return error_hint(error,
+                      "waited %llu ms for it to end; the option "
                       "timeout (VDBQ_TIMEOUT) sets how long",
                       (unsigned long long)(waited_ns / 1000000));
 }
@@ -251,8 +255,7 @@ enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
 
     *alone = failure == 0;
     if (failure != 0)
-        return failure == EAGAIN ? VDBQ_OK
-                                 : cannot_lock(file, failure, error);
+        return failure == EAGAIN ? VDBQ_OK : cannot_lock(file, failure, error);
     failure = file->calls->lock(file->os, READER_BYTE,
                                 reading ? OS_LOCK_SHARED : OS_UNLOCKED);
     return failure == 0 ? VDBQ_OK : cannot_lock(file, failure, error);

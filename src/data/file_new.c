@@ -50,7 +50,7 @@ enum vdbq_status file_is_unfinished(const struct file *file, bool *unfinished,
         return status;
     make_image_first(first);
     *unfinished = is_part_of(found, (size_t)size, image, sizeof image)
-               || is_part_of(found, (size_t)size, first, sizeof first);
+                  || is_part_of(found, (size_t)size, first, sizeof first);
     return VDBQ_OK;
 }
 
@@ -71,11 +71,11 @@ enum vdbq_status file_write_new(struct file *file, struct error *error)
 static struct file_head place(uint8_t *image, size_t image_size,
                               const void *catalogue, size_t size)
 {
-    struct file_head head = {
-        .catalogue = image_size - PAGE_BYTES, .catalogue_size = size,
-        .catalogue_checksum = block_checksum(catalogue, size),
-        .end = image_size
-    };
+    struct file_head head = { .catalogue = image_size - PAGE_BYTES,
+                              .catalogue_size = size,
+                              .catalogue_checksum =
+                                  block_checksum(catalogue, size),
+                              .end = image_size };
 
     memset(image, 0, image_size);
     memcpy(image + head.catalogue, catalogue, size);
@@ -109,8 +109,8 @@ static enum vdbq_status make_image(uint8_t image[FILE_NEW_BYTES],
 static void make_image_first(uint8_t image[FIRST_FORMAT_NEW_BYTES])
 {
     static const char catalogue[FIRST_FORMAT_CATALOGUE_BYTES] = "VDBQCATA";
-    struct file_head head = place(image, FIRST_FORMAT_NEW_BYTES, catalogue,
-                                  sizeof catalogue);
+    struct file_head head =
+        place(image, FIRST_FORMAT_NEW_BYTES, catalogue, sizeof catalogue);
 
     file_seal_head(&head, FILE_FORMAT_FIRST);
     memcpy(image, &head, FILE_HEAD_FIRST);

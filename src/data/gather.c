@@ -108,8 +108,7 @@ enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
         at += count;
         if (gather->rows.count == writer->database->tablet_rows
             || gather->rows.text_bytes >= TEXT_BYTES_FULL) {
-            status = write_tablet(gather, writer, table, &gather->rows,
-                                  error);
+            status = write_tablet(gather, writer, table, &gather->rows, error);
             rows_clear(&gather->rows);
         }
     }
@@ -205,8 +204,7 @@ static enum vdbq_status take_in(struct rows *rows, struct database *database,
     if (!rows_init(&all, table))
         return error_no_memory(error);
     for (size_t i = first; i < table->tablet_count && status == VDBQ_OK; i++)
-        status = rows_add_ref(&all, database, table, &table->tablets[i],
-                              error);
+        status = rows_add_ref(&all, database, table, &table->tablets[i], error);
     if (status == VDBQ_OK)
         status = add_rows(&all, rows, error);
     if (status == VDBQ_OK) {
@@ -306,10 +304,12 @@ static enum vdbq_status write_tablet(struct gather *gather,
         status = error_no_memory(error);
         goto release_all;
     }
-    const struct tablet_source source = {
-        .table = table, .rows = rows->count, .vectors = encoded.vectors,
-        .words = encoded.words, .choice = writer->database->encoding
-    };
+    const struct tablet_source source = { .table = table,
+                                          .rows = rows->count,
+                                          .vectors = encoded.vectors,
+                                          .words = encoded.words,
+                                          .choice =
+                                              writer->database->encoding };
     block =
         block_create(tablet_describe(&source, encoded.columns, tablet.facts));
     if (block.bytes == NULL) {

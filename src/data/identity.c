@@ -60,8 +60,8 @@ bool identities_twice(struct identity *identities, size_t count)
 
 uint64_t identity_hash(struct identity identity)
 {
-    uint64_t hash = (identity.origin ^ identity.number)
-                  * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash =
+        (identity.origin ^ identity.number) * UINT64_C(0x9e3779b97f4a7c15);
 
     return hash ^ hash >> 32;
 }

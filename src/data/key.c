@@ -89,8 +89,8 @@ enum vdbq_status key_check_nulls(const struct table *table, uint64_t rows,
         if (null)
             return error_set(error, VDBQ_CONSTRAINT,
                              "table %s: the primary key %s is NULL in row "
-                             "%llu of those to be added", table->name,
-                             table->columns[table->key].name,
+                             "%llu of those to be added",
+                             table->name, table->columns[table->key].name,
                              (unsigned long long)i + 1);
     }
     return VDBQ_OK;
@@ -124,8 +124,8 @@ bool key_grows(const struct table *table, uint64_t rows,
     struct key_watch watch = key_watch_init(table);
 
     return !watch.loose
-        && in_order(&watch,
-                    (struct key_values){ vectors[table->key].values, rows });
+           && in_order(&watch,
+                       (struct key_values){ vectors[table->key].values, rows });
 }
 
 bool key_watch_add(struct key_watch *watch, struct key_values more,

@@ -109,7 +109,7 @@ enum vdbq_status key_text_compare(const struct key_watch *watch,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < count && status == VDBQ_OK; i++)
-        status = compare_tablet(watch->words, database, table, &tablets[i],
-                                error);
+        status =
+            compare_tablet(watch->words, database, table, &tablets[i], error);
     return status;
 }

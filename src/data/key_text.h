@@ -10,8 +10,7 @@
 
 bool key_text_add(struct key_watch *watch, struct key_values more);
 enum vdbq_status key_text_sort(struct key_watch *watch,
-                               const struct table *table,
-                               struct error *error);
+                               const struct table *table, struct error *error);
 enum vdbq_status key_text_compare(const struct key_watch *watch,
                                   struct database *database,
                                   const struct table *table,

@@ -10,16 +10,16 @@
 struct load_job {
     struct crew_job job; /* first */
     struct load *load;
-    unsigned column;     /* if it is of one          */
+    unsigned column; /* if it is of one          */
     uint64_t time_ns;
-    struct error error;  /* status OK: all went well */
+    struct error error; /* status OK: all went well */
 };
 
 struct load {
     struct portion portion;
-    struct crew *crew;   /* that runs the jobs; NULL: load_finish() does */
+    struct crew *crew; /* that runs the jobs; NULL: load_finish() does */
     uint8_t *block;
-    bool proven;         /* when it began */
+    bool proven; /* when it began */
     unsigned job_count;
     struct load_job jobs[];
 };

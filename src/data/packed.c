@@ -74,8 +74,8 @@ static void add(struct writing *to, const struct lanes *lanes, unsigned bits)
     EACH_LANE to->word[lane] = left < 32 ? lanes->code[lane] >> left : 0;
 }
 
-void packed_write(const struct vdbq_vector *vector, uint32_t rows,
-                  int64_t base, unsigned bits, void *lines)
+void packed_write(const struct vdbq_vector *vector, uint32_t rows, int64_t base,
+                  unsigned bits, void *lines)
 {
     struct writing to = { .line = lines };
 
@@ -137,7 +137,8 @@ void packed_read(const void *lines, uint32_t rows, enum vdbq_type type,
 static void take(const struct lanes *lanes, struct lanes *low,
                  struct lanes *high)
 {
-    EACH_LANE {
+    EACH_LANE
+    {
         uint32_t code = lanes->code[lane];
         low->code[lane] = code < low->code[lane] ? code : low->code[lane];
         high->code[lane] = code > high->code[lane] ? code : high->code[lane];
@@ -173,7 +174,8 @@ struct packed_range packed_range(const void *lines, uint32_t rows,
             for (uint32_t i = 0; i < PACKED_LANES && i < left; i++)
                 take_one(lanes.code[i], null_bit(null_bits, row + i), &range);
     }
-    EACH_LANE {
+    EACH_LANE
+    {
         if (low.code[lane] < range.minimum)
             range.minimum = low.code[lane];
         if (high.code[lane] > range.maximum)

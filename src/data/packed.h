@@ -13,8 +13,8 @@ unsigned packed_bits(int64_t minimum, int64_t maximum);
 
 /* Writes the lines of a vector of integers: PACKED_SIZE(rows, bits) bytes. A
  * value that is NULL becomes code 0. */
-void packed_write(const struct vdbq_vector *vector, uint32_t rows,
-                  int64_t base, unsigned bits, void *lines);
+void packed_write(const struct vdbq_vector *vector, uint32_t rows, int64_t base,
+                  unsigned bits, void *lines);
 
 /* Reads values of type INTEGER or BIGINT. */
 void packed_read(const void *lines, uint32_t rows, enum vdbq_type type,

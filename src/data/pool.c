@@ -145,7 +145,7 @@ bool pool_ahead(struct pool *pool, const struct pool_want *want)
     if (pool_names_find(&pool->names, want) != NULL)
         return true;
     return has_crew(pool) && pool->ahead_count <= pool->threads
-        && pool_slot_start(pool, want, true, &slot, &ignored) == VDBQ_OK;
+           && pool_slot_start(pool, want, true, &slot, &ignored) == VDBQ_OK;
 }
 
 void pool_settle(struct pool *pool)

@@ -45,7 +45,7 @@ struct pool_slot {
 struct pool_want {
     const struct table *table;
     const struct tablet_ref *tablet;
-    const unsigned *columns;     /* of the table; NULL: all of them */
+    const unsigned *columns; /* of the table; NULL: all of them */
     unsigned column_count;
 };
 

@@ -18,19 +18,19 @@
 #include "data/pool.h"
 
 struct slot {
-    struct pool_slot shown; /* first: what callers hold              */
+    struct pool_slot shown;   /* first: what callers hold              */
     struct identity identity; /* of the tablet                      */
-    uint64_t size_bytes;    /* that its memory takes                 */
-    const void *mapped;     /* the tablet where its memory lies in the
+    uint64_t size_bytes;      /* that its memory takes                 */
+    const void *mapped;       /* the tablet where its memory lies in the
                                file; NULL: it lies elsewhere         */
     uint64_t mapped_bytes;
     unsigned pins;
-    bool ahead;             /* pool_ahead() made it, nobody had it   */
-    struct load *load;      /* NULL: none is under way               */
-    bool *wanted;           /* one a column; lies behind this struct */
+    bool ahead;                 /* pool_ahead() made it, nobody had it   */
+    struct load *load;          /* NULL: none is under way               */
+    bool *wanted;               /* one a column; lies behind this struct */
     struct tablet *head, *here; /* likewise: see struct portion      */
-    struct slot *chain;     /* the next in its bucket                */
-    struct lru_link idle;   /* among those that nobody uses          */
+    struct slot *chain;         /* the next in its bucket                */
+    struct lru_link idle;       /* among those that nobody uses          */
 };
 
 /* The slots of a pool by their tablets; pool_names.c alone changes it. */
@@ -44,7 +44,7 @@ struct pool_names {
 struct pool_leaving {
     struct crew_job job; /* first */
     struct database *database;
-    const void *mapped;  /* NULL: none is under way */
+    const void *mapped; /* NULL: none is under way */
     uint64_t bytes;
 };
 
@@ -58,12 +58,12 @@ struct pool {
     uint64_t load_ns;       /* of all loads that have ended          */
     bool maps;              /* see pool_map()                        */
     struct proofs proofs;
-    struct crew *crew;      /* NULL: not yet, or there are no threads */
-    unsigned threads;       /* of it                                 */
+    struct crew *crew; /* NULL: not yet, or there are no threads */
+    unsigned threads;  /* of it                                 */
     struct pool_leaving leaving;
-    unsigned ahead_count;   /* slots that are; pool_slot.c counts    */
+    unsigned ahead_count; /* slots that are; pool_slot.c counts    */
     struct pool_names names;
-    struct lru idle;        /* slots that nobody uses                */
+    struct lru idle; /* slots that nobody uses                */
 };
 
 /* --------------------------------------------------------------- slots -- */
@@ -98,8 +98,7 @@ static inline struct slot *idle_slot(struct lru_link *link)
  * which follows a failure, too. Fails with LIMIT (as pool_pin() says), IO,
  * DEVICE, NO_MEMORY. */
 enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
-                                  struct portion *portion,
-                                  struct error *error);
+                                  struct portion *portion, struct error *error);
 /* Takes back what memory a slot has; no launch may read it. A tablet in place
  * is unmapped by the crew, where there is one. */
 void pool_memory_release(struct pool *pool, struct slot *slot);

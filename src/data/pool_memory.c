@@ -27,8 +27,7 @@ static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
                                 struct error *error);
 
 enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
-                                  struct portion *portion,
-                                  struct error *error)
+                                  struct portion *portion, struct error *error)
 {
     struct slot *idle;
     enum vdbq_status status;
@@ -58,8 +57,8 @@ enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
 static bool stays(const struct pool *pool, const struct portion *portion)
 {
     return pool->maps && portion_may_stay(portion)
-        && portion->tablet->size_bytes
-               <= device_facts(pool->device)->buffer_max_bytes;
+           && portion->tablet->size_bytes
+                  <= device_facts(pool->device)->buffer_max_bytes;
 }
 
 /* --------------------------------------------------------------- room -- */
@@ -109,11 +108,14 @@ enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
     uint64_t enough = shortage->used_bytes + 2 * shortage->size_bytes;
     error_set(error, VDBQ_LIMIT,
               "a tablet of %llu bytes does not fit: %llu of %llu bytes%s for "
-              "tablets are in use", (unsigned long long)shortage->size_bytes,
+              "tablets are in use",
+              (unsigned long long)shortage->size_bytes,
               (unsigned long long)shortage->used_bytes,
               (unsigned long long)shortage->budget_bytes, shortage->whose);
-    return error_hint(error, "%sgive more memory: set %s, for instance to "
-                      "%lluM", shortage->instead, shortage->variable,
+    return error_hint(error,
+                      "%sgive more memory: set %s, for instance to "
+                      "%lluM",
+                      shortage->instead, shortage->variable,
                       (unsigned long long)(enough >> 20) + 1);
 }
 
@@ -155,8 +157,7 @@ static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
 }
 
 /* The memory of an idle slot, which goes. */
-static void take_memory(struct pool *pool, struct slot *idle,
-                        struct slot *slot)
+static void take_memory(struct pool *pool, struct slot *idle, struct slot *slot)
 {
     slot->size_bytes = idle->size_bytes;
     slot->shown.memory = idle->shown.memory;
@@ -178,11 +179,10 @@ static enum vdbq_status make_memory(struct pool *pool,
     status = portion_map(portion, &slot->mapped, error);
     slot->mapped_bytes = portion->tablet->size_bytes;
     slot->shown.in_place = true;
-    return status == VDBQ_OK
-               ? device_memory_wrap(pool->device, slot->mapped,
-                                    slot->mapped_bytes, &slot->shown.memory,
-                                    error)
-               : status;
+    return status == VDBQ_OK ? device_memory_wrap(pool->device, slot->mapped,
+                                                  slot->mapped_bytes,
+                                                  &slot->shown.memory, error)
+                             : status;
 }
 
 /* ------------------------------------------------------------- leaving -- */

@@ -57,8 +57,8 @@ static bool has_all(const struct slot *slot, const struct pool_want *want)
 
     for (unsigned i = 0; i < want->column_count; i++)
         all &= slot->wanted[want->columns[i]];
-    for (unsigned i = 0;
-         want->columns == NULL && i < want->table->column_count; i++)
+    for (unsigned i = 0; want->columns == NULL && i < want->table->column_count;
+         i++)
         all &= slot->wanted[i];
     return all;
 }
@@ -78,8 +78,7 @@ struct slot *pool_names_find_idle(const struct pool_names *names,
 {
     struct slot *slot = first_of_tablet(names, want);
 
-    while (slot != NULL
-           && (slot->pins > 0 || (loading && slot->load == NULL)))
+    while (slot != NULL && (slot->pins > 0 || (loading && slot->load == NULL)))
         slot = of_tablet(slot->chain, want);
     return slot;
 }

@@ -48,9 +48,8 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
 {
     unsigned columns = want->table->column_count;
     size_t head = tablet_head_size(columns);
-    struct slot *made =
-        memory_zeroed(1, sizeof *made + 2 * head
-                             + columns * sizeof made->wanted[0]);
+    struct slot *made = memory_zeroed(
+        1, sizeof *made + 2 * head + columns * sizeof made->wanted[0]);
 
     if (made == NULL)
         return NULL;
@@ -86,8 +85,7 @@ static void take_over(struct pool *pool, const struct pool_want *want,
 
 /* Starts the load of a slot that has its memory. */
 static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
-                                   struct portion *portion,
-                                   struct error *error)
+                                   struct portion *portion, struct error *error)
 {
     struct device_times times = { 0 };
     enum vdbq_status status = VDBQ_OK;
@@ -111,19 +109,19 @@ static enum vdbq_status slot_prepare(struct pool *pool,
                                      const struct pool_want *want,
                                      struct slot *slot, struct error *error)
 {
-    struct portion portion = {
-        .database = pool->database, .table = want->table,
-        .tablet = want->tablet, .wanted = slot->wanted, .head = slot->head,
-        .here = slot->here
-    };
+    struct portion portion = { .database = pool->database,
+                               .table = want->table,
+                               .tablet = want->tablet,
+                               .wanted = slot->wanted,
+                               .head = slot->head,
+                               .here = slot->here };
     enum vdbq_status status = portion_read_head(&portion, error);
 
     if (status != VDBQ_OK)
         return status;
     take_over(pool, want, &portion);
     status = pool_memory_give(pool, slot, &portion, error);
-    return status == VDBQ_OK ? start_load(pool, slot, &portion, error)
-                             : status;
+    return status == VDBQ_OK ? start_load(pool, slot, &portion, error) : status;
 }
 
 /* ----------------------------------------------------------------- end -- */

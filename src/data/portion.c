@@ -62,8 +62,8 @@ enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
 
     if (!portion->in_place)
         memcpy(block, portion->here, head_size(portion));
-    for (unsigned i = 0;
-         i < portion->table->column_count && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < portion->table->column_count && status == VDBQ_OK;
+         i++)
         if (portion->wanted[i])
             status = check_values(portion, i, block, error);
     return status;
@@ -79,10 +79,10 @@ enum vdbq_status portion_read_head(const struct portion *portion,
     enum vdbq_status status;
 
     if (tablet->size_bytes < head_size(portion))
-        return error_set(error, VDBQ_CORRUPT, "%s: table %s: the tablet at "
+        return error_set(error, VDBQ_CORRUPT,
+                         "%s: table %s: the tablet at "
                          "byte %llu is too small",
-                         database_path(portion->database),
-                         portion->table->name,
+                         database_path(portion->database), portion->table->name,
                          (unsigned long long)tablet->offset);
     status = file_read(&portion->database->file, portion->head,
                        head_size(portion), tablet->offset, error);
@@ -93,8 +93,8 @@ enum vdbq_status portion_read_head(const struct portion *portion,
     if (status != VDBQ_CORRUPT)
         return status;
     of_head = *error; /* damage is told as that of the whole tablet */
-    status = tablet_check_bytes(portion->database, portion->table, tablet,
-                                error);
+    status =
+        tablet_check_bytes(portion->database, portion->table, tablet, error);
     if (status == VDBQ_OK)
         *error = of_head;
     return error->status;
@@ -163,8 +163,8 @@ uint64_t portion_lay_out(const struct portion *portion)
     return at;
 }
 
-enum vdbq_status portion_map(const struct portion *portion,
-                             const void **block, struct error *error)
+enum vdbq_status portion_map(const struct portion *portion, const void **block,
+                             struct error *error)
 {
     return file_map(&portion->database->file, portion->tablet->offset,
                     portion->tablet->size_bytes, block, error);
@@ -202,9 +202,9 @@ static enum vdbq_status read_on(struct stream *stream, uint64_t end,
         uint64_t left = end - stream->at;
         size_t size = left < CHUNK ? (size_t)left : CHUNK;
         uint8_t *chunk = to != NULL ? to : stream->scratch;
-        enum vdbq_status status = file_read(
-            &portion->database->file, chunk, size,
-            portion->tablet->offset + stream->at, stream->error);
+        enum vdbq_status status =
+            file_read(&portion->database->file, chunk, size,
+                      portion->tablet->offset + stream->at, stream->error);
         if (status != VDBQ_OK)
             return status;
         checksum_add(&stream->whole, chunk, size);
@@ -244,15 +244,14 @@ static enum vdbq_status read_words(struct stream *stream, uint8_t *block,
 {
     const struct portion *portion = stream->portion;
     const struct tablet *head = portion->head;
-    enum vdbq_status status =
-        read_on(stream, head->variable, NULL, NULL);
+    enum vdbq_status status = read_on(stream, head->variable, NULL, NULL);
     struct checksum words;
 
     checksum_begin(&words);
     if (status == VDBQ_OK)
         status = read_on(stream, head->variable + head->variable_size,
-                         wants_words(portion)
-                             ? block + portion->here->variable : NULL,
+                         wants_words(portion) ? block + portion->here->variable
+                                              : NULL,
                          &words);
     *sum = checksum_end(&words);
     return status;
@@ -262,7 +261,8 @@ static enum vdbq_status read_words(struct stream *stream, uint8_t *block,
 static enum vdbq_status prove_bytes(const struct portion *portion,
                                     uint8_t *block, struct error *error)
 {
-    struct stream stream = { .portion = portion, .error = error,
+    struct stream stream = { .portion = portion,
+                             .error = error,
                              .scratch = memory_resize(NULL, CHUNK) };
     enum vdbq_status status = VDBQ_OK;
 
@@ -271,8 +271,8 @@ static enum vdbq_status prove_bytes(const struct portion *portion,
     checksum_begin(&stream.whole);
     checksum_add(&stream.whole, portion->head, head_size(portion));
     stream.at = head_size(portion);
-    for (unsigned i = 0;
-         i < portion->table->column_count && status == VDBQ_OK; i++)
+    for (unsigned i = 0; i < portion->table->column_count && status == VDBQ_OK;
+         i++)
         status = prove_column(&stream, i, block);
     if (status == VDBQ_OK && portion->head->variable_size > 0)
         status = read_words(&stream, block, &portion->proof->words);
@@ -280,9 +280,9 @@ static enum vdbq_status prove_bytes(const struct portion *portion,
         status = read_on(&stream, portion->tablet->size_bytes, NULL, NULL);
     memory_release(stream.scratch);
     if (status == VDBQ_OK)
-        status = tablet_check_sum(portion->database, portion->table,
-                                  portion->tablet,
-                                  checksum_end(&stream.whole), error);
+        status =
+            tablet_check_sum(portion->database, portion->table, portion->tablet,
+                             checksum_end(&stream.whole), error);
     portion->proof->head = block_checksum(portion->head, head_size(portion));
     portion->proof->whole = status == VDBQ_OK;
     return status;
@@ -319,10 +319,11 @@ static enum vdbq_status has_changed(const struct portion *portion,
                      (unsigned long long)portion->tablet->offset);
 }
 
-static enum vdbq_status put_words(const struct portion *portion,
-                                  uint8_t *block, struct error *error)
+static enum vdbq_status put_words(const struct portion *portion, uint8_t *block,
+                                  struct error *error)
 {
-    struct stream stream = { .portion = portion, .error = error,
+    struct stream stream = { .portion = portion,
+                             .error = error,
                              .at = portion->head->variable };
     uint64_t sum;
     enum vdbq_status status;
@@ -334,8 +335,8 @@ static enum vdbq_status put_words(const struct portion *portion,
     return status;
 }
 
-enum vdbq_status portion_put_head(const struct portion *portion,
-                                  uint8_t *block, struct error *error)
+enum vdbq_status portion_put_head(const struct portion *portion, uint8_t *block,
+                                  struct error *error)
 {
     if (block_checksum(portion->head, head_size(portion))
         != portion->proof->head)

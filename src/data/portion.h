@@ -19,11 +19,11 @@ struct portion {
     struct database *database;
     const struct table *table;
     const struct tablet_ref *tablet;
-    bool *wanted;          /* one a column                              */
-    bool in_place;         /* the block is the tablet, in the file      */
-    struct tablet *head;   /* as it is in the file, with room for the
+    bool *wanted;        /* one a column                              */
+    bool in_place;       /* the block is the tablet, in the file      */
+    struct tablet *head; /* as it is in the file, with room for the
                               columns' descriptions                     */
-    struct tablet *here;   /* likewise, as it lies in the portion       */
+    struct tablet *here; /* likewise, as it lies in the portion       */
     struct tablet_proof *proof;
 };
 
@@ -39,8 +39,8 @@ bool portion_may_stay(const struct portion *portion);
 uint64_t portion_lay_out(const struct portion *portion);
 
 /* The block of a portion in place, to be read only. Fails with IO. */
-enum vdbq_status portion_map(const struct portion *portion,
-                             const void **block, struct error *error);
+enum vdbq_status portion_map(const struct portion *portion, const void **block,
+                             struct error *error);
 void portion_unmap(struct database *database, const void *block,
                    uint64_t tablet_bytes);
 
@@ -60,8 +60,8 @@ bool portion_reads(const struct portion *portion);
 enum vdbq_status portion_prove(const struct portion *portion, uint8_t *block,
                                struct error *error);
 /* Checks the head of a proven portion, and puts it in place. */
-enum vdbq_status portion_put_head(const struct portion *portion,
-                                  uint8_t *block, struct error *error);
+enum vdbq_status portion_put_head(const struct portion *portion, uint8_t *block,
+                                  struct error *error);
 /* ... and then each column. */
 enum vdbq_status portion_put_column(const struct portion *portion,
                                     unsigned column, uint8_t *block,

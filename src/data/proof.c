@@ -33,9 +33,8 @@ static struct tablet_proof **bucket_of(struct proofs *proofs,
     return &proofs->buckets[identity_hash(tablet->identity) % PROOF_BUCKETS];
 }
 
-static struct tablet_proof *add(struct proofs *proofs,
-                                const struct tablet_ref *tablet,
-                                unsigned columns)
+static struct tablet_proof *
+add(struct proofs *proofs, const struct tablet_ref *tablet, unsigned columns)
 {
     struct tablet_proof *made, **bucket = bucket_of(proofs, tablet);
     uint64_t size = sizeof *made + columns * sizeof made->column[0];
@@ -59,8 +58,9 @@ struct tablet_proof *proofs_find(struct proofs *proofs,
 {
     struct tablet_proof *proof = *bucket_of(proofs, tablet);
 
-    while (proof != NULL && (!identity_equal(proof->identity, tablet->identity)
-                             || proof->columns != columns))
+    while (proof != NULL
+           && (!identity_equal(proof->identity, tablet->identity)
+               || proof->columns != columns))
         proof = proof->chain;
     return proof != NULL ? proof : add(proofs, tablet, columns);
 }

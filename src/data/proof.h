@@ -20,11 +20,11 @@ struct column_proof {
 struct tablet_proof {
     struct identity identity; /* of the tablet                        */
     unsigned columns;
-    bool whole;            /* the checksum was right; the sums are set */
-    uint64_t head;         /* XXH3 of its head                         */
-    unsigned users;        /* loads that are under way                 */
+    bool whole;     /* the checksum was right; the sums are set */
+    uint64_t head;  /* XXH3 of its head                         */
+    unsigned users; /* loads that are under way                 */
     struct tablet_proof *chain;
-    uint64_t words;        /* XXH3 of the words of all text columns    */
+    uint64_t words; /* XXH3 of the words of all text columns    */
     struct column_proof column[];
 };
 

@@ -166,7 +166,8 @@ bool rows_add_tablet(struct rows *rows, const void *block)
         else if (!add_tablet_texts(rows, block, i, count))
             return false;
         for (uint32_t k = 0; nulls && k < count; k++)
-            if (tablet_null(block, i, k) && !mark_null(rows, i, rows->count + k))
+            if (tablet_null(block, i, k)
+                && !mark_null(rows, i, rows->count + k))
                 return false;
     }
     rows->count += count;
@@ -192,8 +193,7 @@ enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
 
 enum vdbq_status rows_load(struct rows *rows, struct database *database,
                            const struct table *table,
-                           const struct tablet_ref *tablet,
-                           struct error *error)
+                           const struct tablet_ref *tablet, struct error *error)
 {
     if (!rows_init(rows, table))
         return error_no_memory(error);
@@ -204,8 +204,8 @@ void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)
 {
     for (unsigned i = 0; i < rows->column_count; i++) {
         const struct rows_column *column = &rows->columns[i];
-        vectors[i] = (struct vdbq_vector){ column->type, column->values,
-                                           column->nulls };
+        vectors[i] =
+            (struct vdbq_vector){ column->type, column->values, column->nulls };
     }
 }
 

@@ -34,8 +34,7 @@ bool extents_add_catalogue(struct vector *extents,
 void extents_sort(struct vector *extents)
 {
     if (extents->count > 1)
-        qsort(extents->items, extents->count, extents->width,
-              compare_extents);
+        qsort(extents->items, extents->count, extents->width, compare_extents);
 }
 
 const struct extent *extents_overlap(const struct vector *extents)

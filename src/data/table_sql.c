@@ -63,23 +63,31 @@ static void print_columns(const struct table *table, const unsigned *columns,
 
 /* Words that mean something in SQL. */
 static const char *const words[] = {
-    "abs", "add", "all", "alter", "analyze", "and", "any", "as", "asc",
-    "avg", "begin", "between", "bigint", "bool", "boolean", "by", "case",
-    "cast", "char", "check", "coalesce", "collate", "column", "commit",
-    "constraint", "count", "create", "cross", "current", "date", "decimal",
-    "default", "delete", "desc", "distinct", "double", "drop", "else", "end",
-    "escape", "except", "exists", "explain", "false", "fetch", "first",
-    "float", "for", "foreign", "from", "full", "glob", "group", "having",
-    "if", "ilike", "in", "index", "inner", "insert", "int", "integer",
-    "intersect", "into", "is", "isnull", "join", "key", "last", "left",
-    "like", "limit", "max", "min", "natural", "not", "notnull", "null",
-    "nulls", "numeric", "offset", "on", "only", "or", "order", "outer",
-    "over", "partition", "precision", "primary", "real", "references",
-    "returning", "right", "rollback", "row", "rows", "select", "set",
-    "smallint", "some", "sum", "table", "text", "then", "time", "timestamp",
-    "tinyint", "to", "transaction", "trigger", "true", "union", "unique",
-    "update", "using", "vacuum", "values", "varchar", "view", "when",
-    "where", "window", "with"
+    "abs",      "add",        "all",       "alter",     "analyze",
+    "and",      "any",        "as",        "asc",       "avg",
+    "begin",    "between",    "bigint",    "bool",      "boolean",
+    "by",       "case",       "cast",      "char",      "check",
+    "coalesce", "collate",    "column",    "commit",    "constraint",
+    "count",    "create",     "cross",     "current",   "date",
+    "decimal",  "default",    "delete",    "desc",      "distinct",
+    "double",   "drop",       "else",      "end",       "escape",
+    "except",   "exists",     "explain",   "false",     "fetch",
+    "first",    "float",      "for",       "foreign",   "from",
+    "full",     "glob",       "group",     "having",    "if",
+    "ilike",    "in",         "index",     "inner",     "insert",
+    "int",      "integer",    "intersect", "into",      "is",
+    "isnull",   "join",       "key",       "last",      "left",
+    "like",     "limit",      "max",       "min",       "natural",
+    "not",      "notnull",    "null",      "nulls",     "numeric",
+    "offset",   "on",         "only",      "or",        "order",
+    "outer",    "over",       "partition", "precision", "primary",
+    "real",     "references", "returning", "right",     "rollback",
+    "row",      "rows",       "select",    "set",       "smallint",
+    "some",     "sum",        "table",     "text",      "then",
+    "time",     "timestamp",  "tinyint",   "to",        "transaction",
+    "trigger",  "true",       "union",     "unique",    "update",
+    "using",    "vacuum",     "values",    "varchar",   "view",
+    "when",     "where",      "window",    "with"
 };
 
 static bool is_word(const char *name)
@@ -99,7 +107,7 @@ static bool is_plain(const char *name)
     size_t length = strlen(name);
 
     return length > 0 && strspn(name, letters) > 0
-        && strspn(name, rest) == length && !is_word(name);
+           && strspn(name, rest) == length && !is_word(name);
 }
 
 static void print_name(const char *name, struct text *text)

@@ -51,12 +51,12 @@ void tablet_build(const struct tablet_source *source,
     unsigned count = source->table->column_count;
 
     assert(source->rows > 0 && (uintptr_t)block % TABLET_ALIGN == 0);
-    *head = (struct tablet){
-        .magic = TABLET_MAGIC, .format = format_of(columns, count),
-        .columns = count, .rows = source->rows,
-        .size = size_of(columns, count, source->rows),
-        .key = source->table->key
-    };
+    *head = (struct tablet){ .magic = TABLET_MAGIC,
+                             .format = format_of(columns, count),
+                             .columns = count,
+                             .rows = source->rows,
+                             .size = size_of(columns, count, source->rows),
+                             .key = source->table->key };
     memcpy(head + 1, columns, count * sizeof *columns);
     for (unsigned i = 0; i < count; i++) {
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
@@ -80,8 +80,7 @@ const struct tablet_words *tablet_words(const void *block, unsigned column)
     const struct tablet *head = block;
     uint64_t lines = tablet_column(block, column)->words;
 
-    return (const struct tablet_words *)((const uint8_t *)block
-                                         + head->variable
+    return (const struct tablet_words *)((const uint8_t *)block + head->variable
                                          + lines * TABLET_ALIGN);
 }
 
@@ -129,8 +128,7 @@ void tablet_values(const void *block, unsigned column, void *values)
                     from->bits, values);
         break;
     default:
-        count_up(from, head->rows, from->encoding == ENCODING_SEQUENCE,
-                 values);
+        count_up(from, head->rows, from->encoding == ENCODING_SEQUENCE, values);
         break;
     }
 }
@@ -143,8 +141,7 @@ void tablet_facts(const void *block, unsigned column,
 
     facts_from_bits(stored_type((enum vdbq_type)from->type),
                     (uint32_t)head->rows, from->null_count,
-                    (const int64_t[2]){ from->minimum, from->maximum },
-                    facts);
+                    (const int64_t[2]){ from->minimum, from->maximum }, facts);
     if (from->type == TYPE_WORD)
         *facts = facts_of_text(facts);
 }

@@ -54,8 +54,7 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
                               uint64_t size_bytes, uint32_t rows,
                               struct error *error)
 {
-    const struct check check = { table, block, block, size_bytes, rows,
-                                 error };
+    const struct check check = { table, block, block, size_bytes, rows, error };
     enum vdbq_status status = check_head(&check);
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
@@ -63,9 +62,9 @@ enum vdbq_status tablet_check(const struct table *table, const void *block,
     return status == VDBQ_OK ? check_areas(&check) : status;
 }
 
-enum vdbq_status tablet_check_head(const struct table *table,
-                                   const void *head, uint64_t size_bytes,
-                                   uint32_t rows, struct error *error)
+enum vdbq_status tablet_check_head(const struct table *table, const void *head,
+                                   uint64_t size_bytes, uint32_t rows,
+                                   struct error *error)
 {
     const struct check check = { table, head, head, size_bytes, rows, error };
     enum vdbq_status status = check_head(&check);
@@ -78,8 +77,9 @@ enum vdbq_status tablet_check_column(const struct table *table,
                                      const void *block, unsigned column,
                                      struct error *error)
 {
-    const struct check check = { table, head, block, head->size,
-                                 (uint32_t)head->rows, error };
+    const struct check check = {
+        table, head, block, head->size, (uint32_t)head->rows, error
+    };
 
     return check_column(&check, column);
 }
@@ -151,8 +151,8 @@ static enum vdbq_status check_areas(const struct check *check)
 
     for (unsigned i = 0; i < check->table->column_count; i++) {
         struct tablet_area areas[TABLET_AREAS_MAX];
-        unsigned count = tablet_areas(tablet_column(check->head, i),
-                                      check->rows, areas);
+        unsigned count =
+            tablet_areas(tablet_column(check->head, i), check->rows, areas);
         for (unsigned k = 0; k < count; k++) {
             const struct tablet_area *area = &areas[k];
             if (area->offset % TABLET_ALIGN != 0 || area->offset < at
@@ -247,13 +247,12 @@ static const char *values_fault(const struct check *check,
 }
 
 /* Whether `size` bytes at `offset` lie behind the head, inside the block. */
-static bool area_fits(const struct check *check, uint64_t offset,
-                      uint64_t size)
+static bool area_fits(const struct check *check, uint64_t offset, uint64_t size)
 {
     uint64_t first = tablet_head_size(check->table->column_count);
 
     return offset % TABLET_ALIGN == 0 && offset >= first
-        && offset <= check->size && size <= check->size - offset;
+           && offset <= check->size && size <= check->size - offset;
 }
 
 /* Whether the bits behind the last row are 0. */
@@ -275,8 +274,7 @@ static const char *nulls_fault(const struct check *check,
     if (!area_fits(check, column->nulls, ((uint64_t)check->rows + 7) / 8))
         return "the null bits do not lie inside";
     *bits = check->block + column->nulls;
-    return null_tail_clear(*bits, check->rows) ? NULL
-                                               : "a null bit has no row";
+    return null_tail_clear(*bits, check->rows) ? NULL : "a null bit has no row";
 }
 
 static const char *plain_fault(const struct check *check,
@@ -326,8 +324,8 @@ static const char *packed_fault(const struct check *check,
                    PACKED_SIZE(check->rows, column->bits)))
         return "the values do not lie inside";
     if (!facts_from_bits(type, check->rows, column->null_count,
-                         (const int64_t[2]){ column->minimum,
-                                             column->maximum }, &facts)
+                         (const int64_t[2]){ column->minimum, column->maximum },
+                         &facts)
         || facts.empty || column->base != column->minimum)
         return "the minimum or maximum is wrong";
     range = packed_range(check->block + column->values, check->rows,
@@ -457,7 +455,7 @@ static const char *words_fault(const struct check *check,
         && (column->minimum < 0 || column->maximum >= words->count))
         return "a code has no word";
     used = sizeof *words + (uint64_t)words->count * sizeof(uint32_t)
-         + words->bytes;
+           + words->bytes;
     end = (const uint8_t *)words;
     for (uint64_t i = used; i < TABLET_ALIGNED(used); i++)
         if (end[i] != 0)

@@ -79,8 +79,8 @@ unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
     if (size > 0)
         areas[count++] = (struct tablet_area){ column->values, size };
     if (column->nulls != 0)
-        areas[count++] = (struct tablet_area){ column->nulls,
-                                               tablet_nulls_size(rows) };
+        areas[count++] =
+            (struct tablet_area){ column->nulls, tablet_nulls_size(rows) };
     return count;
 }
 
@@ -88,8 +88,8 @@ unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
 static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
 {
     uint64_t size = tablet_values_size(column, rows);
-    bool all_null = column->encoding == ENCODING_CONSTANT
-                 && column->null_count == rows;
+    bool all_null =
+        column->encoding == ENCODING_CONSTANT && column->null_count == rows;
 
     column->values = size > 0 ? at : 0;
     at += size;
@@ -110,11 +110,10 @@ uint64_t tablet_describe(const struct tablet_source *source,
         struct vdbq_vector vector = stored_vector(&source->vectors[i]);
         enum vdbq_type type = source->table->columns[i].type;
         vector_facts(&vector, source->rows, &facts[i]);
-        columns[i] = (struct tablet_column){
-            .type = (uint32_t)type_machine(type),
-            .width = type_width(type_machine(type)),
-            .null_count = facts[i].null_count
-        };
+        columns[i] =
+            (struct tablet_column){ .type = (uint32_t)type_machine(type),
+                                    .width = type_width(type_machine(type)),
+                                    .null_count = facts[i].null_count };
         if (!facts[i].empty) {
             columns[i].minimum = facts_minimum_bits(type, &facts[i]);
             columns[i].maximum = facts_maximum_bits(type, &facts[i]);
@@ -160,7 +159,7 @@ bool vector_null(const struct vdbq_vector *vector, uint32_t i)
     if (vector->type == VDBQ_FLOAT)
         return isnan(((const float *)vector->values)[i]);
     return vector->type == VDBQ_DOUBLE
-        && isnan(((const double *)vector->values)[i]);
+           && isnan(((const double *)vector->values)[i]);
 }
 
 void vector_copy(const struct vdbq_vector *vector, uint32_t first,
@@ -234,9 +233,8 @@ static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
 
 static int64_t integer_at(const struct vdbq_vector *vector, uint32_t i)
 {
-    return vector->type == VDBQ_INTEGER
-               ? ((const int32_t *)vector->values)[i]
-               : ((const int64_t *)vector->values)[i];
+    return vector->type == VDBQ_INTEGER ? ((const int32_t *)vector->values)[i]
+                                        : ((const int64_t *)vector->values)[i];
 }
 
 /* Whether integers from `minimum` to `maximum` are neighbours in order. */
@@ -262,7 +260,7 @@ static bool packs(const struct tablet_source *source, unsigned bits,
     if (bits > PACKED_BITS_MAX)
         return false;
     return source->choice == CHOOSE_PACKED
-        || PACKED_SIZE(source->rows, bits) * 5 <= plain * 4;
+           || PACKED_SIZE(source->rows, bits) * 5 <= plain * 4;
 }
 
 static void choose(const struct tablet_source *source,

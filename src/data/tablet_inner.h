@@ -47,9 +47,9 @@ void tablet_values(const void *block, unsigned column, void *values);
 /* Proves of a head, behind which no area need be there, what tablet_check()
  * does, but for the columns: these it only proves to lie inside a tablet of
  * `size_bytes`, in table order. */
-enum vdbq_status tablet_check_head(const struct table *table,
-                                   const void *head, uint64_t size_bytes,
-                                   uint32_t rows, struct error *error);
+enum vdbq_status tablet_check_head(const struct table *table, const void *head,
+                                   uint64_t size_bytes, uint32_t rows,
+                                   struct error *error);
 /* Proves of one column what tablet_check() does of all: of a tablet whose head
  * is proven, and lies at the start of the block or elsewhere. */
 enum vdbq_status tablet_check_column(const struct table *table,

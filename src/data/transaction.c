@@ -34,8 +34,10 @@ enum vdbq_status transaction_begin(struct database *database,
                          "%s: the database is open for reading only",
                          file->path);
     if (file->poisoned) {
-        error_set(error, VDBQ_IO, "%s: an earlier write was not confirmed by "
-                  "the disk", file->path);
+        error_set(error, VDBQ_IO,
+                  "%s: an earlier write was not confirmed by "
+                  "the disk",
+                  file->path);
         return error_hint(error, "close the database and open it again");
     }
     if (database->transaction != NULL)
@@ -75,8 +77,8 @@ static enum vdbq_status begin(struct transaction *transaction,
         return status;
     transaction->draft = catalogue_hold(database->current);
     transaction->generation = file_next_generation(&database->file);
-    status = file_draw_identities(&database->file, &transaction->writer.identities,
-                             error);
+    status = file_draw_identities(&database->file,
+                                  &transaction->writer.identities, error);
     if (status != VDBQ_OK)
         return status;
     return find_space(transaction, error);
@@ -93,8 +95,7 @@ static enum vdbq_status find_space(struct transaction *transaction,
     size_t count = database->snapshots.count;
     struct vector extents = VECTOR(struct extent);
     bool alone, added;
-    enum vdbq_status status =
-        file_size(file, &transaction->size_before, error);
+    enum vdbq_status status = file_size(file, &transaction->size_before, error);
 
     if (status == VDBQ_OK)
         status = file_alone(file, count > 0, &alone, error);
@@ -105,14 +106,13 @@ static enum vdbq_status find_space(struct transaction *transaction,
     if (!alone || file->uses_older)
         return VDBQ_OK;
     added = extents_add(&extents, head->catalogue, head->catalogue_size)
-         && extents_add(&extents, head->copies,
-                        head->copies != 0 ? FILE_FIRST : 0)
-         && extents_add_catalogue(&extents, database->current);
+            && extents_add(&extents, head->copies,
+                           head->copies != 0 ? FILE_FIRST : 0)
+            && extents_add_catalogue(&extents, database->current);
     for (size_t i = 0; i < count && added; i++)
         if (open[i] != database->current && (i == 0 || open[i] != open[i - 1]))
             added = extents_add_catalogue(&extents, open[i]);
-    if (!added || !space_fill(&transaction->writer.space, &extents,
-                              FILE_FIRST))
+    if (!added || !space_fill(&transaction->writer.space, &extents, FILE_FIRST))
         status = error_no_memory(error);
     vector_finish(&extents);
     return status;
@@ -144,8 +144,8 @@ static void end(struct transaction *transaction)
     memory_release(transaction);
 }
 
-const struct catalogue *transaction_catalogue(
-    const struct transaction *transaction)
+const struct catalogue *
+transaction_catalogue(const struct transaction *transaction)
 {
     return transaction->draft;
 }
@@ -167,8 +167,7 @@ void transaction_abort(struct transaction *transaction)
     if (transaction == NULL)
         return;
     if (transaction->generation > 0 && !is_read(transaction))
-        file_cut(&transaction->writer.database->file,
-                 transaction->size_before);
+        file_cut(&transaction->writer.database->file, transaction->size_before);
     end(transaction);
 }
 
@@ -201,8 +200,7 @@ struct catalogue *transaction_next(const struct transaction *transaction,
     return next;
 }
 
-void transaction_take(struct transaction *transaction,
-                      struct catalogue *next)
+void transaction_take(struct transaction *transaction, struct catalogue *next)
 {
     catalogue_release(transaction->draft);
     transaction->draft = next;
@@ -211,8 +209,8 @@ void transaction_take(struct transaction *transaction,
 /* --------------------------------------------------- states in between -- */
 
 /* Writes what was gathered. */
-static enum vdbq_status flush_all(struct transaction *transaction,
-                                  bool *any, struct error *error)
+static enum vdbq_status flush_all(struct transaction *transaction, bool *any,
+                                  struct error *error)
 {
     struct gather *gather = transaction->gathers.items;
     enum vdbq_status status = VDBQ_OK;
@@ -291,7 +289,7 @@ static bool give_back(struct transaction *transaction)
     struct vector now = VECTOR(struct extent);
     const struct extent *old, *kept;
     bool done = add_own(transaction, transaction->marked, &before)
-             && add_own(transaction, transaction->draft, &now);
+                && add_own(transaction, transaction->draft, &now);
     size_t k = 0;
 
     extents_sort(&before);
@@ -318,8 +316,7 @@ enum vdbq_status transaction_mark(struct transaction *transaction,
     if (status != VDBQ_OK)
         return status;
     if (transaction->marked != NULL && !is_read(transaction)
-        && transaction->marked != transaction->draft
-        && !give_back(transaction))
+        && transaction->marked != transaction->draft && !give_back(transaction))
         return error_no_memory(error);
     catalogue_release(transaction->marked);
     transaction->marked = catalogue_hold(transaction->draft);
@@ -401,7 +398,7 @@ static uint64_t end_of_blocks(const struct catalogue *catalogue,
         const struct table *table = &catalogue->tables[i];
         for (size_t k = 0; k < table->tablet_count; k++) {
             uint64_t reach = table->tablets[k].offset
-                           + page_round(table->tablets[k].size_bytes);
+                             + page_round(table->tablets[k].size_bytes);
             last = reach > last ? reach : last;
         }
     }
@@ -437,8 +434,8 @@ static enum vdbq_status write_catalogue(struct transaction *transaction,
     if (block.bytes == NULL)
         return error_no_memory(error);
     status = upgrade(transaction, error);
-    head.catalogue = space_take(&transaction->writer.space,
-                                page_round(block.size));
+    head.catalogue =
+        space_take(&transaction->writer.space, page_round(block.size));
     head.catalogue_size = block.size;
     head.catalogue_checksum = block_checksum(block.bytes, block.size);
     reach = head.catalogue + page_round(block.size);

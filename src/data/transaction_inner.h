@@ -33,8 +33,7 @@ enum vdbq_status transaction_note(struct transaction *transaction,
 struct catalogue *transaction_next(const struct transaction *transaction,
                                    size_t room);
 /* Makes it the draft. */
-void transaction_take(struct transaction *transaction,
-                      struct catalogue *next);
+void transaction_take(struct transaction *transaction, struct catalogue *next);
 
 /* The rows that come to a table; NULL: none came. */
 struct gather *transaction_gather(const struct transaction *transaction,

@@ -11,9 +11,9 @@
 #include "data/values.h"
 
 enum {
-    CLAIMED_ROWS_MAX = 64,       /* rows added at once whose keys are looked
+    CLAIMED_ROWS_MAX = 64,      /* rows added at once whose keys are looked
                                     for in a set of all keys ...           */
-    CLAIMED_TABLE_MAX = 1 << 22  /* ... of tables of so many rows          */
+    CLAIMED_TABLE_MAX = 1 << 22 /* ... of tables of so many rows          */
 };
 
 /* Rows on their way into a table. */
@@ -22,8 +22,8 @@ struct adding {
     const struct table *table; /* in the draft                            */
     uint64_t rows;
     const struct vdbq_vector *vectors;
-    struct vector rules;       /* struct unique_rule                      */
-    bool claims;               /* the primary key is one of them          */
+    struct vector rules; /* struct unique_rule                      */
+    bool claims;         /* the primary key is one of them          */
     struct error *error;
 };
 
@@ -47,11 +47,12 @@ enum vdbq_status transaction_append(struct transaction *transaction,
 enum vdbq_status transaction_insert(struct transaction *transaction,
                                     uint32_t table_id, uint64_t rows,
                                     const struct vdbq_vector *vectors,
-                                    enum conflict conflict,
-                                    struct error *error)
+                                    enum conflict conflict, struct error *error)
 {
-    struct adding adding = { .transaction = transaction, .rows = rows,
-                             .vectors = vectors, .error = error };
+    struct adding adding = { .transaction = transaction,
+                             .rows = rows,
+                             .vectors = vectors,
+                             .error = error };
     enum vdbq_status status = transaction_check(transaction, error);
 
     if (status != VDBQ_OK)
@@ -81,20 +82,18 @@ enum vdbq_status transaction_insert(struct transaction *transaction,
 static bool claims_few(const struct adding *adding)
 {
     const struct table *table = adding->table;
-    const struct unique_rule rule = { .column_count = 1,
-                                      .column = table->key };
+    const struct unique_rule rule = { .column_count = 1, .column = table->key };
 
     if (adding->rows > CLAIMED_ROWS_MAX || table->rows > CLAIMED_TABLE_MAX)
         return false;
     return !key_grows(table, adding->rows, adding->vectors)
-        || unique_set_known(adding->transaction->writer.database, table,
-                            &rule);
+           || unique_set_known(adding->transaction->writer.database, table,
+                               &rule);
 }
 
 /* Who sees to the primary key: the set of all keys, or key.c. All rows of one
  * gather go the same way. */
-static enum vdbq_status claim_key(struct adding *adding,
-                                  enum conflict conflict)
+static enum vdbq_status claim_key(struct adding *adding, enum conflict conflict)
 {
     const struct gather *gather =
         transaction_gather(adding->transaction, adding->table->id);
@@ -104,7 +103,7 @@ static enum vdbq_status claim_key(struct adding *adding,
     if (adding->table->key == NO_KEY)
         return VDBQ_OK;
     adding->claims = conflict != CONFLICT_FAIL
-                  || (gather != NULL ? gather->claimed : claims_few(adding));
+                     || (gather != NULL ? gather->claimed : claims_few(adding));
     if (!adding->claims || gather == NULL || gather->claimed)
         return VDBQ_OK;
     status = transaction_settle(adding->transaction, adding->error);
@@ -135,8 +134,7 @@ static enum vdbq_status add_checked(const struct adding *adding, uint64_t rows,
                                     const struct vdbq_vector *vectors)
 {
     struct transaction *transaction = adding->transaction;
-    struct gather *gather =
-        transaction_gather(transaction, adding->table->id);
+    struct gather *gather = transaction_gather(transaction, adding->table->id);
 
     if (gather == NULL)
         gather = add_gather(adding);
@@ -223,13 +221,13 @@ static enum vdbq_status claim_row(struct adding *adding, uint64_t row,
         status = set_of(adding, i, &set);
         if (status != VDBQ_OK)
             return status;
-        *free = !unique_hash_row(vector_at(&adding->rules, i),
-                                 adding->vectors, row, &hash)
-             || !unique_set_has(set, hash);
+        *free = !unique_hash_row(vector_at(&adding->rules, i), adding->vectors,
+                                 row, &hash)
+                || !unique_set_has(set, hash);
     }
     for (size_t i = 0; i < adding->rules.count && *free; i++) {
-        if (!unique_hash_row(vector_at(&adding->rules, i), adding->vectors,
-                             row, &hash))
+        if (!unique_hash_row(vector_at(&adding->rules, i), adding->vectors, row,
+                             &hash))
             continue;
         status = set_of(adding, i, &set);
         if (status != VDBQ_OK)
@@ -269,8 +267,8 @@ static bool note_all(const struct adding *adding, uint64_t row,
 {
     for (size_t i = 0; i < adding->rules.count; i++) {
         struct unique_hash hash;
-        if (unique_hash_row(vector_at(&adding->rules, i), adding->vectors,
-                            row, &hash)
+        if (unique_hash_row(vector_at(&adding->rules, i), adding->vectors, row,
+                            &hash)
             && !unique_set_add(&sets[i], hash))
             return false;
     }
@@ -317,7 +315,7 @@ static enum vdbq_status any_goes(struct adding *adding, bool *goes)
             struct unique_hash hash;
             *goes |= unique_hash_row(vector_at(&adding->rules, i),
                                      adding->vectors, k, &hash)
-                  && unique_set_has(set, hash);
+                     && unique_set_has(set, hash);
         }
     }
     return status;
@@ -366,8 +364,8 @@ static enum vdbq_status remove_like(struct adding *adding,
     adding->table = catalogue_table_id(transaction->draft, from->id);
     for (size_t i = 0; i < from->tablet_count && status == VDBQ_OK; i++) {
         struct rows rows;
-        status = rows_load(&rows, database, from, &from->tablets[i],
-                           adding->error);
+        status =
+            rows_load(&rows, database, from, &from->tablets[i], adding->error);
         if (status == VDBQ_OK)
             status = keep_others(adding, &rows, sets);
         rows_finish(&rows);
@@ -378,8 +376,7 @@ static enum vdbq_status remove_like(struct adding *adding,
 }
 
 /* Adds those rows that stay. */
-static enum vdbq_status add_marked(struct adding *adding,
-                                   const uint8_t *stays)
+static enum vdbq_status add_marked(struct adding *adding, const uint8_t *stays)
 {
     enum vdbq_status status = VDBQ_OK;
     uint64_t end;
@@ -401,7 +398,8 @@ static enum vdbq_status look_again(struct adding *adding, uint32_t id)
     adding->table = catalogue_table_id(draft, id);
     vector_finish(&adding->rules);
     return unique_rules(draft, adding->table, true, &adding->rules)
-               ? VDBQ_OK : error_no_memory(adding->error);
+               ? VDBQ_OK
+               : error_no_memory(adding->error);
 }
 
 static enum vdbq_status replace_with(struct adding *adding, uint8_t *stays,
@@ -433,9 +431,9 @@ static enum vdbq_status replace(struct adding *adding)
     size_t count = adding->rules.count;
     struct unique_set *sets = memory_zeroed(count + 1, sizeof *sets);
     uint8_t *stays = memory_zeroed((size_t)adding->rows + 1, 1);
-    enum vdbq_status status =
-        sets != NULL && stays != NULL ? replace_with(adding, stays, sets)
-                                      : error_no_memory(adding->error);
+    enum vdbq_status status = sets != NULL && stays != NULL
+                                  ? replace_with(adding, stays, sets)
+                                  : error_no_memory(adding->error);
 
     for (size_t i = 0; sets != NULL && i < count; i++)
         unique_set_finish(&sets[i]);

@@ -23,10 +23,10 @@ enum vdbq_status transaction_create_table(struct transaction *transaction,
                                           unsigned column_count, unsigned key,
                                           struct error *error)
 {
-    const struct table table = {
-        .name = name, .columns = (struct column *)columns,
-        .column_count = column_count, .key = key
-    };
+    const struct table table = { .name = name,
+                                 .columns = (struct column *)columns,
+                                 .column_count = column_count,
+                                 .key = key };
     struct catalogue *next;
     enum vdbq_status status = transaction_check(transaction, error);
 
@@ -54,8 +54,7 @@ enum vdbq_status transaction_constrain(struct transaction *transaction,
     if (count == 0)
         return VDBQ_OK;
     next = transaction_next(transaction, 0);
-    if (next == NULL
-        || !catalogue_constrain(next, table_id, uniques, count)) {
+    if (next == NULL || !catalogue_constrain(next, table_id, uniques, count)) {
         catalogue_release(next);
         return error_no_memory(error);
     }
@@ -97,12 +96,15 @@ enum vdbq_status transaction_create_view(struct transaction *transaction,
     if (status == VDBQ_OK)
         status = check_free(transaction->draft, view->name, error);
     if (status == VDBQ_OK && strlen(view->sql) > STORED_SQL_MAX)
-        status = error_set(error, VDBQ_LIMIT, "view %s has %zu bytes of SQL, "
-                           "at most %d are allowed", view->name,
-                           strlen(view->sql), (int)STORED_SQL_MAX);
+        status = error_set(error, VDBQ_LIMIT,
+                           "view %s has %zu bytes of SQL, "
+                           "at most %d are allowed",
+                           view->name, strlen(view->sql), (int)STORED_SQL_MAX);
     if (status == VDBQ_OK && transaction->draft->view_count >= TABLES_MAX)
-        status = error_set(error, VDBQ_LIMIT, "a database has at most %d "
-                           "views", (int)TABLES_MAX);
+        status = error_set(error, VDBQ_LIMIT,
+                           "a database has at most %d "
+                           "views",
+                           (int)TABLES_MAX);
     if (status != VDBQ_OK)
         return status;
     next = transaction_next(transaction, 1);
@@ -157,8 +159,10 @@ static enum vdbq_status check_new_index(struct transaction *transaction,
     if (status == VDBQ_OK)
         status = check_free(transaction->draft, index->name, error);
     if (status == VDBQ_OK && transaction->draft->index_count >= TABLES_MAX)
-        status = error_set(error, VDBQ_LIMIT, "a database has at most %d "
-                           "indexes", (int)TABLES_MAX);
+        status = error_set(error, VDBQ_LIMIT,
+                           "a database has at most %d "
+                           "indexes",
+                           (int)TABLES_MAX);
     if (status == VDBQ_OK)
         status = transaction_settle(transaction, error);
     if (status != VDBQ_OK)
@@ -221,8 +225,7 @@ static enum vdbq_status check_free(const struct catalogue *draft,
 
     if (what == NULL)
         return VDBQ_OK;
-    return error_set(error, VDBQ_EXISTS, "there is %s %s already", what,
-                     name);
+    return error_set(error, VDBQ_EXISTS, "there is %s %s already", what, name);
 }
 
 static enum vdbq_status check_name(const char *name, const char *what,
@@ -252,13 +255,14 @@ static enum vdbq_status check_columns(const struct table *table,
         if (status == VDBQ_OK && !column_valid(&table->columns[i]))
             status = error_set(error, VDBQ_TYPE,
                                "column %s cannot be stored: its type has no "
-                               "place in a table", names[i]);
+                               "place in a table",
+                               names[i]);
     }
     twice = status == VDBQ_OK ? names_twice(names, table->column_count) : NULL;
     if (twice != NULL)
-        status = error_set(error, VDBQ_EXISTS,
-                           "table %s has two columns named %s", table->name,
-                           twice);
+        status =
+            error_set(error, VDBQ_EXISTS, "table %s has two columns named %s",
+                      table->name, twice);
     memory_release(names);
     return status;
 }

@@ -14,9 +14,9 @@
 #include "data/rows.h"
 
 enum {
-    SETS_MAX = 64,   /* that are kept  */
+    SETS_MAX = 64,    /* that are kept  */
     SLOTS_FIRST = 64, /* of a set      */
-    SHOWN_MAX = 64   /* bytes of a text in a message */
+    SHOWN_MAX = 64    /* bytes of a text in a message */
 };
 
 static enum vdbq_status fill_set(struct unique_set *set,
@@ -51,21 +51,21 @@ static bool add_rule(struct vector *rules, const struct unique_rule *rule)
     return vector_append(rules, rule, 1);
 }
 
-bool unique_rules(const struct catalogue *catalogue,
-                  const struct table *table, bool keyed, struct vector *rules)
+bool unique_rules(const struct catalogue *catalogue, const struct table *table,
+                  bool keyed, struct vector *rules)
 {
     bool added = true;
 
     *rules = VECTOR(struct unique_rule);
     for (unsigned i = 0; i < table->column_count && added; i++)
         if (i == table->key ? keyed : table->columns[i].unique)
-            added = add_rule(rules, &(struct unique_rule){
-                                        .column_count = 1, .column = i });
+            added = add_rule(
+                rules, &(struct unique_rule){ .column_count = 1, .column = i });
     for (unsigned i = 0; i < table->unique_count && added; i++)
-        added = add_rule(rules,
-                         &(struct unique_rule){
-                             .column_count = table->uniques[i].column_count,
-                             .columns = table->uniques[i].columns });
+        added =
+            add_rule(rules, &(struct unique_rule){
+                                .column_count = table->uniques[i].column_count,
+                                .columns = table->uniques[i].columns });
     for (size_t i = 0; i < catalogue->index_count && added; i++) {
         const struct index *index = &catalogue->indexes[i];
         if (index->unique && index->table_id == table->id)
@@ -256,8 +256,7 @@ static bool is_of(const struct unique_set *set, const struct table *table)
 }
 
 bool unique_set_known(const struct database *database,
-                      const struct table *table,
-                      const struct unique_rule *rule)
+                      const struct table *table, const struct unique_rule *rule)
 {
     const struct unique_set *set = find_set(database, table, rule);
 
@@ -393,8 +392,8 @@ static void print_value(const struct column *column,
 
 enum vdbq_status unique_twice(const struct table *table,
                               const struct unique_rule *rule,
-                              const struct vdbq_vector *vectors,
-                              uint64_t row, struct error *error)
+                              const struct vdbq_vector *vectors, uint64_t row,
+                              struct error *error)
 {
     struct text names = { 0 }, values = { 0 };
     bool key = rule->columns == NULL && rule->column == table->key;
@@ -404,8 +403,7 @@ enum vdbq_status unique_twice(const struct table *table,
         text_print(&names, "%s%s", i > 0 ? ", " : "",
                    table->columns[column].name);
         text_print(&values, "%s", i > 0 ? ", " : "");
-        print_value(&table->columns[column], &vectors[column], row,
-                    &values);
+        print_value(&table->columns[column], &vectors[column], row, &values);
     }
     if (names.failed || values.failed)
         error_no_memory(error);
@@ -414,10 +412,13 @@ enum vdbq_status unique_twice(const struct table *table,
                   "table %s: the unique index %s has a value of %s twice: %s",
                   table->name, rule->index, names.bytes, values.bytes);
     else
-        error_set(error, VDBQ_CONSTRAINT, "table %s: the %s %s is there twice: "
-                  "%s", table->name,
-                  key ? "primary key" : rule->column_count == 1
-                  ? "unique column" : "unique combination of",
+        error_set(error, VDBQ_CONSTRAINT,
+                  "table %s: the %s %s is there twice: "
+                  "%s",
+                  table->name,
+                  key                       ? "primary key"
+                  : rule->column_count == 1 ? "unique column"
+                                            : "unique combination of",
                   names.bytes, values.bytes);
     text_finish(&names);
     text_finish(&values);

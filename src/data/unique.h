@@ -13,7 +13,7 @@
 
 /* Columns that are unique together, and what says so. */
 struct unique_rule {
-    const char *index;       /* its name; NULL: the table says so     */
+    const char *index; /* its name; NULL: the table says so     */
     unsigned column_count;
     const unsigned *columns; /* NULL: the one column `column`         */
     unsigned column;
@@ -21,9 +21,8 @@ struct unique_rule {
 
 /* The rules for a table; `keyed`: its primary key is one in any case. False:
  * no memory. */
-bool unique_rules(const struct catalogue *catalogue,
-                  const struct table *table, bool keyed,
-                  struct vector *rules);
+bool unique_rules(const struct catalogue *catalogue, const struct table *table,
+                  bool keyed, struct vector *rules);
 
 /* The hash of the columns of one row. */
 struct unique_hash {
@@ -38,12 +37,12 @@ struct unique_set {
     uint32_t table_id;
     unsigned column_count;
     unsigned *columns;
-    bool made;         /* it holds the rows of the table's state `of`    */
-    bool grown;        /* and rows that are in no tablet yet             */
+    bool made;  /* it holds the rows of the table's state `of`    */
+    bool grown; /* and rows that are in no tablet yet             */
     struct identity of;
-    uint64_t used;     /* when, counted in calls                         */
+    uint64_t used; /* when, counted in calls                         */
     struct unique_hash *slots; /* both 0: free                           */
-    size_t capacity;   /* a power of 2, or 0                             */
+    size_t capacity; /* a power of 2, or 0                             */
     size_t count;
 };
 void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
@@ -64,8 +63,8 @@ bool unique_set_known(const struct database *database,
 /* CONSTRAINT: says which values are there twice. */
 enum vdbq_status unique_twice(const struct table *table,
                               const struct unique_rule *rule,
-                              const struct vdbq_vector *vectors,
-                              uint64_t row, struct error *error);
+                              const struct vdbq_vector *vectors, uint64_t row,
+                              struct error *error);
 
 /* Rows that were added are in the tablets of the catalogue's tables now, or
  * (`catalogue` NULL) will never be. */

@@ -23,7 +23,7 @@ static bool is_null(const struct vdbq_vector *vector, uint64_t row)
     if (vector->type == VDBQ_FLOAT)
         return isnan(((const float *)vector->values)[row]);
     return vector->type == VDBQ_DOUBLE
-        && isnan(((const double *)vector->values)[row]);
+           && isnan(((const double *)vector->values)[row]);
 }
 
 static enum vdbq_status check_nulls(const struct values *values,
@@ -50,9 +50,9 @@ static enum vdbq_status check_texts(const struct values *values,
         if (texts[i].length > TEXT_BYTES_MAX)
             return error_set(error, VDBQ_RANGE,
                              "table %s, column %s: a text has %zu bytes, at "
-                             "most %d are allowed", values->table->name,
-                             values->column->name, texts[i].length,
-                             (int)TEXT_BYTES_MAX);
+                             "most %d are allowed",
+                             values->table->name, values->column->name,
+                             texts[i].length, (int)TEXT_BYTES_MAX);
         if (!text_is_utf8(texts[i].bytes, texts[i].length))
             return error_set(error, VDBQ_RANGE,
                              "table %s, column %s: the text in row %llu of "
@@ -79,8 +79,7 @@ static enum vdbq_status check_integers(const struct values *values,
     }
     for (uint64_t i = 0; i < values->rows; i++) {
         int64_t value = is_narrow ? narrow[i] : wide[i];
-        if ((value < least || value > greatest)
-            && !is_null(values->vector, i))
+        if ((value < least || value > greatest) && !is_null(values->vector, i))
             return error_set(error, VDBQ_RANGE,
                              "table %s, column %s: %lld is no value of %s",
                              values->table->name, column->name,
@@ -98,8 +97,8 @@ static enum vdbq_status check_column(const struct values *values,
     if (values->vector->type != type)
         return error_set(error, VDBQ_TYPE,
                          "table %s, column %s: the values to be added are "
-                         "not of its type", values->table->name,
-                         values->column->name);
+                         "not of its type",
+                         values->table->name, values->column->name);
     if (values->column->not_null)
         status = check_nulls(values, error);
     if (status == VDBQ_OK && type == VDBQ_TEXT)
@@ -117,7 +116,8 @@ enum vdbq_status values_check(const struct table *table, uint64_t rows,
     enum vdbq_status status = VDBQ_OK;
 
     for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
-        status = check_column(&(struct values){ table, &table->columns[i],
-                                                &vectors[i], rows }, error);
+        status = check_column(
+            &(struct values){ table, &table->columns[i], &vectors[i], rows },
+            error);
     return status;
 }

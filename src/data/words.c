@@ -88,7 +88,8 @@ static struct words *words_room(uint32_t count, uint64_t bytes)
     words = memory_resize(NULL, sizeof *words + ends + (size_t)bytes + 1);
     if (words == NULL)
         return NULL;
-    *words = (struct words){ .holders = 1, .count = count,
+    *words = (struct words){ .holders = 1,
+                             .count = count,
                              .ends = (const uint32_t *)(words + 1),
                              .bytes = (const char *)(words + 1) + ends };
     return words;
@@ -161,8 +162,7 @@ static bool grow(struct making *making)
 }
 
 /* The place of a text; false: no memory. */
-static bool enter(struct making *making, struct vdbq_text text,
-                  uint32_t *place)
+static bool enter(struct making *making, struct vdbq_text text, uint32_t *place)
 {
     uint64_t hash = block_checksum(text.bytes, text.length);
     size_t mask, slot;
@@ -272,9 +272,10 @@ static struct words *join_two(const struct joining *joining)
         return NULL;
     words = words_room(a->count + b->count, bytes);
     while (words != NULL && (i < a->count || k < b->count)) {
-        int order = i == a->count   ? 1
-                  : k == b->count   ? -1
-                  : text_compare(words_text(a, i), words_text(b, k));
+        int order = i == a->count ? 1
+                    : k == b->count
+                        ? -1
+                        : text_compare(words_text(a, i), words_text(b, k));
         end = put(words, count, end,
                   order <= 0 ? words_text(a, i) : words_text(b, k));
         if (order <= 0)
@@ -346,8 +347,7 @@ struct words *words_join(struct words *const *parts, size_t count,
         room = own[i] != NULL;
     }
     if (room)
-        words = count > 0 ? join_range(parts, 0, count, own)
-                          : words_room(0, 0);
+        words = count > 0 ? join_range(parts, 0, count, own) : words_room(0, 0);
     for (size_t i = 0; own != NULL && i < count; i++)
         if (numbers == NULL || numbers[i] == NULL)
             memory_release(own[i]);

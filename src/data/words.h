@@ -24,7 +24,7 @@ struct words {
 };
 
 struct words *words_hold(struct words *words); /* accepts NULL */
-void words_release(struct words *words); /* accepts NULL */
+void words_release(struct words *words);       /* accepts NULL */
 
 /* The text of a word; it lives as long as the words. Numbers that no word
  * has (of values that are NULL) give "". */

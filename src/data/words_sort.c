@@ -34,8 +34,7 @@ int text_compare(struct vdbq_text a, struct vdbq_text b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-bool words_sort(const struct vdbq_text *texts, uint32_t count,
-                uint32_t *order)
+bool words_sort(const struct vdbq_text *texts, uint32_t count, uint32_t *order)
 {
     struct item *items = memory_zeroed((size_t)count * 2 + 1, sizeof *items);
     const struct sorting sorting = { texts, items + count };
@@ -57,7 +56,8 @@ static uint64_t head_at(struct vdbq_text text, size_t depth)
     uint64_t head = 0;
 
     if (left > 0)
-        memcpy(&head, text.bytes + depth, left < HEAD_BYTES ? left : HEAD_BYTES);
+        memcpy(&head, text.bytes + depth,
+               left < HEAD_BYTES ? left : HEAD_BYTES);
     return __builtin_bswap64(head);
 }
 
@@ -83,10 +83,13 @@ static void insert_items(const struct sorting *sorting, struct item *items,
     for (uint32_t i = 1; i < count; i++) {
         struct item item = items[i];
         uint32_t k = i;
-        for (; k > 0 && (items[k - 1].head > item.head
-                         || (items[k - 1].head == item.head
-                             && text_compare(texts[items[k - 1].place],
-                                             texts[item.place]) > 0)); k--)
+        for (; k > 0
+               && (items[k - 1].head > item.head
+                   || (items[k - 1].head == item.head
+                       && text_compare(texts[items[k - 1].place],
+                                       texts[item.place])
+                              > 0));
+             k--)
             items[k] = items[k - 1];
         items[k] = item;
     }
@@ -110,8 +113,8 @@ static uint32_t take_ended(const struct sorting *sorting, struct item *items,
     return ended;
 }
 
-static void sort_byte(const struct item *from, struct item *to,
-                      uint32_t count, unsigned shift)
+static void sort_byte(const struct item *from, struct item *to, uint32_t count,
+                      unsigned shift)
 {
     uint32_t places[256] = { 0 }, place = 0;
 

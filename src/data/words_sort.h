@@ -12,7 +12,6 @@
 int text_compare(struct vdbq_text a, struct vdbq_text b);
 
 /* Writes the places of different texts in their order. False: no memory. */
-bool words_sort(const struct vdbq_text *texts, uint32_t count,
-                uint32_t *order);
+bool words_sort(const struct vdbq_text *texts, uint32_t count, uint32_t *order);
 
 #endif

@@ -21,7 +21,7 @@ struct builder {
     char *body;
     pthread_t thread;
     atomic_bool done;
-    struct device_machine *machine;      /* NULL: the build failed     */
+    struct device_machine *machine; /* NULL: the build failed     */
     uint64_t build_ns;
 };
 
@@ -31,9 +31,10 @@ static void *build(void *context)
     struct error ignored;
     uint64_t start = os_time_ns();
 
-    if (builder->device->backend->machine_build(
-            builder->device, &builder->params, true, &builder->machine,
-            &ignored) != VDBQ_OK)
+    if (builder->device->backend->machine_build(builder->device,
+                                                &builder->params, true,
+                                                &builder->machine, &ignored)
+        != VDBQ_OK)
         builder->machine = NULL;
     builder->build_ns = os_time_ns() - start;
     atomic_store(&builder->done, true);
@@ -59,8 +60,8 @@ struct builder *builder_start(struct device *device,
     builder->params.body = builder->body = memory_resize(NULL, size);
     if (builder->body != NULL)
         memcpy(builder->body, params->body, size);
-    if (builder->body == NULL ||
-        parallel_start(&builder->thread, 1, build, builder) == 0) {
+    if (builder->body == NULL
+        || parallel_start(&builder->thread, 1, build, builder) == 0) {
         builder_free(builder);
         return NULL;
     }
@@ -85,8 +86,8 @@ void builder_collect(struct device *device, bool wait,
         return;
     pthread_join(builder->thread, NULL);
     times->compile_ns += builder->build_ns;
-    if (builder->machine != NULL &&
-        device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
+    if (builder->machine != NULL
+        && device->backend->machine_keep(builder->machine, &ignored) == VDBQ_OK)
         count_build(device, builder, times);
     builder_free(builder);
     device->builder = NULL;

@@ -43,8 +43,8 @@ static bool walk_entry(struct visit *visit, const char *folder,
     char path[PATH_MAX_BYTES];
     struct stat facts;
 
-    if (snprintf(path, sizeof path, "%s/%s", folder, name)
-            >= (int)sizeof path || lstat(path, &facts) != 0)
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path
+        || lstat(path, &facts) != 0)
         return false;
     if (S_ISDIR(facts.st_mode))
         return walk(visit, path, depth + 1);
@@ -61,8 +61,7 @@ static bool walk(struct visit *visit, const char *path, unsigned depth)
     bool good = entries != NULL;
 
     while (good && (entry = readdir(entries)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0
-            && strcmp(entry->d_name, "..") != 0)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             good = walk_entry(visit, path, entry->d_name, depth);
     if (entries != NULL)
         closedir(entries);
@@ -75,8 +74,8 @@ static bool walk_below(struct visit *visit, const char *root,
     char path[PATH_MAX_BYTES];
 
     visit->root_length = strlen(root) + 1;
-    return snprintf(path, sizeof path, "%s/%s", root, folder)
-               < (int)sizeof path && walk(visit, path, 0);
+    return snprintf(path, sizeof path, "%s/%s", root, folder) < (int)sizeof path
+           && walk(visit, path, 0);
 }
 
 /* ------------------------------------------------------------- packing -- */
@@ -104,8 +103,7 @@ static bool add_file(const char *path, uint64_t size, struct text *bundle)
     char *bytes = memory_resize(NULL, (size_t)size);
     bool read = false;
 
-    if (bytes != NULL
-        && os_files.open(path, OS_OPEN_READ_ONLY, &file) == 0) {
+    if (bytes != NULL && os_files.open(path, OS_OPEN_READ_ONLY, &file) == 0) {
         read = os_files.read(file, bytes, (size_t)size, 0) == 0;
         os_files.close(file);
     }
@@ -146,8 +144,8 @@ struct packed {
 static bool is_plain(const char *path, size_t length)
 {
     return path != NULL && length > 0 && memchr(path, '\0', length) == NULL
-        && path[0] != '/' && path[0] != '.' && path[length - 1] != '/'
-        && strstr(path, "//") == NULL && strstr(path, "/.") == NULL;
+           && path[0] != '/' && path[0] != '.' && path[length - 1] != '/'
+           && strstr(path, "//") == NULL && strstr(path, "/.") == NULL;
 }
 
 /* Reads the file that begins at *at, and goes on behind it. */
@@ -192,8 +190,8 @@ static bool make_folders(char *path, size_t root_length)
 /* Writes a file under its name where there is none. */
 static bool write_new(const char *path, const char *bytes, size_t size)
 {
-    int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                    0600);
+    int file =
+        open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool good = true;
 
     if (file < 0)
@@ -221,8 +219,8 @@ unsigned bundle_unpack(const char *root, const struct text *bundle)
         char path[2 * PATH_MAX_BYTES];
         good = snprintf(path, sizeof path, "%s/%s", root, file.path)
                    < (int)sizeof path
-            && make_folders(path, strlen(root))
-            && write_new(path, file.bytes, file.size);
+               && make_folders(path, strlen(root))
+               && write_new(path, file.bytes, file.size);
         count += good;
     }
     return count;

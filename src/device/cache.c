@@ -29,8 +29,7 @@ struct cache_head {
 };
 _Static_assert(sizeof(struct cache_head) == 40, "layout of cache_head");
 
-static bool entry_path(const struct text *key, bool makes,
-                       struct text *path);
+static bool entry_path(const struct text *key, bool makes, struct text *path);
 static bool entry_read(const char *path, struct text *entry);
 static bool entry_is_sound(const struct text *entry, const struct text *key);
 static bool entry_write(const char *path, const struct text *entry);
@@ -38,8 +37,8 @@ static bool entry_write(const char *path, const struct text *entry);
 bool cache_load(const struct text *key, struct text *binary)
 {
     struct text path = { 0 }, entry = { 0 };
-    bool found = entry_path(key, false, &path) && entry_read(path.bytes, &entry) &&
-                 entry_is_sound(&entry, key);
+    bool found = entry_path(key, false, &path) && entry_read(path.bytes, &entry)
+                 && entry_is_sound(&entry, key);
 
     if (found) {
         size_t start = sizeof(struct cache_head) + key->length;
@@ -63,8 +62,8 @@ void cache_save(const struct text *key, const void *bytes, size_t size)
     text_add(&entry, key->bytes, key->length);
     text_add(&entry, bytes, size);
     if (!entry.failed && entry_path(key, true, &path)) {
-        head.checksum = XXH3_64bits(entry.bytes + sizeof head,
-                                    entry.length - sizeof head);
+        head.checksum =
+            XXH3_64bits(entry.bytes + sizeof head, entry.length - sizeof head);
         memcpy(entry.bytes, &head, sizeof head);
         entry_write(path.bytes, &entry);
     }
@@ -78,9 +77,9 @@ static bool entry_path(const struct text *key, bool makes, struct text *path)
 {
     XXH128_hash_t hash = XXH3_128bits(key->bytes, key->length);
     struct error ignored;
-    bool there = makes ? environment_cache_folder("kernels", path, &ignored)
-                             == VDBQ_OK
-                       : environment_cache_look("kernels", path);
+    bool there =
+        makes ? environment_cache_folder("kernels", path, &ignored) == VDBQ_OK
+              : environment_cache_look("kernels", path);
 
     if (!there)
         return false;
@@ -93,8 +92,8 @@ static bool entry_path(const struct text *key, bool makes, struct text *path)
 static bool transfer(int file, char *bytes, size_t size, bool is_write)
 {
     while (size > 0) {
-        ssize_t done = is_write ? write(file, bytes, size)
-                                : read(file, bytes, size);
+        ssize_t done =
+            is_write ? write(file, bytes, size) : read(file, bytes, size);
         if (done <= 0)
             return false;
         bytes += done;
@@ -111,11 +110,11 @@ static bool entry_read(const char *path, struct text *entry)
 
     if (file < 0)
         return false;
-    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-        facts.st_uid == geteuid() && facts.st_size > 0) {
+    if (fstat(file, &facts) == 0 && S_ISREG(facts.st_mode)
+        && facts.st_uid == geteuid() && facts.st_size > 0) {
         char *bytes = memory_resize(NULL, (size_t)facts.st_size);
-        done = bytes != NULL &&
-               transfer(file, bytes, (size_t)facts.st_size, false);
+        done = bytes != NULL
+               && transfer(file, bytes, (size_t)facts.st_size, false);
         if (done)
             text_add(entry, bytes, (size_t)facts.st_size);
         memory_release(bytes);
@@ -135,11 +134,11 @@ static bool entry_is_sound(const struct text *entry, const struct text *key)
     memcpy(&head, entry->bytes, sizeof head);
     rest = entry->bytes + sizeof head;
     left = entry->length - sizeof head;
-    return head.magic == CACHE_MAGIC && head.format == CACHE_FORMAT &&
-           head.reserved == 0 && head.key_size == key->length &&
-           head.key_size < left && head.binary_size == left - head.key_size &&
-           head.checksum == XXH3_64bits(rest, left) &&
-           memcmp(rest, key->bytes, key->length) == 0;
+    return head.magic == CACHE_MAGIC && head.format == CACHE_FORMAT
+           && head.reserved == 0 && head.key_size == key->length
+           && head.key_size < left && head.binary_size == left - head.key_size
+           && head.checksum == XXH3_64bits(rest, left)
+           && memcmp(rest, key->bytes, key->length) == 0;
 }
 
 /* Writes a temporary file beside `path`, then renames it. */

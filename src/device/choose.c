@@ -11,7 +11,13 @@
 #include "device/find.h"
 
 /* What a choice means. */
-enum choice_kind { CHOICE_CPU, CHOICE_GPU, CHOICE_AUTO, CHOICE_ID, CHOICE_NAME };
+enum choice_kind {
+    CHOICE_CPU,
+    CHOICE_GPU,
+    CHOICE_AUTO,
+    CHOICE_ID,
+    CHOICE_NAME
+};
 
 struct choice {
     const char *text; /* as it was given */
@@ -27,8 +33,8 @@ static const struct found_device *choice_pick(const struct found *found,
 static enum vdbq_status not_one(const struct found *found,
                                 const struct choice *choice, unsigned matches,
                                 struct error *error);
-static enum vdbq_status none_at_all(const struct found *found,
-                                    const char *text, struct error *error);
+static enum vdbq_status none_at_all(const struct found *found, const char *text,
+                                    struct error *error);
 static void hint_with_list(const struct found *found, struct error *error);
 static void hint_with_text(const struct text *text, struct error *error);
 
@@ -63,9 +69,11 @@ static struct choice choice_read(const char *text)
         choice.kind = CHOICE_GPU;
     else if (strcasecmp(text, "auto") == 0)
         choice.kind = CHOICE_AUTO;
-    else if (strspn(text, "0123456789:") == strlen(text) &&
-             sscanf(text, "%5u:%5u%n", &choice.platform, &choice.device,
-                    &end) == 2 && text[end] == '\0')
+    else if (strspn(text, "0123456789:") == strlen(text)
+             && sscanf(text, "%5u:%5u%n", &choice.platform, &choice.device,
+                       &end)
+                    == 2
+             && text[end] == '\0')
         choice.kind = CHOICE_ID;
     return choice;
 }
@@ -93,11 +101,11 @@ static bool matches_choice(const struct found_device *device,
     case CHOICE_AUTO:
         return device->unfit[0] == '\0';
     case CHOICE_ID:
-        return device->platform_number == choice->platform &&
-               device->device_number == choice->device;
+        return device->platform_number == choice->platform
+               && device->device_number == choice->device;
     case CHOICE_NAME:
-        return contains(device->name, choice->text) ||
-               contains(device->platform_name, choice->text);
+        return contains(device->name, choice->text)
+               || contains(device->platform_name, choice->text);
     }
     return false;
 }
@@ -129,8 +137,8 @@ static const struct found_device *choice_pick(const struct found *found,
         if (best == NULL || better(device, best, choice->kind))
             best = device;
     }
-    if (best != NULL &&
-        (choice->kind == CHOICE_CPU || choice->kind == CHOICE_AUTO))
+    if (best != NULL
+        && (choice->kind == CHOICE_CPU || choice->kind == CHOICE_AUTO))
         *matches = 1;
     return best;
 }
@@ -145,14 +153,16 @@ static enum vdbq_status not_one(const struct found *found,
     else if (choice->kind == CHOICE_AUTO)
         error_set(error, VDBQ_DEVICE, "no device here can run queries");
     else
-        error_set(error, VDBQ_DEVICE, "device '%s' matches none of the "
-                  "devices here", choice->text);
+        error_set(error, VDBQ_DEVICE,
+                  "device '%s' matches none of the "
+                  "devices here",
+                  choice->text);
     hint_with_list(found, error);
     return VDBQ_DEVICE;
 }
 
-static enum vdbq_status none_at_all(const struct found *found,
-                                    const char *text, struct error *error)
+static enum vdbq_status none_at_all(const struct found *found, const char *text,
+                                    struct error *error)
 {
     struct text why = { 0 };
 

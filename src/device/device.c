@@ -17,8 +17,7 @@
 static enum vdbq_status open_host(unsigned cores, struct device **device,
                                   struct error *error);
 static enum vdbq_status open_found(const struct device_params *params,
-                                   struct device **device,
-                                   struct error *error);
+                                   struct device **device, struct error *error);
 
 /* ------------------------------------------------------------- choose -- */
 
@@ -39,14 +38,15 @@ static enum vdbq_status open_host(unsigned cores, struct device **device,
                                   struct error *error)
 {
     if (cores > 1)
-        return error_set(error, VDBQ_DEVICE, "device 'host' has one core, "
-                         "%u were asked for", cores);
+        return error_set(error, VDBQ_DEVICE,
+                         "device 'host' has one core, "
+                         "%u were asked for",
+                         cores);
     return host_open(device, error);
 }
 
 static enum vdbq_status open_found(const struct device_params *params,
-                                   struct device **device,
-                                   struct error *error)
+                                   struct device **device, struct error *error)
 {
     struct found found;
     const struct found_device *chosen;
@@ -104,7 +104,7 @@ enum vdbq_status device_check_build(const struct device *device,
     error_set(error, VDBQ_DEVICE,
               "the host has no specialised build of the machine");
     return error_hint(error, "choose build interpreted or auto, or another "
-                      "device");
+                             "device");
 }
 
 /* -------------------------------------------------------------- times -- */
@@ -185,8 +185,8 @@ void device_memory_release(struct device_memory *memory)
 
     if (most > KEPT_BYTES_MAX)
         most = KEPT_BYTES_MAX;
-    if (memory->size_bytes > most ||
-        !vector_append(&device->kept, &memory, 1)) {
+    if (memory->size_bytes > most
+        || !vector_append(&device->kept, &memory, 1)) {
         device_memory_destroy(memory);
         return;
     }
@@ -197,9 +197,9 @@ void device_memory_release(struct device_memory *memory)
 /* Whether a memory serves for `size` bytes without wasting much. */
 static bool is_about(const struct device_memory *memory, uint64_t size)
 {
-    return memory->size_bytes >= size &&
-           (memory->size_bytes <= KEPT_SMALL ||
-            memory->size_bytes - size <= size / 4);
+    return memory->size_bytes >= size
+           && (memory->size_bytes <= KEPT_SMALL
+               || memory->size_bytes - size <= size / 4);
 }
 
 /* Takes a kept memory of about that size, the smallest; false: none is. */
@@ -213,9 +213,9 @@ static bool kept_find(struct device *device, enum memory_place place,
     size_t best = SIZE_MAX;
 
     for (size_t i = 0; i < device->kept.count; i++)
-        if (kept[i]->place == place && is_about(kept[i], size) &&
-            (best == SIZE_MAX ||
-             kept[i]->size_bytes <= kept[best]->size_bytes))
+        if (kept[i]->place == place && is_about(kept[i], size)
+            && (best == SIZE_MAX
+                || kept[i]->size_bytes <= kept[best]->size_bytes))
             best = i;
     if (best == SIZE_MAX)
         return false;
@@ -223,8 +223,8 @@ static bool kept_find(struct device *device, enum memory_place place,
     device->kept_bytes -= (*memory)->size_bytes;
     memmove(kept + best, kept + best + 1,
             (--device->kept.count - best) * sizeof *kept);
-    if (place == MEMORY_DEVICE ||
-        device_memory_take(*memory, &ignored, error) == VDBQ_OK)
+    if (place == MEMORY_DEVICE
+        || device_memory_take(*memory, &ignored, error) == VDBQ_OK)
         return true;
     device_memory_destroy(*memory);
     *memory = NULL;
@@ -234,12 +234,13 @@ static bool kept_find(struct device *device, enum memory_place place,
 static enum vdbq_status too_large(const struct device *device,
                                   uint64_t size_bytes, struct error *error)
 {
-    error_set(error, VDBQ_DEVICE, "a buffer of %llu bytes is needed, but "
+    error_set(error, VDBQ_DEVICE,
+              "a buffer of %llu bytes is needed, but "
               "device '%s' gives at most %llu for one",
               (unsigned long long)size_bytes, device->facts.name,
               (unsigned long long)device->facts.buffer_max_bytes);
     return error_hint(error, "lower the memory option (VDBQ_MEMORY), or "
-                      "choose another device");
+                             "choose another device");
 }
 
 enum vdbq_status device_memory_create(struct device *device,
@@ -254,8 +255,8 @@ enum vdbq_status device_memory_create(struct device *device,
         return too_large(device, size_bytes, error);
     if (kept_find(device, place, size_bytes, memory, error))
         return VDBQ_OK;
-    if (device->backend->memory_create(device, place, size_bytes, memory,
-                                       error) == VDBQ_OK)
+    if (device->backend->memory_create(device, place, size_bytes, memory, error)
+        == VDBQ_OK)
         return VDBQ_OK;
     if (device->kept.count == 0)
         return error->status;
@@ -314,8 +315,8 @@ enum vdbq_status device_memory_take(struct device_memory *memory,
 
 /* Whether `size` bytes from `offset` on lie in the memory. */
 __attribute__((unused)) /* without asserts */
-static bool in_memory(const struct device_memory *memory, uint64_t offset,
-                      uint64_t size)
+static bool
+in_memory(const struct device_memory *memory, uint64_t offset, uint64_t size)
 {
     return offset <= memory->size_bytes && size <= memory->size_bytes - offset;
 }
@@ -366,8 +367,7 @@ static void count_build(struct device_machine *machine,
 enum vdbq_status device_machine(struct device *device,
                                 const struct device_machine_params *params,
                                 struct device_machine **machine,
-                                struct device_times *times,
-                                struct error *error)
+                                struct device_times *times, struct error *error)
 {
     uint64_t start = os_time_ns();
     enum vdbq_status status;
@@ -375,8 +375,8 @@ enum vdbq_status device_machine(struct device *device,
     *machine = device_machine_find(device, params, times);
     if (*machine != NULL)
         return VDBQ_OK;
-    status = device->backend->machine_build(device, params, false, machine,
-                                            error);
+    status =
+        device->backend->machine_build(device, params, false, machine, error);
     if (status == VDBQ_OK)
         status = device->backend->machine_keep(*machine, error);
     times->compile_ns += os_time_ns() - start;
@@ -416,8 +416,8 @@ enum vdbq_status device_build_time(struct device *device,
 {
     struct device_machine *machine;
     uint64_t start = os_time_ns();
-    enum vdbq_status status = device->backend->machine_build(
-        device, params, true, &machine, error);
+    enum vdbq_status status =
+        device->backend->machine_build(device, params, true, &machine, error);
 
     *time_ns = os_time_ns() - start;
     /* The cache frees it when the device closes. */

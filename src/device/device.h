@@ -37,8 +37,8 @@ unsigned device_list(struct text *text);
 
 /* What is known of an open device. */
 struct device_facts {
-    const char *name;          /* "host", "NVIDIA H200"                   */
-    bool is_host;              /* the host build                          */
+    const char *name; /* "host", "NVIDIA H200"                   */
+    bool is_host;     /* the host build                          */
     bool is_gpu;
     bool shares_memory;        /* with the host: mapped memory is free    */
     unsigned cores;            /* compute units in use                    */
@@ -104,8 +104,7 @@ struct device_times {
  * (unless their driver tells times unasked), since keeping them makes every
  * command dearer. Both may wait for what was started; that counts as before. A
  * hold that fails holds nothing. */
-enum vdbq_status device_times_hold(struct device *device,
-                                   struct error *error);
+enum vdbq_status device_times_hold(struct device *device, struct error *error);
 void device_times_release(struct device *device);
 
 /* Hands pinned memory to the device (unmap) or back to the host (map). Free
@@ -142,9 +141,9 @@ struct device_machine;
 
 struct device_machine_params {
     enum device_build build;
-    unsigned registers;    /* the program's                              */
-    unsigned axes;         /* the program's; 0: it reads no table        */
-    const char *body;      /* specialised: the text from
+    unsigned registers; /* the program's                              */
+    unsigned axes;      /* the program's; 0: it reads no table        */
+    const char *body;   /* specialised: the text from
                               program_specialise(); else NULL            */
 };
 
@@ -186,7 +185,7 @@ struct machine_shape device_machine_shape(const struct device_machine *machine);
  * wrote, else the built-in values; queries refine gain and compile_ns. The
  * shape holds for machines that are built from then on. */
 struct device_tuning {
-    unsigned tile;             /* rows; on a CPU with up to 16 registers,
+    unsigned tile; /* rows; on a CPU with up to 16 registers,
                                   with more of them in proportion fewer    */
     unsigned tile_specialised;
     unsigned group;            /* work-items; 1 on a CPU                   */

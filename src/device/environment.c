@@ -148,9 +148,11 @@ static enum vdbq_status folder_check(const char *path, struct error *error)
     if (fault == NULL)
         return VDBQ_OK;
     error_set(error, VDBQ_DEVICE, "the cache folder '%s' %s", path, fault);
-    return error_hint(error, "compiled kernels in it would run with your "
+    return error_hint(error,
+                      "compiled kernels in it would run with your "
                       "rights; remove it, or: chmod 700 '%s', or set "
-                      "XDG_CACHE_HOME to a folder of your own", path);
+                      "XDG_CACHE_HOME to a folder of your own",
+                      path);
 }
 
 enum vdbq_status environment_has_room(const char *path, struct error *error)
@@ -158,10 +160,12 @@ enum vdbq_status environment_has_room(const char *path, struct error *error)
     char name[4096];
     int file, code;
 
-    if (snprintf(name, sizeof name, "%s/.room-XXXXXX", path) >=
-        (int)sizeof name)
-        return error_set(error, VDBQ_IO, "the name of the cache folder has "
-                         "more than %zu bytes", sizeof name);
+    if (snprintf(name, sizeof name, "%s/.room-XXXXXX", path)
+        >= (int)sizeof name)
+        return error_set(error, VDBQ_IO,
+                         "the name of the cache folder has "
+                         "more than %zu bytes",
+                         sizeof name);
     file = mkstemp(name);
     if (file < 0)
         return error_set(error, VDBQ_IO, "cannot write in '%s': %s", path,

@@ -52,8 +52,7 @@ const struct found_device *found_at(const struct found *found, size_t n)
                : NULL;
 }
 
-static enum vdbq_status platforms_fill(struct found *found,
-                                       struct error *error)
+static enum vdbq_status platforms_fill(struct found *found, struct error *error)
 {
     cl_uint count = 0;
     cl_platform_id *platforms;
@@ -95,14 +94,16 @@ static enum vdbq_status devices_fill(struct found *found,
     cl_device_id *ids;
     enum vdbq_status status = VDBQ_OK;
 
-    if (opencl_calls.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL,
-                                  &count) != CL_SUCCESS || count == 0)
+    if (opencl_calls.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count)
+            != CL_SUCCESS
+        || count == 0)
         return VDBQ_OK;
     ids = memory_zeroed(count, sizeof *ids);
     if (ids == NULL)
         return error_no_memory(error);
     if (opencl_calls.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids,
-                                  NULL) != CL_SUCCESS)
+                                  NULL)
+        != CL_SUCCESS)
         count = 0;
     for (unsigned i = 0; i < count; i++) {
         struct found_device *device = vector_add(&found->devices);
@@ -121,8 +122,7 @@ static enum vdbq_status devices_fill(struct found *found,
 }
 
 /* Reads a number that `size` bytes hold; 0 where the device has none. */
-static uint64_t device_number(cl_device_id id, cl_device_info what,
-                              size_t size)
+static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size)
 {
     uint64_t value = 0;
     if (opencl_calls.GetDeviceInfo(id, what, size, &value, NULL) != CL_SUCCESS)
@@ -136,8 +136,8 @@ static void device_text(cl_device_id id, cl_device_info what, char *room)
     char text[1024] = "";
     size_t start, end;
 
-    if (opencl_calls.GetDeviceInfo(id, what, sizeof text - 1, text, NULL) !=
-        CL_SUCCESS)
+    if (opencl_calls.GetDeviceInfo(id, what, sizeof text - 1, text, NULL)
+        != CL_SUCCESS)
         text[0] = '\0';
     start = strspn(text, " \t");
     end = strlen(text);
@@ -160,11 +160,10 @@ static void device_fill(struct found_device *device)
     device->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     device->is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0 && !device->is_cpu;
     device->shares_memory =
-        device->is_cpu ||
-        device_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool));
-    device->units =
-        (unsigned)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS,
-                                sizeof(cl_uint));
+        device->is_cpu
+        || device_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool));
+    device->units = (unsigned)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS,
+                                            sizeof(cl_uint));
     device->memory_bytes =
         device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
     device->buffer_max_bytes =
@@ -179,8 +178,8 @@ static bool compiles_c12(cl_device_id id)
     unsigned major = 0, minor = 0;
 
     device_text(id, CL_DEVICE_OPENCL_C_VERSION, version);
-    return sscanf(version, "OpenCL C %u.%u", &major, &minor) == 2 &&
-           (major > 1 || minor >= 2);
+    return sscanf(version, "OpenCL C %u.%u", &major, &minor) == 2
+           && (major > 1 || minor >= 2);
 }
 
 /* Finds why the device cannot run the machine; the first reason counts. */
@@ -192,13 +191,12 @@ static void fitness(struct found_device *device)
     const char *why = "";
 
     device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG,
-                                     sizeof(cl_device_fp_config)) != 0;
-    device->exact_option =
-        (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+                                     sizeof(cl_device_fp_config))
+                       != 0;
+    device->exact_option = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     if (!device_number(id, CL_DEVICE_AVAILABLE, sizeof(cl_bool)))
         why = "not available";
-    else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE,
-                            sizeof(cl_bool)))
+    else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool)))
         why = "no compiler";
     else if (!compiles_c12(id))
         why = "no OpenCL C 1.2";
@@ -208,8 +206,8 @@ static void fitness(struct found_device *device)
         why = "not 64-bit";
     else if (!device->has_fp64)
         why = "no fp64";
-    else if (!device->exact_option &&
-             !quirks_of(device->platform_name)->divides_exactly)
+    else if (!device->exact_option
+             && !quirks_of(device->platform_name)->divides_exactly)
         why = "float division is not correctly rounded";
     snprintf(device->unfit, sizeof device->unfit, "%s", why);
 }

@@ -34,7 +34,7 @@ struct found_device {
 };
 
 struct found {
-    struct vector devices;     /* struct found_device */
+    struct vector devices; /* struct found_device */
     unsigned platforms;
     bool loader_missing;
     bool no_permission; /* a GPU's node is there that we may not open */

@@ -64,8 +64,7 @@ static enum vdbq_status host_memory_create(struct device *device,
 }
 
 static enum vdbq_status host_memory_wrap(struct device *device,
-                                         const void *bytes,
-                                         uint64_t size_bytes,
+                                         const void *bytes, uint64_t size_bytes,
                                          struct device_memory **memory,
                                          struct error *error)
 {
@@ -124,8 +123,8 @@ static enum vdbq_status host_write(struct device_memory *memory,
     return VDBQ_OK;
 }
 
-static enum vdbq_status host_read(struct device_memory *memory,
-                                  uint64_t offset, void *bytes, uint64_t size,
+static enum vdbq_status host_read(struct device_memory *memory, uint64_t offset,
+                                  void *bytes, uint64_t size,
                                   struct device_times *times,
                                   struct error *error)
 {
@@ -155,8 +154,7 @@ host_machine_build(struct device *device,
                    struct device_machine **machine, struct error *error)
 {
     struct host_built *built = &((struct host *)device)->built;
-    enum vdbq_status status =
-        device_check_build(device, params->build, error);
+    enum vdbq_status status = device_check_build(device, params->build, error);
     (void)behind;
     if (status != VDBQ_OK)
         return status;
@@ -203,10 +201,11 @@ static void host_launch(struct device_machine *machine,
     uint64_t start = os_time_ns();
     for (unsigned i = 0; i < LAUNCH_PIECES; i++)
         pieces[i] = bytes_of(params->pieces[i]);
-    host_machine_run(((struct host_built *)machine)->machine,
-                     control, bytes_of(params->result),
+    host_machine_run(((struct host_built *)machine)->machine, control,
+                     bytes_of(params->result),
                      (struct progress *)(void *)(control + params->progress_at),
-                     bytes_of(params->inner), pieces, device_launch_groups(params));
+                     bytes_of(params->inner), pieces,
+                     device_launch_groups(params));
     times->kernel_ns += os_time_ns() - start;
     times->launches++;
 }
@@ -218,8 +217,8 @@ static enum vdbq_status host_job_start(struct device_job *job,
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < params->in_count && status == VDBQ_OK; i++) {
         const struct device_copy *copy = &params->in[i];
-        status = host_write(copy->memory, copy->offset, copy->bytes,
-                            copy->size, &job->times, error);
+        status = host_write(copy->memory, copy->offset, copy->bytes, copy->size,
+                            &job->times, error);
     }
     if (status != VDBQ_OK)
         return status;
@@ -264,9 +263,8 @@ static enum vdbq_status host_job_wait(struct device_job *job,
 
 /* ------------------------------------------------------------- limits -- */
 
-static enum vdbq_status host_sweep(struct device_memory *memory,
-                                   unsigned runs, uint64_t *best_ns,
-                                   struct error *error)
+static enum vdbq_status host_sweep(struct device_memory *memory, unsigned runs,
+                                   uint64_t *best_ns, struct error *error)
 {
     (void)error;
     const u64 *words = (const u64 *)(const void *)bytes_of(memory);
@@ -286,9 +284,9 @@ static enum vdbq_status host_sweep(struct device_memory *memory,
 }
 
 /* One core: one way after the other. */
-static enum vdbq_status host_exchange(struct device_memory *memory,
-                                      void *bytes, uint64_t size,
-                                      uint64_t *time_ns, struct error *error)
+static enum vdbq_status host_exchange(struct device_memory *memory, void *bytes,
+                                      uint64_t size, uint64_t *time_ns,
+                                      struct error *error)
 {
     struct device_times times = { 0 };
     host_write(memory, 0, bytes, size, &times, error);

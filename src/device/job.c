@@ -10,8 +10,7 @@
 #include "device/backend.h"
 
 enum vdbq_status device_job_create(struct device *device,
-                                   struct device_job **job,
-                                   struct error *error)
+                                   struct device_job **job, struct error *error)
 {
     *job = NULL;
     return device->backend->job_create(device, job, error);
@@ -25,27 +24,29 @@ void device_job_destroy(struct device_job *job)
 
 /* Whether a copy's bytes lie in memory that the device holds. */
 __attribute__((unused)) /* without asserts */
-static bool is_sound(const struct device_copy *copy)
+static bool
+is_sound(const struct device_copy *copy)
 {
     const struct device_memory *memory = copy->memory;
-    return copy->size > 0 && copy->size <= memory->size_bytes &&
-           copy->offset <= memory->size_bytes - copy->size &&
-           (memory->host == NULL || memory->device->facts.is_host);
+    return copy->size > 0 && copy->size <= memory->size_bytes
+           && copy->offset <= memory->size_bytes - copy->size
+           && (memory->host == NULL || memory->device->facts.is_host);
 }
 
 /* Whether a kernel may use the memory: the host must have given it. */
 __attribute__((unused)) /* without asserts */
-static bool is_given(const struct device_memory *memory)
+static bool
+is_given(const struct device_memory *memory)
 {
-    return memory == NULL || memory->host == NULL ||
-           memory->device->facts.is_host;
+    return memory == NULL || memory->host == NULL
+           || memory->device->facts.is_host;
 }
 
 uint32_t device_launch_groups(const struct device_launch *params)
 {
     const struct launch *launch = params->launch;
-    return (launch->steps + launch->steps_per_item - 1) /
-           launch->steps_per_item;
+    return (launch->steps + launch->steps_per_item - 1)
+           / launch->steps_per_item;
 }
 
 enum vdbq_status device_job_start(struct device_job *job,

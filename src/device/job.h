@@ -34,7 +34,7 @@ struct device_launch {
                              of 64; a descriptor or state a step follows  */
     struct device_memory *pieces[LAUNCH_PIECES]; /* their tablets, or columns;
                                      NULL: no such piece, or nothing is read */
-    struct device_memory *inner;    /* the inner rows; NULL: there are none */
+    struct device_memory *inner; /* the inner rows; NULL: there are none */
     struct device_memory *result;
 };
 
@@ -42,12 +42,12 @@ struct device_job_params {
     struct device_machine *machine;
     const struct device_copy *in; /* made before the machine runs        */
     size_t in_count;
-    struct device_launch launch;  /* of no step: the machine does not run */
-    bool beside;                  /* it may run beside that of the job
+    struct device_launch launch; /* of no step: the machine does not run */
+    bool beside;                 /* it may run beside that of the job
                                      before: nothing that kernels write is
                                      read or written by both              */
-    struct progress *progress;    /* host: as it is once the machine ran  */
-    uint64_t progress_size;       /* of which so many bytes are wanted    */
+    struct progress *progress;   /* host: as it is once the machine ran  */
+    uint64_t progress_size;      /* of which so many bytes are wanted    */
 };
 
 enum vdbq_status device_job_create(struct device *device,

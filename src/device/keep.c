@@ -161,8 +161,7 @@ static bool is_known(const char *name)
 }
 
 /* Looks at the folder "outer/inner". */
-static bool look_at(const char *outer, const char *inner,
-                    struct folder *found)
+static bool look_at(const char *outer, const char *inner, struct folder *found)
 {
     struct folder folder = { 0 };
 

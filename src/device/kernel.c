@@ -23,8 +23,8 @@ unsigned device_group_items(const struct device *device)
 
 unsigned device_groups_most(const struct device *device)
 {
-    return device->facts.cores *
-           (device->known.is_cpu ? CPU_GROUPS_PER_CORE : GPU_GROUPS_PER_CORE);
+    return device->facts.cores
+           * (device->known.is_cpu ? CPU_GROUPS_PER_CORE : GPU_GROUPS_PER_CORE);
 }
 
 enum vdbq_status device_call(struct device *device,

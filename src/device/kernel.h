@@ -11,6 +11,7 @@
 #include "device/device.h"
 
 /* Name, text; for local memory or not. */
+/* clang-format off */
 #define DEVICE_KERNELS(_)                                                     \
     _(GROUP_FIND, vdbq_group_find, GROUP)                                     \
     _(GROUP_FIND_LOCAL, vdbq_group_find, GROUP_LOCAL)                         \
@@ -38,12 +39,13 @@
     _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
     _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
     _(INDEX_HASHED, vdbq_index_hashed, INDEX)
+/* clang-format on */
 
 enum device_kernel {
 #define DEVICE_KERNEL(name, function, text) KERNEL_##name,
     DEVICE_KERNELS(DEVICE_KERNEL)
 #undef DEVICE_KERNEL
-    KERNELS
+        KERNELS
 };
 
 enum { CALL_MEMORIES_MAX = 8, CALL_NUMBERS_MAX = 6 };

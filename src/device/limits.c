@@ -21,7 +21,7 @@ enum {
 /* Longer than caches are, short enough to be there; in bytes. */
 #define DEVICE_BLOCK (1ull << 30)
 #define SHARED_BLOCK (256ull << 20)
-#define BLOCK_ALIGN (1ull << 20)
+#define BLOCK_ALIGN  (1ull << 20)
 
 /* The two blocks that bytes go between. */
 struct blocks {
@@ -41,8 +41,8 @@ static uint64_t block_size(const struct device_facts *facts, uint64_t wanted)
         wanted = facts->memory_bytes / MEMORY_SHARE;
     if (wanted > facts->buffer_max_bytes)
         wanted = facts->buffer_max_bytes;
-    return wanted < BLOCK_ALIGN ? BLOCK_ALIGN : wanted / BLOCK_ALIGN *
-                                                    BLOCK_ALIGN;
+    return wanted < BLOCK_ALIGN ? BLOCK_ALIGN
+                                : wanted / BLOCK_ALIGN * BLOCK_ALIGN;
 }
 
 enum vdbq_status device_limits_measure(struct device *device,
@@ -52,10 +52,10 @@ enum vdbq_status device_limits_measure(struct device *device,
     struct vdbq_limits limits = { .shares_memory = facts->shares_memory };
     struct blocks blocks = { 0 };
     uint64_t pinned = block_size(facts, SHARED_BLOCK);
-    uint64_t own = facts->shares_memory ? pinned
-                                        : block_size(facts, DEVICE_BLOCK);
-    enum vdbq_status status = device_memory_create(
-        device, MEMORY_DEVICE, own, &blocks.device, error);
+    uint64_t own =
+        facts->shares_memory ? pinned : block_size(facts, DEVICE_BLOCK);
+    enum vdbq_status status =
+        device_memory_create(device, MEMORY_DEVICE, own, &blocks.device, error);
 
     if (status == VDBQ_OK)
         status = device_memory_create(device, MEMORY_PINNED, pinned,
@@ -108,8 +108,8 @@ static enum vdbq_status measure_copies(const struct blocks *blocks,
             status = backend->read(blocks->device, half, bytes + half, half,
                                    &out, error);
         if (status == VDBQ_OK)
-            status = backend->exchange(blocks->device, bytes, half, &both_ns,
-                                       error);
+            status =
+                backend->exchange(blocks->device, bytes, half, &both_ns, error);
         keep(&limits->copy_in, half, in.transfer_ns);
         keep(&limits->copy_out, half, out.transfer_ns);
         keep(&limits->copy_both, 2 * half, both_ns);
@@ -134,14 +134,13 @@ static enum vdbq_status measure_device(const struct blocks *blocks,
 }
 
 static enum vdbq_status measure(const struct blocks *blocks,
-                                struct vdbq_limits *limits,
-                                struct error *error)
+                                struct vdbq_limits *limits, struct error *error)
 {
     enum vdbq_status status = measure_device(blocks, limits, error);
 
     for (int i = 0; i < HOST_RUNS && status == VDBQ_OK; i++) {
-        double rate = host_read(blocks->pinned->host,
-                                blocks->pinned->size_bytes);
+        double rate =
+            host_read(blocks->pinned->host, blocks->pinned->size_bytes);
         if (rate > limits->host_read)
             limits->host_read = rate;
     }
@@ -182,14 +181,15 @@ static double host_read(const void *bytes, uint64_t size)
         cores = THREADS_MAX;
     count = size / sizeof(uint64_t) / cores;
     for (unsigned i = 0; i < cores; i++) {
-        parts[started] = (struct part){
-            .words = (const uint64_t *)bytes + i * count, .count = count
-        };
+        parts[started] =
+            (struct part){ .words = (const uint64_t *)bytes + i * count,
+                           .count = count };
         started += pthread_create(&parts[started].thread, NULL, part_read,
-                                  &parts[started]) == 0;
+                                  &parts[started])
+                   == 0;
     }
     for (unsigned i = 0; i < started; i++)
         pthread_join(parts[i].thread, NULL);
-    return (double)(started * count * sizeof(uint64_t) * HOST_PASSES) /
-           (double)(os_time_ns() - start);
+    return (double)(started * count * sizeof(uint64_t) * HOST_PASSES)
+           / (double)(os_time_ns() - start);
 }

@@ -96,15 +96,16 @@ static void list_choices(const struct found *found, struct text *text)
     const struct found_device *device, *shown = NULL;
 
     for (size_t i = 0; (device = found_at(found, i)) != NULL; i++) {
-        if (device->unfit[0] == '\0' &&
-            (shown == NULL || (device->is_gpu && !shown->is_gpu)))
+        if (device->unfit[0] == '\0'
+            && (shown == NULL || (device->is_gpu && !shown->is_gpu)))
             shown = device;
     }
     if (shown == NULL)
         text_print(text, "choose with:  --device host   or   "
-                   "VDBQ_DEVICE=host\n");
+                         "VDBQ_DEVICE=host\n");
     else
-        text_print(text, "choose with:  --device %u:%u   or   "
+        text_print(text,
+                   "choose with:  --device %u:%u   or   "
                    "VDBQ_DEVICE=%u:%u   (also: cpu, gpu, auto, host, part of "
                    "a name)\n",
                    shown->platform_number, shown->device_number,
@@ -128,13 +129,13 @@ static void say_why(const struct found *found, struct text *text)
                found->platforms);
     if (found->loader_missing)
         text_print(text, "  vdbq runs its queries through OpenCL; its loader, "
-                   "libOpenCL.so.1, is not installed.\n");
+                         "libOpenCL.so.1, is not installed.\n");
     else if (found->platforms == 0)
         text_print(text, "  vdbq runs its queries through OpenCL; no driver "
-                   "(ICD) is installed, or it is hidden.\n");
+                         "(ICD) is installed, or it is hidden.\n");
     else
         text_print(text, "  a driver is installed, but it offers no "
-                   "device.\n");
+                         "device.\n");
 }
 
 /* Whether a name ends in ".icd". */
@@ -172,32 +173,34 @@ static void say_folder(struct text *text)
 static void say_environment(struct text *text)
 {
     static const char *const names[] = {
-        "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH",
-        "POCL_DEVICES", "CUDA_VISIBLE_DEVICES",
+        "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES",    "OPENCL_VENDOR_PATH",
+        "POCL_DEVICES",    "CUDA_VISIBLE_DEVICES",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
         if (value != NULL)
-            text_print(text, "  environment:  %s=%s   <- may hide drivers; "
-                       "unset it\n", names[i], value);
+            text_print(text,
+                       "  environment:  %s=%s   <- may hide drivers; "
+                       "unset it\n",
+                       names[i], value);
     }
 }
 
 static void say_remedies(const struct found *found, struct text *text)
 {
     if (found->no_permission)
-        text_print(text, "  permission:   /dev/dri is closed to this user: "
+        text_print(text,
+                   "  permission:   /dev/dri is closed to this user: "
                    "sudo usermod -aG render,video $USER, then log in again\n");
-    text_print(
-        text,
-        "  CPU (any machine):  sudo apt install pocl-opencl-icd%s   "
-        "(Fedora, conda-forge: pocl)\n"
-        "  GPU:  NVIDIA: its driver's nvidia-opencl-icd | AMD: "
-        "rocm-opencl-icd or mesa-opencl-icd | Intel: intel-opencl-icd\n"
-        "  check with:  clinfo -l        in containers: pass the device "
-        "nodes, be in group 'render' or 'video'\n"
-        "  without OpenCL, on one core:  --device host   or   "
-        "VDBQ_DEVICE=host\n",
-        found->loader_missing ? " ocl-icd-libopencl1" : "");
+    text_print(text,
+               "  CPU (any machine):  sudo apt install pocl-opencl-icd%s   "
+               "(Fedora, conda-forge: pocl)\n"
+               "  GPU:  NVIDIA: its driver's nvidia-opencl-icd | AMD: "
+               "rocm-opencl-icd or mesa-opencl-icd | Intel: intel-opencl-icd\n"
+               "  check with:  clinfo -l        in containers: pass the device "
+               "nodes, be in group 'render' or 'video'\n"
+               "  without OpenCL, on one core:  --device host   or   "
+               "VDBQ_DEVICE=host\n",
+               found->loader_missing ? " ocl-icd-libopencl1" : "");
 }

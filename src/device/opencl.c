@@ -86,22 +86,23 @@ static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
     if (cores == 0 || cores == found->units)
         return VDBQ_OK;
     if (cores > found->units)
-        return error_set(error, VDBQ_DEVICE, "%u cores were asked for, but "
-                         "device '%s' has %u", cores, found->name,
-                         found->units);
-    status = opencl_check(opencl_calls.CreateSubDevices(found->id, how, 1,
-                                                        &opencl->id, NULL),
-                          "clCreateSubDevices", error);
+        return error_set(error, VDBQ_DEVICE,
+                         "%u cores were asked for, but "
+                         "device '%s' has %u",
+                         cores, found->name, found->units);
+    status = opencl_check(
+        opencl_calls.CreateSubDevices(found->id, how, 1, &opencl->id, NULL),
+        "clCreateSubDevices", error);
     opencl->is_part = status == VDBQ_OK;
     if (status == VDBQ_DEVICE)
-        error_hint(error, "device '%s' cannot be limited to %u of its %u "
-                   "cores: set cores to 0 (VDBQ_CORES)", found->name, cores,
-                   found->units);
+        error_hint(error,
+                   "device '%s' cannot be limited to %u of its %u "
+                   "cores: set cores to 0 (VDBQ_CORES)",
+                   found->name, cores, found->units);
     return status;
 }
 
-static enum vdbq_status context_open(struct opencl *opencl,
-                                     struct error *error)
+static enum vdbq_status context_open(struct opencl *opencl, struct error *error)
 {
     const cl_context_properties properties[] = {
         CL_CONTEXT_PLATFORM, (cl_context_properties)opencl->found.platform, 0

@@ -12,8 +12,14 @@
 #include "device/find.h"
 
 /* Texts of kernels beside the machine. */
-enum opencl_text { TEXT_GROUP, TEXT_GROUP_LOCAL, TEXT_SORT, TEXT_JOIN, TEXT_INDEX,
-                   OPENCL_TEXTS };
+enum opencl_text {
+    TEXT_GROUP,
+    TEXT_GROUP_LOCAL,
+    TEXT_SORT,
+    TEXT_JOIN,
+    TEXT_INDEX,
+    OPENCL_TEXTS
+};
 
 /* Queues that keep times, or that do not. Zeroed: not open. */
 struct opencl_queues {
@@ -30,17 +36,17 @@ struct opencl {
     cl_device_id id;           /* the device, or the part of it in use   */
     bool is_part;              /* `id` is ours to release                */
     cl_context context;
-    struct opencl_queues queues; /* in use                               */
-    struct opencl_queues others; /* idle, opened when first needed       */
-    bool turn;                 /* the next kernel of jobs that may run
+    struct opencl_queues queues;    /* in use                               */
+    struct opencl_queues others;    /* idle, opened when first needed       */
+    bool turn;                      /* the next kernel of jobs that may run
                                   beside one another goes beside         */
-    uint64_t busy_until;       /* the device's clock when the last of them
+    uint64_t busy_until;            /* the device's clock when the last of them
                                   that was waited for had ended          */
-    struct vector machines;    /* struct opencl_machine *, see there     */
+    struct vector machines;         /* struct opencl_machine *, see there     */
     cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
     cl_kernel kernels[KERNELS];     /* ... of them                       */
     bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
-    struct vector calls;       /* cl_event: of calls since the last wait */
+    struct vector calls;         /* cl_event: of calls since the last wait */
 };
 
 /* Opens a device, or `cores` of its compute units where that is not 0. */
@@ -121,11 +127,11 @@ struct variant {
 struct opencl_machine {
     struct device_machine head;
     struct variant variant;
-    char *body;      /* of a specialised build, else NULL */
-    uint64_t hash;   /* of the body                       */
+    char *body;    /* of a specialised build, else NULL */
+    uint64_t hash; /* of the body                       */
     cl_program program;
-    cl_kernel run;   /* vdbq_machine                      */
-    bool run_warm;   /* was launched: the driver finished compiling it */
+    cl_kernel run; /* vdbq_machine                      */
+    bool run_warm; /* was launched: the driver finished compiling it */
 };
 
 struct device_machine *

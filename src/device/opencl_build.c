@@ -19,9 +19,8 @@ static enum vdbq_status build_source(struct opencl *opencl,
                                      const char **strings, unsigned count,
                                      const char *options, cl_program *program,
                                      struct error *error);
-static enum vdbq_status build_failed(struct opencl *opencl,
-                                     cl_program program, cl_int code,
-                                     struct error *error);
+static enum vdbq_status build_failed(struct opencl *opencl, cl_program program,
+                                     cl_int code, struct error *error);
 static void build_key(const struct opencl *opencl, const char **strings,
                       unsigned count, const char *options, struct text *key);
 static cl_program binary_load(struct opencl *opencl, const struct text *key,
@@ -34,8 +33,7 @@ static enum vdbq_status build_or_load(struct opencl *opencl,
                                       const char **strings, unsigned count,
                                       const char *options,
                                       const struct text *key,
-                                      cl_program *program,
-                                      struct error *error)
+                                      cl_program *program, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
 
@@ -66,8 +64,8 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
         keep_before(&key);
         status = scratch_check_room(error);
         if (status == VDBQ_OK)
-            status = build_source(opencl, strings, count, options, program,
-                                  error);
+            status =
+                build_source(opencl, strings, count, options, program, error);
         keep_after(&key, *program);
     } else {
         status = build_or_load(opencl, strings, count, options, &key, program,
@@ -131,21 +129,21 @@ static char *log_read(struct opencl *opencl, cl_program program)
     char *log;
 
     if (opencl_calls.GetProgramBuildInfo(program, opencl->id,
-                                         CL_PROGRAM_BUILD_LOG, 0, NULL,
-                                         &size) != CL_SUCCESS || size == 0)
+                                         CL_PROGRAM_BUILD_LOG, 0, NULL, &size)
+            != CL_SUCCESS
+        || size == 0)
         return NULL;
     log = memory_zeroed(1, size + 1);
-    if (log != NULL &&
-        opencl_calls.GetProgramBuildInfo(program, opencl->id,
-                                         CL_PROGRAM_BUILD_LOG, size, log,
-                                         NULL) != CL_SUCCESS)
+    if (log != NULL
+        && opencl_calls.GetProgramBuildInfo(
+               program, opencl->id, CL_PROGRAM_BUILD_LOG, size, log, NULL)
+               != CL_SUCCESS)
         log[0] = '\0';
     return log;
 }
 
-static enum vdbq_status build_failed(struct opencl *opencl,
-                                     cl_program program, cl_int code,
-                                     struct error *error)
+static enum vdbq_status build_failed(struct opencl *opencl, cl_program program,
+                                     cl_int code, struct error *error)
 {
     char *log = log_read(opencl, program);
     const char *shown = log != NULL ? log_cut(log) : "";
@@ -156,8 +154,10 @@ static enum vdbq_status build_failed(struct opencl *opencl,
         error_hint(error, "the log of the build for '%s' starts with:\n%s",
                    opencl->found.name, shown);
     else
-        error_hint(error, "the driver of '%s' gives no reason; is there room "
-                   "in '%s'?", opencl->found.name,
+        error_hint(error,
+                   "the driver of '%s' gives no reason; is there room "
+                   "in '%s'?",
+                   opencl->found.name,
                    folder != NULL ? folder : "its cache folder");
     memory_release(log);
     return status;
@@ -216,13 +216,15 @@ static void binary_save(cl_program program, const struct text *key)
     unsigned char *bytes;
 
     if (opencl_calls.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES,
-                                    sizeof size, &size, NULL) != CL_SUCCESS ||
-        size == 0)
+                                    sizeof size, &size, NULL)
+            != CL_SUCCESS
+        || size == 0)
         return;
     bytes = memory_zeroed(1, size);
-    if (bytes != NULL &&
-        opencl_calls.GetProgramInfo(program, CL_PROGRAM_BINARIES,
-                                    sizeof bytes, &bytes, NULL) == CL_SUCCESS)
+    if (bytes != NULL
+        && opencl_calls.GetProgramInfo(program, CL_PROGRAM_BINARIES,
+                                       sizeof bytes, &bytes, NULL)
+               == CL_SUCCESS)
         cache_save(key, bytes, size);
     memory_release(bytes);
 }

@@ -17,7 +17,7 @@
 struct opencl_calls opencl_calls;
 
 static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
-static bool loaded; /* guarded by load_lock */
+static bool loaded;       /* guarded by load_lock */
 static atomic_int loader; /* the process that has begun to load, or 0 */
 
 static enum vdbq_status fill_table(bool *loader_missing, struct error *error);
@@ -30,17 +30,18 @@ static bool is_ours(void)
 {
     int process = os_process(), first = 0;
 
-    return atomic_compare_exchange_strong(&loader, &first, process) ||
-           first == process;
+    return atomic_compare_exchange_strong(&loader, &first, process)
+           || first == process;
 }
 
 static enum vdbq_status forked(struct error *error)
 {
-    error_set(error, VDBQ_DEVICE, "process %d, which this one was forked "
+    error_set(error, VDBQ_DEVICE,
+              "process %d, which this one was forked "
               "from, had opened OpenCL: no driver works in a child after that",
               atomic_load(&loader));
     return error_hint(error, "use the device host here, or fork before the "
-                      "first query on an OpenCL device");
+                             "first query on an OpenCL device");
 }
 
 enum vdbq_status opencl_load(bool *loader_missing, struct error *error)
@@ -68,7 +69,7 @@ static const struct {
     const char *name;
     size_t offset;
 } entries[] = {
-#define OPENCL_CALL(result, name, arguments) \
+#define OPENCL_CALL(result, name, arguments)                                   \
     { "cl" #name, offsetof(struct opencl_calls, name) },
     OPENCL_CALLS(OPENCL_CALL)
 #undef OPENCL_CALL
@@ -87,7 +88,8 @@ static enum vdbq_status fill_table(bool *loader_missing, struct error *error)
         if (call == NULL)
             return error_set(error, VDBQ_DEVICE,
                              "the OpenCL loader has no %s: it is older than "
-                             "OpenCL 1.2", entries[i].name);
+                             "OpenCL 1.2",
+                             entries[i].name);
         /* ISO C has no cast from an object to a function; POSIX has. */
         memcpy((char *)&opencl_calls + entries[i].offset, &call, sizeof call);
     }
@@ -106,6 +108,7 @@ static void *loader_open(void)
 
 /* -------------------------------------------------------------- codes -- */
 
+/* clang-format off */
 #define OPENCL_CODES(X)                                                      \
     X(CL_DEVICE_NOT_FOUND)                                                   \
     X(CL_DEVICE_NOT_AVAILABLE)                                               \
@@ -157,6 +160,7 @@ static void *loader_open(void)
     X(CL_INVALID_COMPILER_OPTIONS)                                           \
     X(CL_INVALID_LINKER_OPTIONS)                                             \
     X(CL_INVALID_DEVICE_PARTITION_COUNT)
+/* clang-format on */
 
 static const struct {
     cl_int code;
@@ -165,7 +169,7 @@ static const struct {
 #define OPENCL_CODE(code) { code, #code },
     OPENCL_CODES(OPENCL_CODE)
 #undef OPENCL_CODE
-    { -1001, "CL_PLATFORM_NOT_FOUND_KHR" }, /* of cl_ext.h */
+        { -1001, "CL_PLATFORM_NOT_FOUND_KHR" }, /* of cl_ext.h */
 };
 
 const char *opencl_code_name(cl_int code)
@@ -182,8 +186,7 @@ enum vdbq_status opencl_check(cl_int code, const char *call,
 {
     if (code == CL_SUCCESS)
         return VDBQ_OK;
-    return error_set(error, code == CL_OUT_OF_HOST_MEMORY ? VDBQ_NO_MEMORY
-                                                          : VDBQ_DEVICE,
-                     "OpenCL: %s failed: %s (%d)", call,
-                     opencl_code_name(code), (int)code);
+    return error_set(
+        error, code == CL_OUT_OF_HOST_MEMORY ? VDBQ_NO_MEMORY : VDBQ_DEVICE,
+        "OpenCL: %s failed: %s (%d)", call, opencl_code_name(code), (int)code);
 }

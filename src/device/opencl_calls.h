@@ -16,6 +16,7 @@
 #include "base/error.h"
 
 /* result, name after "cl", arguments */
+/* clang-format off */
 #define OPENCL_CALLS(X)                                                      \
     X(cl_int, GetPlatformIDs, (cl_uint, cl_platform_id *, cl_uint *))        \
     X(cl_int, GetPlatformInfo,                                               \
@@ -86,9 +87,10 @@
     X(cl_int, GetEventProfilingInfo,                                         \
       (cl_event, cl_profiling_info, size_t, void *, size_t *))               \
     X(cl_int, ReleaseEvent, (cl_event))
+/* clang-format on */
 
 struct opencl_calls {
-#define OPENCL_CALL(result, name, arguments) \
+#define OPENCL_CALL(result, name, arguments)                                   \
     result(CL_API_CALL *name) arguments;
     OPENCL_CALLS(OPENCL_CALL)
 #undef OPENCL_CALL

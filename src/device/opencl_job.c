@@ -66,8 +66,7 @@ static cl_event *span_event(struct span *span, bool last)
 }
 
 enum vdbq_status opencl_job_create(struct device *device,
-                                   struct device_job **job,
-                                   struct error *error)
+                                   struct device_job **job, struct error *error)
 {
     struct opencl_job *made = memory_zeroed(1, sizeof *made);
 
@@ -82,8 +81,7 @@ void opencl_job_destroy(struct device_job *job)
 {
     struct opencl_job *opened = (struct opencl_job *)job;
 
-    if (opened->in.first != NULL || opened->run != NULL ||
-        opened->ran != NULL)
+    if (opened->in.first != NULL || opened->run != NULL || opened->ran != NULL)
         give_up(opened, VDBQ_OK);
     memory_release(opened);
 }
@@ -111,12 +109,12 @@ static enum vdbq_status copies_in(struct opencl_job *job,
 
     for (size_t i = 0; i < params->in_count; i++) {
         const struct device_copy *copy = &params->in[i];
-        enum vdbq_status status = opencl_check(
-            opencl_calls.EnqueueWriteBuffer(
-                queue, buffer_of(copy->memory), CL_FALSE, copy->offset,
-                copy->size, copy->bytes, 0, NULL,
-                span_event(&job->in, i == params->in_count - 1)),
-            "clEnqueueWriteBuffer", error);
+        enum vdbq_status status =
+            opencl_check(opencl_calls.EnqueueWriteBuffer(
+                             queue, buffer_of(copy->memory), CL_FALSE,
+                             copy->offset, copy->size, copy->bytes, 0, NULL,
+                             span_event(&job->in, i == params->in_count - 1)),
+                         "clEnqueueWriteBuffer", error);
         if (status != VDBQ_OK)
             return status;
         job->head.times.bytes_in += copy->size;
@@ -153,13 +151,13 @@ static enum vdbq_status run(struct opencl_job *job,
                                      &params->launch, queue, in, &job->run,
                                      &job->head.times, error);
     if (status == VDBQ_OK)
-        status = opencl_check(
-            opencl_calls.EnqueueReadBuffer(
-                queue, buffer_of(params->launch.control), CL_FALSE,
-                params->launch.progress_at, params->progress_size,
-                params->progress, !any && in != NULL,
-                !any && in != NULL ? &in : NULL, &job->ran),
-            "clEnqueueReadBuffer", error);
+        status =
+            opencl_check(opencl_calls.EnqueueReadBuffer(
+                             queue, buffer_of(params->launch.control), CL_FALSE,
+                             params->launch.progress_at, params->progress_size,
+                             params->progress, !any && in != NULL,
+                             !any && in != NULL ? &in : NULL, &job->ran),
+                         "clEnqueueReadBuffer", error);
     job->head.times.bytes_out += params->progress_size;
     return status == VDBQ_OK
                ? opencl_check(opencl_calls.Flush(queue), "clFlush", error)
@@ -181,9 +179,8 @@ bool opencl_job_has_run(struct device_job *job)
 enum vdbq_status opencl_job_run(struct device_job *job, struct error *error)
 {
     struct opencl_job *opened = (struct opencl_job *)job;
-    enum vdbq_status status =
-        opencl_check(opencl_calls.WaitForEvents(1, &opened->ran),
-                     "clWaitForEvents", error);
+    enum vdbq_status status = opencl_check(
+        opencl_calls.WaitForEvents(1, &opened->ran), "clWaitForEvents", error);
 
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
@@ -196,10 +193,9 @@ struct pitch {
 
 static struct pitch pitch_of(const struct device_copy *copy)
 {
-    return (struct pitch){
-        .from = copy[1].offset - copy[0].offset,
-        .to = (uint64_t)((uint8_t *)copy[1].bytes - (uint8_t *)copy[0].bytes)
-    };
+    return (struct pitch){ .from = copy[1].offset - copy[0].offset,
+                           .to = (uint64_t)((uint8_t *)copy[1].bytes
+                                            - (uint8_t *)copy[0].bytes) };
 }
 
 /* Whether a copy goes to the next as the first one does to the second. What
@@ -209,10 +205,10 @@ static bool continues(const struct device_copy *first,
 {
     struct pitch pitch = pitch_of(first), here = pitch_of(copy);
 
-    return copy[1].memory == first->memory && copy[1].size == first->size &&
-           pitch.from >= first->size && pitch.to >= first->size &&
-           pitch.to <= pitch.from && pitch.from == here.from &&
-           pitch.to == here.to;
+    return copy[1].memory == first->memory && copy[1].size == first->size
+           && pitch.from >= first->size && pitch.to >= first->size
+           && pitch.to <= pitch.from && pitch.from == here.from
+           && pitch.to == here.to;
 }
 
 /* Whether so many lines lie in the device's memory as long as they are far
@@ -220,8 +216,8 @@ static bool continues(const struct device_copy *first,
  * would leave the memory. */
 static bool lies_within(const struct device_copy *first, size_t lines)
 {
-    return first->offset + lines * pitch_of(first).from <=
-           device_memory_size(first->memory);
+    return first->offset + lines * pitch_of(first).from
+           <= device_memory_size(first->memory);
 }
 
 /* How many of the first copies are the lines of a rectangle, on both sides. */
@@ -229,8 +225,8 @@ static size_t lines_of(const struct device_copy *copies, size_t count)
 {
     size_t lines = 1;
 
-    while (lines < count && continues(copies, &copies[lines - 1]) &&
-           lies_within(copies, lines + 1))
+    while (lines < count && continues(copies, &copies[lines - 1])
+           && lies_within(copies, lines + 1))
         lines++;
     return lines;
 }
@@ -261,17 +257,17 @@ static enum vdbq_status read_lines(struct opencl_job *job,
     struct pitch pitch;
 
     if (lines == 1)
-        return opencl_check(opencl_calls.EnqueueReadBuffer(
-                                queue, buffer, CL_FALSE, copies->offset,
-                                copies->size, copies->bytes, waits, list,
-                                event),
-                            "clEnqueueReadBuffer", error);
+        return opencl_check(
+            opencl_calls.EnqueueReadBuffer(queue, buffer, CL_FALSE,
+                                           copies->offset, copies->size,
+                                           copies->bytes, waits, list, event),
+            "clEnqueueReadBuffer", error);
     pitch = pitch_of(copies);
-    return opencl_check(opencl_calls.EnqueueReadBufferRect(
-                            queue, buffer, CL_FALSE, from, to, region,
-                            pitch.from, 0, pitch.to, 0, copies->bytes, waits,
-                            list, event),
-                        "clEnqueueReadBufferRect", error);
+    return opencl_check(
+        opencl_calls.EnqueueReadBufferRect(queue, buffer, CL_FALSE, from, to,
+                                           region, pitch.from, 0, pitch.to, 0,
+                                           copies->bytes, waits, list, event),
+        "clEnqueueReadBufferRect", error);
 }
 
 enum vdbq_status opencl_job_collect(struct device_job *job,
@@ -284,15 +280,14 @@ enum vdbq_status opencl_job_collect(struct device_job *job,
 
     for (size_t i = 0, lines; i < count && status == VDBQ_OK; i += lines) {
         lines = lines_of(copies + i, count - i);
-        status = read_lines(opened, copies + i, lines, after,
-                            span_event(&opened->out, i + lines == count),
-                            error);
+        status =
+            read_lines(opened, copies + i, lines, after,
+                       span_event(&opened->out, i + lines == count), error);
         job->times.bytes_out += lines * copies[i].size;
     }
     if (status == VDBQ_OK && count > 0)
-        status = opencl_check(
-            opencl_calls.Flush(opencl_of(opened)->queues.out), "clFlush",
-            error);
+        status = opencl_check(opencl_calls.Flush(opencl_of(opened)->queues.out),
+                              "clFlush", error);
     return status == VDBQ_OK ? status : give_up(opened, status);
 }
 
@@ -345,8 +340,7 @@ enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error)
 
 /* After a failure nothing of the job may be in flight: its memory is about to
  * be let go. Returns `status`. */
-static enum vdbq_status give_up(struct opencl_job *job,
-                                enum vdbq_status status)
+static enum vdbq_status give_up(struct opencl_job *job, enum vdbq_status status)
 {
     opencl_queues_wait(&opencl_of(job)->queues);
     forget(job);
@@ -356,8 +350,10 @@ static enum vdbq_status give_up(struct opencl_job *job,
 /* Lets the events go. */
 static void forget(struct opencl_job *job)
 {
-    cl_event *const events[] = { &job->in.first, &job->in.last,   &job->run,
-                                 &job->ran,      &job->out.first, &job->out.last };
+    cl_event *const events[] = {
+        &job->in.first, &job->in.last,   &job->run,
+        &job->ran,      &job->out.first, &job->out.last
+    };
 
     for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
         if (*events[i] != NULL)

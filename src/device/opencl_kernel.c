@@ -30,14 +30,14 @@ static const struct {
     const char *function;
     enum opencl_text text;
 } kernels[KERNELS] = {
-#define KERNEL_ENTRY(name, function, text) \
+#define KERNEL_ENTRY(name, function, text)                                     \
     [KERNEL_##name] = { #function, TEXT_##text },
     DEVICE_KERNELS(KERNEL_ENTRY)
 #undef KERNEL_ENTRY
 };
 
-static enum vdbq_status build_text(struct opencl *opencl,
-                                   enum opencl_text text, struct error *error)
+static enum vdbq_status build_text(struct opencl *opencl, enum opencl_text text,
+                                   struct error *error)
 {
     const char *string = texts[text].text;
     char options[256];
@@ -83,9 +83,8 @@ static enum vdbq_status set_arguments(cl_kernel kernel,
     cl_int code = CL_SUCCESS;
 
     for (unsigned i = 0; i < call->memory_count && code == CL_SUCCESS; i++) {
-        const struct device_memory *memory = call->memories[i] != NULL
-                                                 ? call->memories[i]
-                                                 : call->memories[0];
+        const struct device_memory *memory =
+            call->memories[i] != NULL ? call->memories[i] : call->memories[0];
         cl_mem buffer = ((const struct opencl_memory *)memory)->buffer;
         code = opencl_calls.SetKernelArg(kernel, at++, sizeof buffer, &buffer);
     }
@@ -119,8 +118,7 @@ enum vdbq_status opencl_call(struct device *device,
     size_t groups = (call->items + local - 1) / local;
     size_t most = device_groups_most(device);
     size_t global = (groups < most ? groups : most) * local;
-    enum vdbq_status status =
-        find_kernel(opencl, call->kernel, times, error);
+    enum vdbq_status status = find_kernel(opencl, call->kernel, times, error);
     cl_kernel kernel = opencl->kernels[call->kernel];
     cl_event event = NULL;
     cl_int code;
@@ -129,9 +127,8 @@ enum vdbq_status opencl_call(struct device *device,
         status = set_arguments(kernel, call, error);
     if (status != VDBQ_OK)
         return status;
-    code = opencl_calls.EnqueueNDRangeKernel(opencl->queues.run, kernel, 1,
-                                             NULL, &global, &local, 0, NULL,
-                                             &event);
+    code = opencl_calls.EnqueueNDRangeKernel(
+        opencl->queues.run, kernel, 1, NULL, &global, &local, 0, NULL, &event);
     times->launches++;
     return note(opencl, code, "clEnqueueNDRangeKernel", event, error);
 }
@@ -142,9 +139,9 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
     struct opencl *opencl = (struct opencl *)memory->device;
     cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
     cl_event event = NULL;
-    cl_int code = opencl_calls.EnqueueFillBuffer(
-        opencl->queues.run, buffer, &byte, sizeof byte, 0, size, 0, NULL,
-        &event);
+    cl_int code =
+        opencl_calls.EnqueueFillBuffer(opencl->queues.run, buffer, &byte,
+                                       sizeof byte, 0, size, 0, NULL, &event);
 
     return note(opencl, code, "clEnqueueFillBuffer", event, error);
 }
@@ -159,15 +156,14 @@ enum vdbq_status opencl_calls_wait(struct device *device,
     enum vdbq_status status = VDBQ_OK;
 
     if (count > 0)
-        status = opencl_check(
-            opencl_calls.WaitForEvents(1, &events[count - 1]),
-            "clWaitForEvents", error);
+        status = opencl_check(opencl_calls.WaitForEvents(1, &events[count - 1]),
+                              "clWaitForEvents", error);
     if (status != VDBQ_OK)
         opencl_calls.Finish(opencl->queues.run);
     for (size_t i = 0; i < count; i++) {
         if (status == VDBQ_OK)
-            status = opencl_span(events[i], events[i], &times->kernel_ns,
-                                 error);
+            status =
+                opencl_span(events[i], events[i], &times->kernel_ns, error);
         opencl_calls.ReleaseEvent(events[i]);
     }
     opencl->calls.count = 0;

@@ -15,10 +15,10 @@ enum vdbq_status opencl_arguments(struct opencl_machine *machine,
     enum vdbq_status status = VDBQ_OK;
 
     for (cl_uint i = 0; i < MACHINE_BUFFERS && status == VDBQ_OK; i++)
-        status = opencl_check(opencl_calls.SetKernelArg(machine->run, i,
-                                                        sizeof *buffers,
-                                                        &buffers[i]),
-                              "clSetKernelArg", error);
+        status =
+            opencl_check(opencl_calls.SetKernelArg(
+                             machine->run, i, sizeof *buffers, &buffers[i]),
+                         "clSetKernelArg", error);
     return status != VDBQ_OK
                ? status
                : opencl_check(opencl_calls.SetKernelArg(machine->run,
@@ -32,8 +32,7 @@ enum vdbq_status opencl_arguments(struct opencl_machine *machine,
 static cl_mem argument_of(const struct device_launch *params,
                           const struct device_memory *memory)
 {
-    const struct device_memory *any =
-        memory != NULL ? memory : params->control;
+    const struct device_memory *any = memory != NULL ? memory : params->control;
 
     return ((const struct opencl_memory *)any)->buffer;
 }
@@ -41,13 +40,11 @@ static cl_mem argument_of(const struct device_launch *params,
 /* Waits for a machine's first launch. POCL finishes a kernel then: what that
  * took, beside the run, counts as compilation. */
 static enum vdbq_status warm_up(cl_event event, uint64_t start,
-                                struct device_times *times,
-                                struct error *error)
+                                struct device_times *times, struct error *error)
 {
     uint64_t kernel_ns = 0, all_ns;
-    enum vdbq_status status =
-        opencl_check(opencl_calls.WaitForEvents(1, &event),
-                     "clEnqueueNDRangeKernel", error);
+    enum vdbq_status status = opencl_check(
+        opencl_calls.WaitForEvents(1, &event), "clEnqueueNDRangeKernel", error);
 
     all_ns = os_time_ns() - start;
     if (status == VDBQ_OK)
@@ -72,11 +69,11 @@ static enum vdbq_status kernel_start(struct opencl_machine *machine,
     if (!machine->run_warm && after != NULL)
         opencl_calls.Finish(opencl->queues.in);
     start = os_time_ns();
-    status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
-                              queue, machine->run, 1, NULL, &global, &local,
-                              after != NULL, after != NULL ? &after : NULL,
-                              event),
-                          "clEnqueueNDRangeKernel", error);
+    status =
+        opencl_check(opencl_calls.EnqueueNDRangeKernel(
+                         queue, machine->run, 1, NULL, &global, &local,
+                         after != NULL, after != NULL ? &after : NULL, event),
+                     "clEnqueueNDRangeKernel", error);
     if (status != VDBQ_OK)
         return status;
     times->launches++;
@@ -95,11 +92,9 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                      struct device_times *times,
                                      struct error *error)
 {
-    cl_mem buffers[MACHINE_BUFFERS] = {
-        argument_of(params, params->control),
-        argument_of(params, params->result),
-        argument_of(params, params->inner)
-    };
+    cl_mem buffers[MACHINE_BUFFERS] = { argument_of(params, params->control),
+                                        argument_of(params, params->result),
+                                        argument_of(params, params->inner) };
     enum vdbq_status status;
 
     for (unsigned i = 0; i < LAUNCH_PIECES; i++)

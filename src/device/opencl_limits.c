@@ -32,12 +32,12 @@ struct sweep {
 };
 
 static enum vdbq_status sweep_build(struct opencl *opencl,
-                                    const struct way *way,
-                                    struct sweep *sweep, struct error *error);
+                                    const struct way *way, struct sweep *sweep,
+                                    struct error *error);
 static enum vdbq_status sweep_run(const struct opencl_memory *memory,
                                   const struct way *way,
-                                  const struct sweep *sweep,
-                                  uint64_t *time_ns, struct error *error);
+                                  const struct sweep *sweep, uint64_t *time_ns,
+                                  struct error *error);
 
 enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
                               uint64_t *best_ns, struct error *error)
@@ -50,8 +50,8 @@ enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
     *best_ns = UINT64_MAX;
     for (unsigned i = 0; i < runs && status == VDBQ_OK; i++) {
         uint64_t ns = 0;
-        status = sweep_run((struct opencl_memory *)memory, way, &sweep, &ns,
-                           error);
+        status =
+            sweep_run((struct opencl_memory *)memory, way, &sweep, &ns, error);
         if (ns < *best_ns)
             *best_ns = ns;
     }
@@ -66,8 +66,8 @@ enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
 }
 
 static enum vdbq_status sweep_build(struct opencl *opencl,
-                                    const struct way *way,
-                                    struct sweep *sweep, struct error *error)
+                                    const struct way *way, struct sweep *sweep,
+                                    struct error *error)
 {
     const char *strings[] = { vdbq_source_limits };
     char options[128];
@@ -79,13 +79,12 @@ static enum vdbq_status sweep_build(struct opencl *opencl,
     status = opencl_build(opencl, strings, 1, options, &sweep->program, error);
     if (status != VDBQ_OK)
         return status;
-    sweep->kernel = opencl_calls.CreateKernel(sweep->program, "vdbq_read_all",
-                                              &code);
+    sweep->kernel =
+        opencl_calls.CreateKernel(sweep->program, "vdbq_read_all", &code);
     status = opencl_check(code, "clCreateKernel", error);
     if (status != VDBQ_OK)
         return status;
-    sweep->found = opencl_calls.CreateBuffer(opencl->context,
-                                             CL_MEM_READ_WRITE,
+    sweep->found = opencl_calls.CreateBuffer(opencl->context, CL_MEM_READ_WRITE,
                                              sizeof(cl_ulong), NULL, &code);
     return opencl_check(code, "clCreateBuffer", error);
 }
@@ -99,18 +98,18 @@ static enum vdbq_status arguments_set(const struct opencl_memory *memory,
         sweep->kernel, 0, sizeof memory->buffer, &memory->buffer);
 
     for (cl_uint i = 0; i < 4 && code == CL_SUCCESS; i++)
-        code = opencl_calls.SetKernelArg(sweep->kernel, 1 + i,
-                                         sizeof *numbers, &numbers[i]);
+        code = opencl_calls.SetKernelArg(sweep->kernel, 1 + i, sizeof *numbers,
+                                         &numbers[i]);
     if (code == CL_SUCCESS)
-        code = opencl_calls.SetKernelArg(sweep->kernel, 5,
-                                         sizeof sweep->found, &sweep->found);
+        code = opencl_calls.SetKernelArg(sweep->kernel, 5, sizeof sweep->found,
+                                         &sweep->found);
     return opencl_check(code, "clSetKernelArg", error);
 }
 
 static enum vdbq_status sweep_run(const struct opencl_memory *memory,
                                   const struct way *way,
-                                  const struct sweep *sweep,
-                                  uint64_t *time_ns, struct error *error)
+                                  const struct sweep *sweep, uint64_t *time_ns,
+                                  struct error *error)
 {
     struct opencl *opencl = (struct opencl *)memory->head.device;
     size_t items = memory->head.size_bytes / (way->width * way->reads);
@@ -123,8 +122,8 @@ static enum vdbq_status sweep_run(const struct opencl_memory *memory,
 
     if (status != VDBQ_OK)
         return status;
-    code = opencl_calls.EnqueueNDRangeKernel(opencl->queues.run, sweep->kernel, 1,
-                                             NULL, &items, &way->group, 0,
+    code = opencl_calls.EnqueueNDRangeKernel(opencl->queues.run, sweep->kernel,
+                                             1, NULL, &items, &way->group, 0,
                                              NULL, &event);
     return opencl_wait(code, "clEnqueueNDRangeKernel", event, time_ns, error);
 }
@@ -142,11 +141,10 @@ enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
         "clEnqueueWriteBuffer", error);
 
     if (status == VDBQ_OK)
-        status = opencl_check(
-            opencl_calls.EnqueueReadBuffer(opencl->queues.out, buffer, CL_FALSE,
-                                           size, size, (char *)bytes + size, 0,
-                                           NULL, NULL),
-            "clEnqueueReadBuffer", error);
+        status = opencl_check(opencl_calls.EnqueueReadBuffer(
+                                  opencl->queues.out, buffer, CL_FALSE, size,
+                                  size, (char *)bytes + size, 0, NULL, NULL),
+                              "clEnqueueReadBuffer", error);
     opencl_calls.Flush(opencl->queues.in);
     opencl_calls.Flush(opencl->queues.out);
     opencl_calls.Finish(opencl->queues.in);

@@ -51,8 +51,7 @@ opencl_machine_find(struct device *device,
 {
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
-    struct opencl_machine *found = machine_find(opencl, &variant,
-                                                params->body);
+    struct opencl_machine *found = machine_find(opencl, &variant, params->body);
 
     if (found == NULL)
         return NULL;
@@ -67,8 +66,8 @@ opencl_machine_build(struct device *device,
 {
     struct opencl *opencl = (struct opencl *)device;
     struct variant variant = variant_of(opencl, params);
-    struct opencl_machine *made = machine_create(opencl, &variant,
-                                                 params->body);
+    struct opencl_machine *made =
+        machine_create(opencl, &variant, params->body);
     enum vdbq_status status;
 
     if (made == NULL)
@@ -123,8 +122,8 @@ static unsigned cpu_tile(unsigned tuned, unsigned registers)
 {
     unsigned tile = tuned;
 
-    while (tile > CPU_TILE_MIN &&
-           (uint64_t)tile * registers > (uint64_t)tuned * CPU_REGISTERS)
+    while (tile > CPU_TILE_MIN
+           && (uint64_t)tile * registers > (uint64_t)tuned * CPU_REGISTERS)
         tile /= 2;
     return tile;
 }
@@ -159,8 +158,8 @@ static struct machine_shape shape_of(const struct opencl *opencl,
                                      const struct variant *variant)
 {
     unsigned step_rows = variant->group * variant->tile;
-    unsigned rows = TABLET_ROWS_MAX /
-                    (opencl->head.facts.cores * CPU_ITEMS_PER_CORE);
+    unsigned rows =
+        TABLET_ROWS_MAX / (opencl->head.facts.cores * CPU_ITEMS_PER_CORE);
     unsigned steps;
 
     if (rows > opencl->head.known.tuning.item_rows)
@@ -181,21 +180,32 @@ static struct machine_shape shape_of(const struct opencl *opencl,
  * with 4, 0.072 with 2, and 0.011, 0.013 and 0.018 specialised. */
 void opencl_tuning_init(struct opencl *opencl)
 {
-    static const struct device_tuning cpu = {
-        .tile = 2048, .tile_specialised = 256, .group = 1,
-        .item_rows = 1 << 16, .gain = 1.1, .compile_ns = 500000000,
-        .cached_ns = 30000000, .launch_ns = 100000, .host_rows_max = 1 << 18
-    };
-    static const struct device_tuning other = {
-        .tile = 8, .tile_specialised = 8, .group = 128, .item_rows = 4,
-        .gain = 3.7, .compile_ns = 120000000, .cached_ns = 4000000,
-        .launch_ns = 80000, .host_rows_max = 1 << 18
-    };
+    static const struct device_tuning cpu = { .tile = 2048,
+                                              .tile_specialised = 256,
+                                              .group = 1,
+                                              .item_rows = 1 << 16,
+                                              .gain = 1.1,
+                                              .compile_ns = 500000000,
+                                              .cached_ns = 30000000,
+                                              .launch_ns = 100000,
+                                              .host_rows_max = 1 << 18 };
+    static const struct device_tuning other = { .tile = 8,
+                                                .tile_specialised = 8,
+                                                .group = 128,
+                                                .item_rows = 4,
+                                                .gain = 3.7,
+                                                .compile_ns = 120000000,
+                                                .cached_ns = 4000000,
+                                                .launch_ns = 80000,
+                                                .host_rows_max = 1 << 18 };
     const struct found_device *found = &opencl->found;
     char cores[16];
     const char *const parts[] = { found->platform_name,
-                                  found->platform_version, found->name,
-                                  found->driver, cores, NULL };
+                                  found->platform_version,
+                                  found->name,
+                                  found->driver,
+                                  cores,
+                                  NULL };
 
     snprintf(cores, sizeof cores, "%u", opencl->head.facts.cores);
     known_init(&opencl->head.known, parts, vdbq_source_ops, found->is_cpu,
@@ -219,9 +229,9 @@ static struct opencl_machine *machine_find(const struct opencl *opencl,
 
     for (size_t i = 0; i < opencl->machines.count; i++) {
         struct opencl_machine *machine = machines[i];
-        if (machine->hash == hash &&
-            memcmp(&machine->variant, variant, sizeof *variant) == 0 &&
-            (body == NULL || strcmp(machine->body, body) == 0))
+        if (machine->hash == hash
+            && memcmp(&machine->variant, variant, sizeof *variant) == 0
+            && (body == NULL || strcmp(machine->body, body) == 0))
             return machine;
     }
     return NULL;
@@ -281,15 +291,15 @@ static enum vdbq_status machine_build(struct opencl *opencl,
              opencl->found.exact_option
                  ? " -cl-fp32-correctly-rounded-divide-sqrt"
                  : "",
-             quirks_of(opencl->found.platform_name)->options,
-             variant->tile, variant->group, variant->registers, variant->axes,
+             quirks_of(opencl->found.platform_name)->options, variant->tile,
+             variant->group, variant->registers, variant->axes,
              body != NULL ? " -DVDBQ_SPECIALISED" : "");
     status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,
                           options, &machine->program, error);
     if (status != VDBQ_OK)
         return status;
-    machine->run = opencl_calls.CreateKernel(machine->program, "vdbq_machine",
-                                             &code);
+    machine->run =
+        opencl_calls.CreateKernel(machine->program, "vdbq_machine", &code);
     return opencl_check(code, "clCreateKernel", error);
 }
 
@@ -301,20 +311,20 @@ static enum vdbq_status zeros_create(struct opencl *opencl,
                                      cl_command_queue queue, cl_mem *zeros,
                                      struct error *error)
 {
-    const size_t size = sizeof(struct launch) +
-                        VDBQ_CODE_MAX * sizeof(struct code);
+    const size_t size =
+        sizeof(struct launch) + VDBQ_CODE_MAX * sizeof(struct code);
     const cl_uchar zero = 0;
     cl_int code;
     enum vdbq_status status;
 
-    *zeros = opencl_calls.CreateBuffer(opencl->context, CL_MEM_READ_WRITE,
-                                       size, NULL, &code);
+    *zeros = opencl_calls.CreateBuffer(opencl->context, CL_MEM_READ_WRITE, size,
+                                       NULL, &code);
     status = opencl_check(code, "clCreateBuffer", error);
     if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.EnqueueFillBuffer(
-                                  queue, *zeros, &zero, sizeof zero, 0, size,
-                                  0, NULL, NULL),
-                              "clEnqueueFillBuffer", error);
+        status = opencl_check(
+            opencl_calls.EnqueueFillBuffer(queue, *zeros, &zero, sizeof zero, 0,
+                                           size, 0, NULL, NULL),
+            "clEnqueueFillBuffer", error);
     return status;
 }
 
@@ -331,10 +341,10 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
         buffers[i] = zeros;
     status = opencl_arguments(machine, buffers, sizeof(struct launch), error);
     if (status == VDBQ_OK)
-        status = opencl_check(opencl_calls.EnqueueNDRangeKernel(
-                                  queue, machine->run, 1, NULL, &size, &size,
-                                  0, NULL, NULL),
-                              "clEnqueueNDRangeKernel", error);
+        status = opencl_check(
+            opencl_calls.EnqueueNDRangeKernel(queue, machine->run, 1, NULL,
+                                              &size, &size, 0, NULL, NULL),
+            "clEnqueueNDRangeKernel", error);
     if (status == VDBQ_OK)
         status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
     if (status == VDBQ_OK)
@@ -351,10 +361,9 @@ static enum vdbq_status machine_warm(struct opencl *opencl,
 {
     cl_int code;
     cl_mem zeros = NULL;
-    cl_command_queue queue = opencl_calls.CreateCommandQueue(
-        opencl->context, opencl->id, 0, &code);
-    enum vdbq_status status = opencl_check(code, "clCreateCommandQueue",
-                                           error);
+    cl_command_queue queue =
+        opencl_calls.CreateCommandQueue(opencl->context, opencl->id, 0, &code);
+    enum vdbq_status status = opencl_check(code, "clCreateCommandQueue", error);
 
     if (status != VDBQ_OK)
         return status;

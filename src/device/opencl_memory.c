@@ -40,8 +40,8 @@ enum vdbq_status opencl_memory_create(struct device *device,
     made->head = (struct device_memory){ .device = device,
                                          .place = place,
                                          .size_bytes = size_bytes };
-    made->buffer = opencl_calls.CreateBuffer(opencl->context, flags,
-                                             size_bytes, NULL, &code);
+    made->buffer = opencl_calls.CreateBuffer(opencl->context, flags, size_bytes,
+                                             NULL, &code);
     status = opencl_check(code, "clCreateBuffer", error);
     if (status == VDBQ_OK)
         status = clear(made, error);
@@ -50,7 +50,8 @@ enum vdbq_status opencl_memory_create(struct device *device,
         return VDBQ_OK;
     }
     opencl_memory_destroy(&made->head);
-    return error_hint(error, "%llu bytes of %s memory were asked for; device "
+    return error_hint(error,
+                      "%llu bytes of %s memory were asked for; device "
                       "'%s' has %llu: lower the memory option (VDBQ_MEMORY)",
                       (unsigned long long)size_bytes,
                       place == MEMORY_PINNED ? "pinned" : "device",
@@ -86,8 +87,7 @@ enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
 }
 
 /* Zeroes new memory; pinned memory is mapped for it, and stays so. */
-static enum vdbq_status clear(struct opencl_memory *memory,
-                              struct error *error)
+static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
 {
     static const cl_uchar zero;
     uint64_t ignored = 0, size = memory->head.size_bytes;
@@ -104,9 +104,9 @@ static enum vdbq_status clear(struct opencl_memory *memory,
         memset(memory->head.host, 0, size);
         return VDBQ_OK;
     }
-    code = opencl_calls.EnqueueFillBuffer(
-        opencl_of(&memory->head)->queues.run, memory->buffer, &zero,
-        sizeof zero, 0, size, 0, NULL, &event);
+    code = opencl_calls.EnqueueFillBuffer(opencl_of(&memory->head)->queues.run,
+                                          memory->buffer, &zero, sizeof zero, 0,
+                                          size, 0, NULL, &event);
     return opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
 }
 
@@ -118,8 +118,8 @@ static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
     cl_int code;
     void *host = opencl_calls.EnqueueMapBuffer(
         opencl_of(&memory->head)->queues.out, memory->buffer, CL_TRUE,
-        CL_MAP_READ | CL_MAP_WRITE, 0, memory->head.size_bytes, 0, NULL,
-        &event, &code);
+        CL_MAP_READ | CL_MAP_WRITE, 0, memory->head.size_bytes, 0, NULL, &event,
+        &code);
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueMapBuffer", event, time_ns, error);
 
@@ -133,8 +133,8 @@ static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueUnmapMemObject(
-        opencl_of(&memory->head)->queues.out, memory->buffer,
-        memory->head.host, 0, NULL, &event);
+        opencl_of(&memory->head)->queues.out, memory->buffer, memory->head.host,
+        0, NULL, &event);
     enum vdbq_status status =
         opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
 
@@ -185,13 +185,12 @@ enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueWriteBuffer(
-        opencl_of(memory)->queues.run,
-        ((struct opencl_memory *)memory)->buffer, CL_TRUE, offset, size, bytes,
-        0, NULL, &event);
+        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
+        CL_TRUE, offset, size, bytes, 0, NULL, &event);
 
     times->bytes_in += size;
-    return opencl_wait(code, "clEnqueueWriteBuffer", event,
-                       &times->transfer_ns, error);
+    return opencl_wait(code, "clEnqueueWriteBuffer", event, &times->transfer_ns,
+                       error);
 }
 
 enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
@@ -200,11 +199,10 @@ enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
 {
     cl_event event = NULL;
     cl_int code = opencl_calls.EnqueueReadBuffer(
-        opencl_of(memory)->queues.run,
-        ((struct opencl_memory *)memory)->buffer, CL_TRUE, offset, size, bytes,
-        0, NULL, &event);
+        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
+        CL_TRUE, offset, size, bytes, 0, NULL, &event);
 
     times->bytes_out += size;
-    return opencl_wait(code, "clEnqueueReadBuffer", event,
-                       &times->transfer_ns, error);
+    return opencl_wait(code, "clEnqueueReadBuffer", event, &times->transfer_ns,
+                       error);
 }

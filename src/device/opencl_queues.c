@@ -10,8 +10,7 @@
 
 static enum vdbq_status queue_open(struct opencl *opencl,
                                    cl_command_queue_properties properties,
-                                   cl_command_queue *queue,
-                                   struct error *error)
+                                   cl_command_queue *queue, struct error *error)
 {
     cl_int code;
 
@@ -26,8 +25,8 @@ enum vdbq_status opencl_queues_open(struct opencl *opencl, bool keeps_times,
 {
     cl_command_queue_properties properties =
         keeps_times ? CL_QUEUE_PROFILING_ENABLE : 0;
-    enum vdbq_status status = queue_open(opencl, properties, &queues->run,
-                                         error);
+    enum vdbq_status status =
+        queue_open(opencl, properties, &queues->run, error);
 
     if (status == VDBQ_OK && opencl->found.is_gpu)
         status = queue_open(opencl, properties, &queues->beside, error);

@@ -24,8 +24,8 @@
 #define SCRATCH_PREFIX "vdbq-pocl-"
 enum { TRIES_MAX = 100 };
 
-static struct text scratch;       /* its path; empty: there is none      */
-static int owner;                 /* the process that made it, no child  */
+static struct text scratch;        /* its path; empty: there is none      */
+static int owner;                  /* the process that made it, no child  */
 static struct own_descriptor ours; /* of the folder, locked               */
 
 static enum vdbq_status temporary_create(struct error *error);
@@ -42,8 +42,7 @@ static bool has_prefix(const char *name)
 enum vdbq_status scratch_create(struct error *error)
 {
     struct text folder = { 0 };
-    enum vdbq_status status = environment_cache_folder("pocl", &folder,
-                                                       error);
+    enum vdbq_status status = environment_cache_folder("pocl", &folder, error);
 
     if (status == VDBQ_OK && folder.failed)
         status = error_no_memory(error);
@@ -68,7 +67,7 @@ enum vdbq_status scratch_check_room(struct error *error)
         return VDBQ_OK;
     error->status = VDBQ_DEVICE;
     return error_hint(error, "kernels are compiled there: make some MiB of "
-                      "room, or set XDG_CACHE_HOME to another folder");
+                             "room, or set XDG_CACHE_HOME to another folder");
 }
 
 bool scratch_is_one(const char *path)
@@ -92,10 +91,12 @@ static enum vdbq_status temporary_create(struct error *error)
     if (environment_has_room(place, &second) == VDBQ_OK
         && make(place, &second) == VDBQ_OK)
         return VDBQ_OK;
-    error_set(error, VDBQ_DEVICE, "%s; and there is no room for a temporary "
-              "one in '%s'", why, place);
+    error_set(error, VDBQ_DEVICE,
+              "%s; and there is no room for a temporary "
+              "one in '%s'",
+              why, place);
     return error_hint(error, "set XDG_CACHE_HOME (or TMPDIR) to a folder "
-                      "that you can write, with some MiB of room");
+                             "that you can write, with some MiB of room");
 }
 
 /* ------------------------------------------------------------------ one -- */
@@ -106,7 +107,7 @@ static bool is_there(const char *path, int descriptor)
     struct stat named, opened;
 
     return stat(path, &named) == 0 && fstat(descriptor, &opened) == 0
-        && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+           && named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 /* Locks a folder for as long as it is open; -1 where another process has it
@@ -114,14 +115,14 @@ static bool is_there(const char *path, int descriptor)
  * where `anyhow`. */
 static int lock(const char *path, bool anyhow)
 {
-    int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
-                          O_CLOEXEC);
+    int descriptor =
+        open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     bool locked;
 
     if (descriptor < 0)
         return -1;
     locked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
-          || (anyhow && errno != EWOULDBLOCK);
+             || (anyhow && errno != EWOULDBLOCK);
     if (locked && is_there(path, descriptor))
         return descriptor;
     close(descriptor);

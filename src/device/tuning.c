@@ -23,7 +23,10 @@ enum { LINE_MAX_BYTES = 256, SHAPES_READ_MAX = 1 << 16 };
 enum field_kind { FIELD_COUNT, FIELD_NS, FIELD_REAL };
 
 /* The lines of a file. */
-#define FIELD(name, kind) { #name, kind, offsetof(struct device_tuning, name) }
+#define FIELD(name, kind)                                                      \
+    {                                                                          \
+#name, kind, offsetof(struct device_tuning, name)                      \
+    }
 static const struct field {
     const char *name;
     enum field_kind kind;
@@ -93,12 +96,12 @@ bool tuning_is_sound(const struct device_tuning *tuning, bool is_cpu)
 {
     unsigned low = is_cpu ? 128 : 1, high = is_cpu ? 8192 : 16;
 
-    return is_power(tuning->tile, low, high) &&
-           is_power(tuning->tile_specialised, low, high) &&
-           is_power(tuning->item_rows, 1, 1 << 20) &&
-           (is_cpu ? tuning->group == 1 : is_power(tuning->group, 32, 1024)) &&
-           tuning->gain > 0 && tuning->gain < 1e6 && tuning->cost_ns >= 0 &&
-           tuning->cost_ns < 1e6;
+    return is_power(tuning->tile, low, high)
+           && is_power(tuning->tile_specialised, low, high)
+           && is_power(tuning->item_rows, 1, 1 << 20)
+           && (is_cpu ? tuning->group == 1 : is_power(tuning->group, 32, 1024))
+           && tuning->gain > 0 && tuning->gain < 1e6 && tuning->cost_ns >= 0
+           && tuning->cost_ns < 1e6;
 }
 
 const struct device_tuning *device_tuning(const struct device *device)
@@ -133,9 +136,9 @@ static bool take_line(const char *line, struct device_tuning *tuning)
 
     if (line[0] == '#' || line[strspn(line, " \n")] == '\0')
         return true;
-    if (sscanf(line, "%63s %63s %1s", name, number, rest) != 2 ||
-        !text_to_double(number, strlen(number), &value) ||
-        !(value >= 0 && value < 1e18))
+    if (sscanf(line, "%63s %63s %1s", name, number, rest) != 2
+        || !text_to_double(number, strlen(number), &value)
+        || !(value >= 0 && value < 1e18))
         return false;
     while (i < FIELDS && strcmp(fields[i].name, name) != 0)
         i++;
@@ -250,16 +253,16 @@ static enum vdbq_status file_write(const char *name, const struct text *lines,
     if (!path->failed && !temporary.failed && !lines->failed)
         file = mkstemp(temporary.bytes);
     if (file >= 0) {
-        done = write(file, lines->bytes, lines->length) ==
-               (ssize_t)lines->length;
-        done = close(file) == 0 && done &&
-               rename(temporary.bytes, path->bytes) == 0;
+        done =
+            write(file, lines->bytes, lines->length) == (ssize_t)lines->length;
+        done = close(file) == 0 && done
+               && rename(temporary.bytes, path->bytes) == 0;
         if (!done)
             unlink(temporary.bytes);
     }
     if (!done)
-        status = error_set(error, VDBQ_IO, "cannot write '%s': %s",
-                           path->bytes, strerror(errno));
+        status = error_set(error, VDBQ_IO, "cannot write '%s': %s", path->bytes,
+                           strerror(errno));
     text_finish(&temporary);
     return status;
 }
@@ -298,8 +301,8 @@ static void shapes_read(struct known *known)
     known->shapes_read = true;
     snprintf(name, sizeof name, "%s.seen", known->key);
     file = known->key[0] != '\0' ? file_open(name) : NULL;
-    while (file != NULL && known->shapes.count < SHAPES_READ_MAX &&
-           fgets(line, sizeof line, file) != NULL) {
+    while (file != NULL && known->shapes.count < SHAPES_READ_MAX
+           && fgets(line, sizeof line, file) != NULL) {
         struct device_shape *shape = NULL;
         if (strlen(line) == 17 && sscanf(line, "%16" SCNx64, &hash) == 1)
             shape = shape_of_hash(known, hash);
@@ -318,8 +321,8 @@ struct device_shape *device_shape(struct device *device, const char *body)
         known->shapes = VECTOR(struct device_shape);
     if (!known->shapes_read)
         shapes_read(known);
-    return shape_of_hash(known, XXH3_64bits_withSeed(body, strlen(body),
-                                                     known->seed));
+    return shape_of_hash(known,
+                         XXH3_64bits_withSeed(body, strlen(body), known->seed));
 }
 
 /* Adds a line to KEY.seen, with one write so that lines stay whole. */

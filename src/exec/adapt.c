@@ -52,8 +52,8 @@ enum vdbq_status adapt_init(struct adapt *adapt,
                                            .eager = eager_of(params) };
     if (adapt->adaptive || adapt->build == BUILD_SPECIALISED)
         return VDBQ_OK;
-    enum vdbq_status status = device_machine(
-        adapt->device, &adapt->interpreted, &adapt->slow, times, error);
+    enum vdbq_status status = device_machine(adapt->device, &adapt->interpreted,
+                                             &adapt->slow, times, error);
     adapt->machine = adapt->slow;
     return status;
 }
@@ -64,8 +64,8 @@ void adapt_finish(struct adapt *adapt)
     const struct adapt_rate *fast = &adapt->rates[BUILD_SPECIALISED];
     if (slow->kernel_ns > 0 && fast->kernel_ns > 0)
         device_gain_note(adapt->device,
-                         (double)slow->kernel_ns / (double)slow->rows *
-                             (double)fast->rows / (double)fast->kernel_ns);
+                         (double)slow->kernel_ns / (double)slow->rows
+                             * (double)fast->rows / (double)fast->kernel_ns);
     if (adapt->timed)
         device_times_release(adapt->device);
     text_finish(&adapt->body);
@@ -84,8 +84,8 @@ static bool encodings_fit(struct adapt *adapt, const struct runner_input *input)
         if (!made)
             *known = (unsigned char)(1 + input->pieces[0].feeds[i].encoding);
         for (unsigned piece = 0; piece < input->count; piece++)
-            if (*known != 0 &&
-                *known != 1 + input->pieces[piece].feeds[i].encoding) {
+            if (*known != 0
+                && *known != 1 + input->pieces[piece].feeds[i].encoding) {
                 *known = 0;
                 fits = false;
             }
@@ -155,18 +155,16 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
 /* Finds the machine for a launch and those behind it. */
 static enum vdbq_status choose(struct adapt *adapt,
                                const struct runner_input *input,
-                               struct device_times *times,
-                               struct error *error)
+                               struct device_times *times, struct error *error)
 {
     if (encodings_fit(adapt, input))
         return VDBQ_OK;
     enum vdbq_status status = make_body(adapt, error);
     if (status != VDBQ_OK)
         return status;
-    return adapt->adaptive
-               ? choose_adaptive(adapt, times, error)
-               : device_machine(adapt->device, &adapt->specialised,
-                                &adapt->machine, times, error);
+    return adapt->adaptive ? choose_adaptive(adapt, times, error)
+                           : device_machine(adapt->device, &adapt->specialised,
+                                            &adapt->machine, times, error);
 }
 
 /* The part of an interpreted launch's time that the specialised one saves. */
@@ -181,8 +179,8 @@ static bool pays_at_once(const struct adapt *adapt)
     const struct device_shape *shape =
         device_shape(adapt->device, adapt->specialised.body);
     double all_ns = (double)adapt->rows_left * adapt->cost * tuning->cost_ns;
-    return shape != NULL && shape->built &&
-           all_ns * saving(adapt) > (double)tuning->cached_ns;
+    return shape != NULL && shape->built
+           && all_ns * saving(adapt) > (double)tuning->cached_ns;
 }
 
 /* While it is built, rows go by that gain nothing. */
@@ -192,8 +190,9 @@ static bool pays_behind(const struct adapt *adapt, uint64_t missed_ns,
     const struct device_tuning *tuning = device_tuning(adapt->device);
     const struct adapt_rate *rate = &adapt->rates[BUILD_INTERPRETED];
     double price = (double)(built ? tuning->cached_ns : tuning->compile_ns);
-    double left_ns = (double)adapt->rows_left * (double)rate->kernel_ns /
-                     (double)rate->rows - price;
+    double left_ns =
+        (double)adapt->rows_left * (double)rate->kernel_ns / (double)rate->rows
+        - price;
     if (left_ns < 0)
         left_ns = 0;
     return (double)missed_ns + left_ns * saving(adapt) > price;
@@ -217,8 +216,8 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
     if (shape == NULL)
         return;
     shape->missed_ns += (uint64_t)((double)kernel_ns * saving(adapt));
-    if (!shape->started && rate->rows > 0 &&
-        pays_behind(adapt, shape->missed_ns, shape->built))
+    if (!shape->started && rate->rows > 0
+        && pays_behind(adapt, shape->missed_ns, shape->built))
         shape->started =
             device_machine_behind(adapt->device, &adapt->specialised);
 }

@@ -31,10 +31,10 @@ struct adapt_params {
     struct device *device;
     const struct program *program;
     const struct program_pack *pack;
-    bool adaptive;           /* false: `build` it is                     */
+    bool adaptive; /* false: `build` it is                     */
     enum device_build build;
-    uint64_t rows;           /* of all launches together                 */
-    bool most_live;          /* as of the runner                         */
+    uint64_t rows;  /* of all launches together                 */
+    bool most_live; /* as of the runner                         */
     struct arena *arena;
 };
 
@@ -51,23 +51,23 @@ struct adapt {
     const struct program *program;
     const struct program_pack *pack;
     struct device_machine_params interpreted, specialised;
-    bool adaptive;        /* both builds may run                           */
-    bool watching;        /* the specialised machine may come yet          */
-    bool timed;           /* the device keeps times for `rates`            */
-    unsigned cost;        /* of a row, as the planner prices it            */
+    bool adaptive; /* both builds may run                           */
+    bool watching; /* the specialised machine may come yet          */
+    bool timed;    /* the device keeps times for `rates`            */
+    unsigned cost; /* of a row, as the planner prices it            */
     uint64_t rows_left;
-    unsigned launches;    /* that were started                             */
+    unsigned launches; /* that were started                             */
     unsigned launches_specialised; /* of these                             */
     unsigned launches_first;       /* number of the first such one         */
     enum device_build build;       /* that runs                            */
     struct device_machine *machine;
-    struct device_machine *slow;   /* the interpreted one, once it is there */
-    struct adapt_rate rates[2];    /* by enum device_build                 */
-    struct program_loads loads;    /* of the specialised form              */
-    unsigned char *encodings;      /* ... where they are                   */
-    struct text body;              /* of the specialised form; empty: no
+    struct device_machine *slow; /* the interpreted one, once it is there */
+    struct adapt_rate rates[2];  /* by enum device_build                 */
+    struct program_loads loads;  /* of the specialised form              */
+    unsigned char *encodings;    /* ... where they are                   */
+    struct text body;            /* of the specialised form; empty: no
                                       launch was seen, or none is wanted   */
-    char text[64];                 /* what adapt_text() returns            */
+    char text[64];               /* what adapt_text() returns            */
 };
 
 /* Builds, or takes from the device's cache, the interpreted machine where no

@@ -30,8 +30,7 @@ struct aggregate aggregate_make(const struct step_aggregate *step, int type,
 
     if (step->function == AGGREGATE_FIRST)
         made.kind = AGGREGATE_EARLIEST;
-    else if (step->function == AGGREGATE_MIN
-             || step->function == AGGREGATE_MAX)
+    else if (step->function == AGGREGATE_MIN || step->function == AGGREGATE_MAX)
         made.kind = AGGREGATE_BEST;
     else if (step->function == AGGREGATE_COUNT)
         made.kind = AGGREGATE_ROWS;
@@ -105,8 +104,8 @@ static const void *first_value(const struct aggregate *aggregate,
 
 /* Copies the values that count to `room`, one behind the other. */
 static void keep_values(const struct aggregate *aggregate,
-                        const struct aggregate_rows *rows,
-                        const uint8_t *kept, uint64_t *room)
+                        const struct aggregate_rows *rows, const uint8_t *kept,
+                        uint64_t *room)
 {
     const uint8_t *values = first_value(aggregate, rows);
     uint8_t *to = (uint8_t *)room;
@@ -139,8 +138,7 @@ void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
 
 /* Picks rows out, unless that is done. */
 static void pick(const struct aggregate *aggregate,
-                 const struct aggregate_rows *rows,
-                 struct aggregate_room *room)
+                 const struct aggregate_rows *rows, struct aggregate_room *room)
 {
     if (room->made && room->argument == rows->argument
         && room->filter == rows->filter)
@@ -164,8 +162,7 @@ void aggregate_add(const struct aggregate *aggregate,
         return;
     }
     if (all_count(rows)) {
-        add_many(aggregate, first_value(aggregate, rows), rows->count,
-                 records);
+        add_many(aggregate, first_value(aggregate, rows), rows->count, records);
         return;
     }
     pick(aggregate, rows, room);
@@ -232,8 +229,8 @@ unsigned aggregate_pick(const struct aggregate *aggregate,
 static void wide_add(struct wide_state *state, int64_t value)
 {
     state->high += value >> 63;
-    state->high += __builtin_add_overflow(state->low, (uint64_t)value,
-                                          &state->low);
+    state->high +=
+        __builtin_add_overflow(state->low, (uint64_t)value, &state->low);
 }
 
 static void add_best(const struct aggregate *aggregate, const void *values,
@@ -419,8 +416,8 @@ static void add_all(const struct aggregate *aggregate, const void *values,
 
     switch (aggregate->kind) {
     case AGGREGATE_NARROW:
-        ((struct narrow_state *)(void *)state)->sum += sum_narrow(values,
-                                                                  count);
+        ((struct narrow_state *)(void *)state)->sum +=
+            sum_narrow(values, count);
         break;
     case AGGREGATE_WIDE:
         sum_wide(values, count, &high, &low);

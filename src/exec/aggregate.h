@@ -32,9 +32,9 @@ enum aggregate_kind {
 };
 struct aggregate {
     struct step_aggregate step;
-    int type;                 /* TYPE_... of the argument            */
+    int type; /* TYPE_... of the argument            */
     enum aggregate_kind kind;
-    size_t at;                /* where its state is in a record      */
+    size_t at; /* where its state is in a record      */
 };
 
 /* An aggregate of an argument of that machine type (TYPE_NONE: of rows), its
@@ -50,9 +50,9 @@ int aggregate_result_type(const struct aggregate *aggregate);
 struct aggregate_rows {
     const struct vdbq_vector *argument; /* NULL: none                     */
     const struct vdbq_vector *filter;   /* I32, must be true; NULL: none  */
-    uint64_t start;   /* the first row's place in these                   */
-    unsigned count;   /* AGGREGATE_BLOCK at most                          */
-    uint64_t number;  /* of the first row among all, for FIRST            */
+    uint64_t start;  /* the first row's place in these                   */
+    unsigned count;  /* AGGREGATE_BLOCK at most                          */
+    uint64_t number; /* of the first row among all, for FIRST            */
 };
 /* Rows that count, picked out: of use to all aggregates of a block that have
  * the same argument and filter. */

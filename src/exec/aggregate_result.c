@@ -112,8 +112,8 @@ enum vdbq_status aggregate_result(const struct aggregate *aggregate,
         return VDBQ_OK;
     case AGGREGATE_BEST:
         nulls[row] = taken == 0;
-        best_result(aggregate, ((const struct best_state *)state)->best,
-                    values, row);
+        best_result(aggregate, ((const struct best_state *)state)->best, values,
+                    row);
         return VDBQ_OK;
     default:
         return sum_result(aggregate, state, taken, values, nulls, row, error);

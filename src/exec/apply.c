@@ -13,21 +13,21 @@
 
 struct apply_stream {
     struct stream head;
-    struct stream_params params;  /* of the inner query                     */
-    struct parameter *parameters; /* ... where these are                    */
-    unsigned tuple_count;         /* columns that an answer depends on      */
-    int *tuple_columns;           /* of the input                           */
+    struct stream_params params;   /* of the inner query                     */
+    struct parameter *parameters;  /* ... where these are                    */
+    unsigned tuple_count;          /* columns that an answer depends on      */
+    int *tuple_columns;            /* of the input                           */
     struct relation_column *tuple; /* those of the batch at hand            */
     struct vdbq_vector *tuple_vectors; /* likewise                          */
-    struct relation tuples;       /* that were answered                     */
-    struct row_index index;       /* of these                               */
-    struct relation answers;      /* one column: the answer to each tuple   */
-    struct vector texts;          /* of struct vdbq_text: likewise          */
-    struct arena arena;           /* of these                               */
-    bool gathered;                /* the rows are all here                  */
-    struct replay input;          /* ... these                              */
-    struct relation column;       /* of the batch: its rows' answers        */
-    struct vector numbers;        /* of uint32_t: likewise, their numbers   */
+    struct relation tuples;  /* that were answered                     */
+    struct row_index index;  /* of these                               */
+    struct relation answers; /* one column: the answer to each tuple   */
+    struct vector texts;     /* of struct vdbq_text: likewise          */
+    struct arena arena;      /* of these                               */
+    bool gathered;           /* the rows are all here                  */
+    struct replay input;     /* ... these                              */
+    struct relation column;  /* of the batch: its rows' answers        */
+    struct vector numbers;   /* of uint32_t: likewise, their numbers   */
     struct vdbq_vector *vectors;
 };
 
@@ -105,8 +105,8 @@ static enum vdbq_status make_tuples(struct apply_stream *apply,
         return error_no_memory(error);
     for (unsigned i = 0; i < apply->tuple_count; i++)
         columns[i] = from[apply->tuple_columns[i]];
-    enum vdbq_status status = relation_init(&apply->tuples, columns,
-                                            apply->tuple_count, error);
+    enum vdbq_status status =
+        relation_init(&apply->tuples, columns, apply->tuple_count, error);
     memory_release(columns);
     return status;
 }
@@ -127,8 +127,7 @@ static enum vdbq_status apply_open(struct stream *stream, struct error *error)
     if (status == VDBQ_OK)
         status = make_tuples(apply, error);
     if (status == VDBQ_OK)
-        status = relation_init(&apply->answers, answer_column(apply), 1,
-                               error);
+        status = relation_init(&apply->answers, answer_column(apply), 1, error);
     if (status == VDBQ_OK)
         status = relation_init(&apply->column, answer_column(apply), 1, error);
     if (status == VDBQ_OK && answer_column(apply)->type == VDBQ_TEXT)
@@ -170,10 +169,10 @@ static void set_parameters(struct apply_stream *apply, uint64_t row)
         if (to->null)
             continue;
         if (from->type == VDBQ_TEXT)
-            to->text = words_text(
-                stream_words(apply->head.inputs[0],
-                             (unsigned)apply->tuple_columns[i]),
-                (uint32_t)relation_integer(from, row));
+            to->text =
+                words_text(stream_words(apply->head.inputs[0],
+                                        (unsigned)apply->tuple_columns[i]),
+                           (uint32_t)relation_integer(from, row));
         else if (from->type == VDBQ_FLOAT || from->type == VDBQ_DOUBLE)
             to->real = relation_real(from, row);
         else
@@ -206,15 +205,15 @@ static enum vdbq_status add_scalar(struct apply_stream *apply,
     const struct vdbq_vector none = { .values = &zero, .nulls = &null };
     if (batch->rows == 0)
         batch->column = &none;
-    if (answer_column(apply)->type == VDBQ_TEXT && batch->rows > 0 &&
-        (batch->column[0].nulls == NULL || batch->column[0].nulls[0] == 0)) {
+    if (answer_column(apply)->type == VDBQ_TEXT && batch->rows > 0
+        && (batch->column[0].nulls == NULL || batch->column[0].nulls[0] == 0)) {
         text = words_text(stream_words(inner, 0),
                           ((const uint32_t *)batch->column[0].values)[0]);
         text.bytes = arena_copy(&apply->arena, text.bytes, text.length);
     }
-    if (text.bytes == NULL ||
-        (answer_column(apply)->type == VDBQ_TEXT &&
-         !vector_append(&apply->texts, &text, 1)))
+    if (text.bytes == NULL
+        || (answer_column(apply)->type == VDBQ_TEXT
+            && !vector_append(&apply->texts, &text, 1)))
         return error_no_memory(error);
     return relation_append_part(&apply->answers, batch, 0, 1, error);
 }
@@ -232,10 +231,10 @@ static struct relation_column value_sought(const struct apply_stream *apply,
     value.nulls = NULL;
     if (value.type != VDBQ_TEXT)
         return value;
-    struct vdbq_text text = words_text(
-        stream_words(apply->head.inputs[0],
-                     (unsigned)apply->tuple_columns[last]),
-        *(const uint32_t *)value.values);
+    struct vdbq_text text =
+        words_text(stream_words(apply->head.inputs[0],
+                                (unsigned)apply->tuple_columns[last]),
+                   *(const uint32_t *)value.values);
     const struct words *words = stream_words(inner, 0);
     if (words == NULL || !words_find(words, text, number))
         *number = RELATION_NO_ROW;
@@ -295,23 +294,23 @@ static enum vdbq_status answer(struct apply_stream *apply, uint64_t row,
 {
     const struct steps *steps = step_of(apply)->inner;
     struct stream *inner;
-    struct vdbq_batch tuple = { .rows = 1, .columns = apply->tuple_count,
+    struct vdbq_batch tuple = { .rows = 1,
+                                .columns = apply->tuple_count,
                                 .column = apply->tuple_vectors };
     set_parameters(apply, row);
     enum vdbq_status status = stream_pause(apply->head.params, error);
     if (status == VDBQ_OK)
-        status = stream_open(&apply->params, steps,
-                             (int)steps->steps.count - 1, &inner, error);
+        status = stream_open(&apply->params, steps, (int)steps->steps.count - 1,
+                             &inner, error);
     if (status != VDBQ_OK)
         return status;
     status = read_answer(apply, row, inner, error);
     stream_close(inner);
     if (status == VDBQ_OK)
         status = relation_append_part(&apply->tuples, &tuple, row, 1, error);
-    return status == VDBQ_OK
-               ? row_index_add(&apply->index, apply->tuples.columns,
-                               apply->tuples.rows, error)
-               : status;
+    return status == VDBQ_OK ? row_index_add(
+               &apply->index, apply->tuples.columns, apply->tuples.rows, error)
+                             : status;
 }
 
 /* ------------------------------------------------------------- answers -- */
@@ -338,8 +337,8 @@ static enum vdbq_status find_answer(struct apply_stream *apply, uint64_t row,
                                     uint32_t *number, struct error *error)
 {
     uint64_t hash = row_hash(apply->tuple, apply->tuple_count, row);
-    *number = row_index_find(&apply->index, apply->tuple, row, hash,
-                             RELATION_NO_ROW);
+    *number =
+        row_index_find(&apply->index, apply->tuple, row, hash, RELATION_NO_ROW);
     if (*number != RELATION_NO_ROW)
         return VDBQ_OK;
     *number = (uint32_t)apply->answers.rows;
@@ -409,8 +408,8 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
     if (status != VDBQ_OK || apply->texts.count == 0)
         return status;
     struct relation_column *column = &apply->answers.columns[0];
-    column->words = words_make(apply->texts.items, apply->texts.count,
-                               column->values);
+    column->words =
+        words_make(apply->texts.items, apply->texts.count, column->values);
     return column->words != NULL ? VDBQ_OK : error_no_memory(error);
 }
 

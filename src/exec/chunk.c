@@ -145,8 +145,8 @@ enum vdbq_status chunks_init(struct chunks *chunks,
     if (status != VDBQ_OK)
         return status;
     chunks->pack = runner_pack(chunks->runner);
-    chunks->rows_room = params->rows + ROWS_STEP - 1 -
-                        (params->rows + ROWS_STEP - 1) % ROWS_STEP;
+    chunks->rows_room = params->rows + ROWS_STEP - 1
+                        - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
     if (params->rows == 0 || params->rows > ROWS_FIRST)
         chunks->rows_room = ROWS_FIRST;
     chunks->rows_room =
@@ -179,8 +179,8 @@ unsigned chunks_in_flight(const struct chunks *chunks)
 /* The chunk behind those in flight. */
 static struct chunk *next_chunk(struct chunks *chunks)
 {
-    return &chunks->ring[(chunks->first + chunks_in_flight(chunks)) %
-                         runner_ring(chunks->runner)];
+    return &chunks->ring[(chunks->first + chunks_in_flight(chunks))
+                         % runner_ring(chunks->runner)];
 }
 
 /* Where a feed's values start in a chunk, and behind them its NULL bits; the
@@ -191,16 +191,16 @@ static u64 values_at(const struct chunks *chunks, const struct chunk *chunk,
 {
     u64 at = TABLET_ALIGN;
     for (unsigned i = 0; i < feed; i++)
-        at += TABLET_ALIGNED(chunk->rows_room * chunks->feeds[i].width) +
-              TABLET_ALIGNED(chunk->rows_room / 8);
+        at += TABLET_ALIGNED(chunk->rows_room * chunks->feeds[i].width)
+              + TABLET_ALIGNED(chunk->rows_room / 8);
     return at;
 }
 
 static u64 nulls_at(const struct chunks *chunks, const struct chunk *chunk,
                     unsigned feed)
 {
-    return values_at(chunks, chunk, feed) +
-           TABLET_ALIGNED(chunk->rows_room * chunks->feeds[feed].width);
+    return values_at(chunks, chunk, feed)
+           + TABLET_ALIGNED(chunk->rows_room * chunks->feeds[feed].width);
 }
 
 enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
@@ -232,8 +232,8 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
 static u8 *null_bits(const struct chunks *chunks, struct chunk *chunk,
                      unsigned feed)
 {
-    u8 *bits = (u8 *)device_memory_host(chunk->memory) +
-               nulls_at(chunks, chunk, feed);
+    u8 *bits =
+        (u8 *)device_memory_host(chunk->memory) + nulls_at(chunks, chunk, feed);
     if (!chunk->nulls[feed])
         memset(bits, 0, chunk->rows_room / 8);
     chunk->nulls[feed] = true;
@@ -276,8 +276,8 @@ static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
                       unsigned feed, const struct relation_column *from,
                       const uint32_t *rows, uint64_t count)
 {
-    void *values = (u8 *)device_memory_host(chunk->memory) +
-                   values_at(chunks, chunk, feed);
+    void *values = (u8 *)device_memory_host(chunk->memory)
+                   + values_at(chunks, chunk, feed);
     if (from->width == sizeof(u32))
         for (uint64_t i = 0; i < count; i++)
             ((u32 *)values)[i] = ((const u32 *)from->values)[rows[i]];
@@ -288,8 +288,7 @@ static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
         return;
     u8 *bits = null_bits(chunks, chunk, feed);
     for (uint64_t i = 0; i < count; i++)
-        bits[i / 8] =
-            (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
+        bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
 }
 
 void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
@@ -320,8 +319,8 @@ static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
                                .encoding = ENCODING_PLAIN };
         if (chunk->nulls[i])
             feed->nulls = nulls_at(chunks, chunk, i);
-        chunks->bytes_started += feed_value_bytes(feed, chunk->rows) +
-                                 feed_null_bytes(feed, chunk->rows);
+        chunks->bytes_started += feed_value_bytes(feed, chunk->rows)
+                                 + feed_null_bytes(feed, chunk->rows);
     }
 }
 
@@ -361,23 +360,21 @@ static void place_rows(struct chunks *chunks, const struct sink_rows *from,
             continue;
         }
         const struct output *output = &from->outputs[column];
-        *feed = (struct feed){ .values = output->values +
-                                         start * output->width,
+        *feed = (struct feed){ .values = output->values + start * output->width,
                                .width = output->width,
                                .encoding = ENCODING_PLAIN };
         if (output->null_register >= 0) {
             feed->nulls = output->nulls + start;
             feed->bits = 8;
         }
-        chunks->bytes_started += feed_value_bytes(feed, rows) +
-                                 feed_null_bytes(feed, rows);
+        chunks->bytes_started +=
+            feed_value_bytes(feed, rows) + feed_null_bytes(feed, rows);
     }
 }
 
 enum vdbq_status chunks_start_rows(struct chunks *chunks,
-                                   const struct sink_rows *from,
-                                   uint64_t first, uint64_t rows,
-                                   struct error *error)
+                                   const struct sink_rows *from, uint64_t first,
+                                   uint64_t rows, struct error *error)
 {
     struct runner_input input = { .count = 1 };
     place_rows(chunks, from, first, rows);

@@ -18,7 +18,7 @@ struct chunk {
     struct device_memory *memory; /* NULL: none yet                       */
     uint64_t rows_room;
     uint64_t rows;
-    bool *nulls;                  /* a feed: whether it has NULL bits     */
+    bool *nulls; /* a feed: whether it has NULL bits     */
 };
 
 /* A column that the program reads, in every chunk. */
@@ -31,16 +31,16 @@ struct chunks {
     struct runner *runner;
     enum run_mode mode;
     struct device *device;
-    bool takes;                   /* it takes result rows itself         */
+    bool takes; /* it takes result rows itself         */
     const struct program_pack *pack;
-    struct chunk_feed *feeds;     /* one for each of the pack's          */
-    struct feed *places;          /* of the launch at hand               */
+    struct chunk_feed *feeds; /* one for each of the pack's          */
+    struct feed *places;      /* of the launch at hand               */
     struct chunk ring[RUNNER_RING_MAX];
-    unsigned first;               /* the oldest in flight                */
-    uint64_t rows_room;           /* of the chunk that is filled next    */
+    unsigned first;     /* the oldest in flight                */
+    uint64_t rows_room; /* of the chunk that is filled next    */
     uint64_t rows_started;
     uint64_t bytes_started;
-    struct word_table words;      /* zeroed: the program needs none      */
+    struct word_table words; /* zeroed: the program needs none      */
     struct arena arena;
 };
 
@@ -83,9 +83,8 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error);
  * place of a chunk; no more than one launch takes. They stay as they are until
  * nothing is in flight. */
 enum vdbq_status chunks_start_rows(struct chunks *chunks,
-                                   const struct sink_rows *from,
-                                   uint64_t first, uint64_t rows,
-                                   struct error *error);
+                                   const struct sink_rows *from, uint64_t first,
+                                   uint64_t rows, struct error *error);
 
 /* Chunks in flight. */
 unsigned chunks_in_flight(const struct chunks *chunks);

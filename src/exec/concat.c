@@ -10,12 +10,12 @@
 
 struct concat_stream {
     struct stream head;
-    size_t current;            /* the input whose rows come                */
-    struct words **words;      /* a column: of all inputs; NULL: no text   */
-    uint32_t **numbers;        /* an input's column: the new number of each
+    size_t current;       /* the input whose rows come                */
+    struct words **words; /* a column: of all inputs; NULL: no text   */
+    uint32_t **numbers;   /* an input's column: the new number of each
                                   word; NULL: the same one                 */
-    uint32_t **room;           /* a column: numbers of the batch           */
-    uint64_t *rows_room;       /* likewise: how many                       */
+    uint32_t **room;      /* a column: numbers of the batch           */
+    uint64_t *rows_room;  /* likewise: how many                       */
     struct vdbq_vector *vectors;
 };
 
@@ -66,8 +66,7 @@ static enum vdbq_status make_words(struct concat_stream *concat,
     return status;
 }
 
-static enum vdbq_status concat_open(struct stream *stream,
-                                    struct error *error)
+static enum vdbq_status concat_open(struct stream *stream, struct error *error)
 {
     struct concat_stream *concat = (struct concat_stream *)stream;
     size_t columns = stream->step->column_count;
@@ -77,8 +76,8 @@ static enum vdbq_status concat_open(struct stream *stream,
     concat->room = memory_zeroed(columns, sizeof *concat->room);
     concat->rows_room = memory_zeroed(columns, sizeof *concat->rows_room);
     concat->vectors = memory_zeroed(columns, sizeof *concat->vectors);
-    if (!concat->words || !concat->numbers || !concat->room ||
-        !concat->rows_room || !concat->vectors)
+    if (!concat->words || !concat->numbers || !concat->room
+        || !concat->rows_room || !concat->vectors)
         return error_no_memory(error);
     for (size_t i = 0; i < inputs; i++)
         stream->rows_most += stream->inputs[i]->rows_most;
@@ -93,8 +92,9 @@ static void concat_close(struct stream *stream)
         words_release(concat->words[i]);
     for (size_t i = 0; concat->room != NULL && i < columns; i++)
         memory_release(concat->room[i]);
-    for (size_t i = 0; concat->numbers != NULL &&
-                       i < columns * stream->step->inputs.count; i++)
+    for (size_t i = 0;
+         concat->numbers != NULL && i < columns * stream->step->inputs.count;
+         i++)
         memory_release(concat->numbers[i]);
     memory_release(concat->words);
     memory_release(concat->numbers);
@@ -115,8 +115,8 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
     if (numbers == NULL)
         return VDBQ_OK;
     if (rows > concat->rows_room[column]) {
-        uint32_t *room = memory_resize(concat->room[column],
-                                       rows * sizeof *room);
+        uint32_t *room =
+            memory_resize(concat->room[column], rows * sizeof *room);
         if (room == NULL)
             return error_no_memory(error);
         concat->room[column] = room;

@@ -36,10 +36,12 @@ static struct instruction move(const struct moving *moving,
 static bool add_result(struct program *program, int register_)
 {
     return program_add(program, &(struct instruction){ .op = OP_ROWID_I64,
-                                                       .a = register_ }) >= 0 &&
-           program_add(program, &(struct instruction){ .op = OP_RESULT,
-                                                       .a = register_,
-                                                       .b = 1 }) >= 0;
+                                                       .a = register_ })
+               >= 0
+           && program_add(program, &(struct instruction){ .op = OP_RESULT,
+                                                          .a = register_,
+                                                          .b = 1 })
+                  >= 0;
 }
 
 static int result_at(const struct program *program)
@@ -58,10 +60,10 @@ static bool make_program(const struct program *from, struct program *made)
                                   .a = TYPE_I64,
                                   .name = "row" };
     int count = (int)from->code.count;
-    bool good = vector_append(&made->tables, from->tables.items,
-                              from->tables.count) &&
-                program_add(made, program_at(from, 0)) >= 0 &&
-                program_add(made, &column) >= 0;
+    bool good =
+        vector_append(&made->tables, from->tables.items, from->tables.count)
+        && program_add(made, program_at(from, 0)) >= 0
+        && program_add(made, &column) >= 0;
     for (int pc = program_part(from).first - 1; pc < count && good; pc++) {
         struct instruction in = move(&moving, *program_at(from, pc));
         if (in.op == OP_RESULT)
@@ -101,8 +103,7 @@ enum vdbq_status condition_init(struct condition *condition,
         return error_no_memory(error);
     status = chunks_init(&condition->chunks,
                          &(struct chunk_params){ .stream = params->stream,
-                                                 .program =
-                                                     &condition->program,
+                                                 .program = &condition->program,
                                                  .words = words,
                                                  .rows = params->pairs },
                          error);
@@ -136,8 +137,8 @@ static enum vdbq_status make_room(struct condition *condition, uint64_t rows,
 {
     if (rows <= condition->room)
         return VDBQ_OK;
-    if (!grow(&condition->left, rows) || !grow(&condition->right, rows) ||
-        !grow(&condition->at, rows))
+    if (!grow(&condition->left, rows) || !grow(&condition->right, rows)
+        || !grow(&condition->at, rows))
         return error_no_memory(error);
     condition->room = rows;
     return VDBQ_OK;
@@ -171,8 +172,8 @@ static enum vdbq_status run_chunk(struct condition *condition, uint8_t *kept,
         struct vdbq_batch batch = { 0 };
         status = chunks_batch(chunks, &batch, error);
         for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++)
-            kept[condition->at[((const int64_t *)batch.column[0].values)[i] -
-                               first]] = 1;
+            kept[condition->at[((const int64_t *)batch.column[0].values)[i]
+                               - first]] = 1;
     }
     return status;
 }
@@ -194,8 +195,7 @@ enum vdbq_status condition_run(struct condition *condition,
             status = make_room(condition, chunk->rows_room, error);
         if (status != VDBQ_OK)
             return status;
-        uint64_t count =
-            take_pairs(condition, pairs, chunk->rows_room, &next);
+        uint64_t count = take_pairs(condition, pairs, chunk->rows_room, &next);
         if (count == 0)
             break;
         chunk_pick(chunks, chunk, 0, pairs->left, condition->left, count);

@@ -29,8 +29,8 @@ static u64 tables_size(const struct program_pack *pack,
 static u64 tables_at(const struct launch *launch,
                      const struct program_pack *pack)
 {
-    return TABLET_ALIGNED(launch->indexes +
-                          pack->index_count * sizeof(struct key_index));
+    return TABLET_ALIGNED(launch->indexes
+                          + pack->index_count * sizeof(struct key_index));
 }
 
 /* Bytes of the ranks of inner rows. */
@@ -58,26 +58,23 @@ static struct launch layout(const struct program *program,
         .output_count = program_results(program),
     };
     launch.feeds = TABLET_ALIGNED(sizeof launch);
-    launch.outputs =
-        TABLET_ALIGNED(launch.feeds + (u64)LAUNCH_PIECES * pack->feed_count *
-                                          sizeof(struct feed));
-    launch.code = TABLET_ALIGNED(launch.outputs +
-                                 launch.output_count * sizeof(struct output));
-    launch.constants = TABLET_ALIGNED(
-        launch.code + program->code.count * sizeof(struct code));
-    launch.lookups = TABLET_ALIGNED(launch.constants +
-                                    pack->constant_count * sizeof(i64));
+    launch.outputs = TABLET_ALIGNED(launch.feeds
+                                    + (u64)LAUNCH_PIECES * pack->feed_count
+                                          * sizeof(struct feed));
+    launch.code = TABLET_ALIGNED(launch.outputs
+                                 + launch.output_count * sizeof(struct output));
+    launch.constants =
+        TABLET_ALIGNED(launch.code + program->code.count * sizeof(struct code));
+    launch.lookups =
+        TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
     launch.inner_feeds =
         TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
-    launch.indexes =
-        TABLET_ALIGNED(launch.inner_feeds +
-                       pack->inner_count * sizeof(struct inner_feed));
+    launch.indexes = TABLET_ALIGNED(
+        launch.inner_feeds + pack->inner_count * sizeof(struct inner_feed));
     control->head_size = launch.code;
-    control->fixed_size = tables_at(&launch, pack) +
-                          tables_size(pack, values) +
-                          inner_ranks_size(pack, inner);
-    control->size =
-        control->fixed_size + LAUNCH_PIECES * values->ranks_size;
+    control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
+                          + inner_ranks_size(pack, inner);
+    control->size = control->fixed_size + LAUNCH_PIECES * values->ranks_size;
     return launch;
 }
 
@@ -93,8 +90,8 @@ static u64 put_table(u8 *block, u64 at, const void *table, unsigned width,
 
 /* Fills in what the program leaves open; gives the place behind. */
 static u64 put_values(u8 *block, const struct program *program,
-                       const struct program_pack *pack,
-                       const struct run_values *values)
+                      const struct program_pack *pack,
+                      const struct run_values *values)
 {
     struct launch *launch = control_launch(block);
     i64 *constants = (i64 *)(void *)(block + launch->constants);
@@ -109,8 +106,7 @@ static u64 put_values(u8 *block, const struct program *program,
     for (unsigned i = 0; i < pack->lookup_count; i++) {
         const struct run_lookup *lookup = &values->lookups[i];
         places[i] = at;
-        at = put_table(block, at, lookup->values, lookup->width,
-                       lookup->count);
+        at = put_table(block, at, lookup->values, lookup->width, lookup->count);
     }
     return at;
 }
@@ -179,8 +175,8 @@ struct launch *control_launch(u8 *block)
 struct feed *control_feeds(u8 *block, unsigned piece)
 {
     const struct launch *launch = control_launch(block);
-    return (struct feed *)(void *)(block + launch->feeds) +
-           piece * launch->feed_count;
+    return (struct feed *)(void *)(block + launch->feeds)
+           + piece * launch->feed_count;
 }
 
 struct output *control_outputs(u8 *block)

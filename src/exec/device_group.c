@@ -22,38 +22,36 @@ struct device_group {
     struct sink sink; /* first */
     struct device_group_params params;
     struct device_group_shape shape;
-    struct group_control sent;      /* what `control` holds           */
+    struct group_control sent; /* what `control` holds           */
     struct device_memory *control;
     struct device_memory *records;
-    struct device_memory *codes;    /* hashed: one a slot; else NULL  */
-    struct device_memory *slots;    /* hashed: one a row; else NULL   */
-    struct device_memory *bits;     /* or NULL                        */
+    struct device_memory *codes; /* hashed: one a slot; else NULL  */
+    struct device_memory *slots; /* hashed: one a row; else NULL   */
+    struct device_memory *bits;  /* or NULL                        */
     struct device_memory *state;
-    bool *reads;                    /* a column: whether it is needed */
-    uint64_t rows;                  /* taken so far                   */
+    bool *reads;   /* a column: whether it is needed */
+    uint64_t rows; /* taken so far                   */
     struct device_times times;
 };
 
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error);
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
 static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
 
 bool device_group_can(const struct device_group_params *params)
 {
     struct device_group_shape shape;
-    return device_has_kernels(params->device) &&
-           device_group_shape(params, &shape);
+    return device_has_kernels(params->device)
+           && device_group_shape(params, &shape);
 }
 
 /* -------------------------------------------------------- create, destroy -- */
 
 static enum vdbq_status memory(struct device_group *group, uint64_t size,
-                               struct device_memory **made,
-                               struct error *error)
+                               struct device_memory **made, struct error *error)
 {
-    return device_memory_create(group->params.device, MEMORY_DEVICE, size,
-                                made, error);
+    return device_memory_create(group->params.device, MEMORY_DEVICE, size, made,
+                                error);
 }
 
 /* Makes an empty table. */
@@ -136,11 +134,11 @@ enum vdbq_status device_group_create(const struct device_group_params *params,
     if (status == VDBQ_OK)
         status = memory(group, sizeof group->sent, &group->control, error);
     if (status == VDBQ_OK)
-        status = memory(group, sizeof(struct group_state), &group->state,
-                        error);
+        status =
+            memory(group, sizeof(struct group_state), &group->state, error);
     if (status == VDBQ_OK)
-        status = device_fill(group->state, sizeof(struct group_state), 0,
-                             error);
+        status =
+            device_fill(group->state, sizeof(struct group_state), 0, error);
     if (status == VDBQ_OK)
         status = make_table(group, error);
     if (status == VDBQ_OK)
@@ -177,8 +175,7 @@ const char *device_group_text(const struct device_group *group)
 {
     if (group->shape.control.hashed)
         return "hashed";
-    return group->shape.control.copies > 0 ? "dense, in local memory"
-                                           : "dense";
+    return group->shape.control.copies > 0 ? "dense, in local memory" : "dense";
 }
 
 const struct device_times *device_group_times(const struct device_group *group)
@@ -225,17 +222,15 @@ static enum vdbq_status call(struct device_group *group,
 }
 
 static enum vdbq_status find(struct device_group *group,
-                             const struct sink_rows *rows,
-                             struct error *error)
+                             const struct sink_rows *rows, struct error *error)
 {
     return call(group,
                 &(struct device_call){
                     .kernel = group->shape.control.copies > 0
                                   ? KERNEL_GROUP_FIND_LOCAL
                                   : KERNEL_GROUP_FIND,
-                    .memories = { group->control, rows->memory,
-                                  group->records, group->codes, group->slots,
-                                  group->state },
+                    .memories = { group->control, rows->memory, group->records,
+                                  group->codes, group->slots, group->state },
                     .memory_count = 6,
                     .numbers = { rows->start, rows->count, group->rows },
                     .number_count = 3,
@@ -248,9 +243,8 @@ static enum vdbq_status read_state(struct device_group *group,
                                    struct group_state *state,
                                    struct error *error)
 {
-    enum vdbq_status status =
-        device_read(group->state, 0, state, sizeof *state, &group->times,
-                    error);
+    enum vdbq_status status = device_read(group->state, 0, state, sizeof *state,
+                                          &group->times, error);
     return status == VDBQ_OK ? sink_wait(&group->sink, error) : status;
 }
 
@@ -269,24 +263,24 @@ static enum vdbq_status grow(struct device_group *group, struct error *error)
     else
         status = make_table(group, error);
     if (status == VDBQ_OK)
-        status = device_fill(group->state, sizeof(struct group_state), 0,
-                             error);
+        status =
+            device_fill(group->state, sizeof(struct group_state), 0, error);
     group->sent = *control;
     if (status == VDBQ_OK)
         status = device_write(group->control, 0, &group->sent,
                               sizeof group->sent, &group->times, error);
     if (status == VDBQ_OK)
-        status = call(group,
-                      &(struct device_call){
-                          .kernel = KERNEL_GROUP_GROW,
-                          .memories = { group->control, records, codes,
-                                        group->records, group->codes,
-                                        group->state },
-                          .memory_count = 6,
-                          .numbers = { slots },
-                          .number_count = 1,
-                          .items = slots + 2 },
-                      error);
+        status =
+            call(group,
+                 &(struct device_call){
+                     .kernel = KERNEL_GROUP_GROW,
+                     .memories = { group->control, records, codes,
+                                   group->records, group->codes, group->state },
+                     .memory_count = 6,
+                     .numbers = { slots },
+                     .number_count = 1,
+                     .items = slots + 2 },
+                 error);
     if (status == VDBQ_OK)
         status = sink_wait(&group->sink, error);
     device_memory_release(records);
@@ -321,16 +315,16 @@ static enum vdbq_status find_slots(struct device_group *group,
 static enum vdbq_status raise(struct device_group *group, struct error *error)
 {
     uint64_t slots = device_group_slots(&group->shape.control);
-    return call(group,
-                &(struct device_call){
-                    .kernel = KERNEL_GROUP_RAISE,
-                    .memories = { group->control, group->records,
-                                  group->state },
-                    .memory_count = 3,
-                    .numbers = { slots },
-                    .number_count = 1,
-                    .items = slots },
-                error);
+    return call(
+        group,
+        &(struct device_call){
+            .kernel = KERNEL_GROUP_RAISE,
+            .memories = { group->control, group->records, group->state },
+            .memory_count = 3,
+            .numbers = { slots },
+            .number_count = 1,
+            .items = slots },
+        error);
 }
 
 static enum vdbq_status add(struct device_group *group,
@@ -341,9 +335,8 @@ static enum vdbq_status add(struct device_group *group,
                     .kernel = group->shape.control.copies > 0
                                   ? KERNEL_GROUP_ADD_LOCAL
                                   : KERNEL_GROUP_ADD,
-                    .memories = { group->control, rows->memory,
-                                  group->records, group->slots, group->bits,
-                                  group->state },
+                    .memories = { group->control, rows->memory, group->records,
+                                  group->slots, group->bits, group->state },
                     .memory_count = 6,
                     .numbers = { rows->start, rows->count, group->rows },
                     .number_count = 3,
@@ -351,9 +344,8 @@ static enum vdbq_status add(struct device_group *group,
                 error);
 }
 
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error)
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
 {
     struct device_group *group = (struct device_group *)sink;
     const struct device_group_shape *shape = &group->shape;
@@ -389,8 +381,7 @@ static enum vdbq_status collect(struct device_group *group,
 {
     uint64_t slots = device_group_slots(&group->shape.control);
     struct group_state state;
-    enum vdbq_status status =
-        device_fill(group->state, sizeof state, 0, error);
+    enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
     if (status == VDBQ_OK)
         status = call(group,
                       &(struct device_call){
@@ -410,33 +401,31 @@ static enum vdbq_status collect(struct device_group *group,
 
 /* Puts the groups in `*out` into the order of their first rows, in other
  * memory. */
-static enum vdbq_status order_groups(struct device_group *group,
-                                     uint32_t count,
+static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
                                      struct device_memory **out,
                                      struct error *error)
 {
-    uint64_t words =
-        (sizeof(struct group_out) + group->shape.control.out) / 8;
+    uint64_t words = (sizeof(struct group_out) + group->shape.control.out) / 8;
     struct device_memory *ordered = NULL, *from = *out;
     struct device_radix radix;
-    enum vdbq_status status = device_radix_init(
-        &radix, group->params.device, count, &group->times, error);
+    enum vdbq_status status = device_radix_init(&radix, group->params.device,
+                                                count, &group->times, error);
     if (status == VDBQ_OK)
         status = memory(group, count * words * 8, &ordered, error);
     if (status == VDBQ_OK)
-        status = call(group,
-                      &(struct device_call){
-                          .kernel = KERNEL_SORT_FIRSTS,
-                          .memories = { from, radix.elements },
-                          .memory_count = 2,
-                          .numbers = { words, sizeof(struct group_out) / 8,
-                                       count },
-                          .number_count = 3,
-                          .items = count },
-                      error);
+        status =
+            call(group,
+                 &(struct device_call){
+                     .kernel = KERNEL_SORT_FIRSTS,
+                     .memories = { from, radix.elements },
+                     .memory_count = 2,
+                     .numbers = { words, sizeof(struct group_out) / 8, count },
+                     .number_count = 3,
+                     .items = count },
+                 error);
     if (status == VDBQ_OK)
-        status = device_radix_sort(&radix, device_radix_bits(group->rows),
-                                   error);
+        status =
+            device_radix_sort(&radix, device_radix_bits(group->rows), error);
     if (status == VDBQ_OK)
         status = call(group,
                       &(struct device_call){
@@ -462,8 +451,8 @@ static enum vdbq_status write_groups(struct device_group *group,
                                      struct error *error)
 {
     const struct device_group_shape *shape = &group->shape;
-    uint64_t bytes = (uint64_t)count *
-                     (sizeof(struct group_out) + shape->control.out);
+    uint64_t bytes =
+        (uint64_t)count * (sizeof(struct group_out) + shape->control.out);
     struct device_memory *pinned = NULL;
     uint8_t *small = NULL, *groups;
     enum vdbq_status status = VDBQ_OK;
@@ -496,8 +485,8 @@ static enum vdbq_status write_nothing(struct device_group *group,
     uint8_t *nothing = memory_zeroed(1, bytes);
     enum vdbq_status status = error_no_memory(error);
     if (nothing != NULL)
-        status = device_group_write(shape, nothing, 1, true, 1, relation,
-                                    error);
+        status =
+            device_group_write(shape, nothing, 1, true, 1, relation, error);
     memory_release(nothing);
     return status;
 }

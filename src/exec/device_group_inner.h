@@ -14,10 +14,10 @@
 struct device_group_shape {
     struct group_control control;
     struct aggregate aggregates[GROUP_AGGREGATES_MAX]; /* at: in a record */
-    bool finds;       /* vdbq_group_find is needed                        */
-    bool raises;      /* ... and vdbq_group_raise                         */
-    bool sums;        /* so that rows are limited (sum.h)                 */
-    uint64_t bits;    /* of values that count once; 0: none               */
+    bool finds;    /* vdbq_group_find is needed                        */
+    bool raises;   /* ... and vdbq_group_raise                         */
+    bool sums;     /* so that rows are limited (sum.h)                 */
+    uint64_t bits; /* of values that count once; 0: none               */
 };
 
 /* device_group_shape.c: false where the device cannot. */

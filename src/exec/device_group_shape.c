@@ -14,7 +14,7 @@ enum {
     LOCAL_COPIES_MAX = 32
 };
 #define CODES_MAX (UINT64_C(1) << 63)
-#define BITS_MAX (UINT64_C(1) << 33)
+#define BITS_MAX  (UINT64_C(1) << 33)
 /* The share of a device's memory that a table may take. */
 #define MEMORY_SHARE(bytes) ((bytes) / 4)
 
@@ -83,8 +83,7 @@ static bool place_aggregate(const struct device_group_params *params,
     static const u32 kinds[] = {
         [AGGREGATE_ROWS] = GROUP_ROWS, [AGGREGATE_NARROW] = GROUP_NARROW,
         [AGGREGATE_WIDE] = GROUP_WIDE, [AGGREGATE_REAL] = GROUP_REAL,
-        [AGGREGATE_BEST] = GROUP_BEST,
-        [AGGREGATE_EARLIEST] = GROUP_EARLIEST
+        [AGGREGATE_BEST] = GROUP_BEST, [AGGREGATE_EARLIEST] = GROUP_EARLIEST
     };
     const struct device_column *value =
         step->column >= 0 ? &params->columns[step->column] : NULL;
@@ -103,9 +102,9 @@ static bool place_aggregate(const struct device_group_params *params,
         placed->value = place(value);
     if (step->filter >= 0)
         placed->filter = place(&params->columns[step->filter]);
-    placed->distinct = step->distinct && value != NULL &&
-                       made->kind != AGGREGATE_BEST &&
-                       made->kind != AGGREGATE_EARLIEST;
+    placed->distinct = step->distinct && value != NULL
+                       && made->kind != AGGREGATE_BEST
+                       && made->kind != AGGREGATE_EARLIEST;
     if (placed->distinct)
         placed->size = codes_of(value, &placed->base);
     return !placed->distinct || (placed->size > 0 && value->ranged);
@@ -149,8 +148,8 @@ static bool place_bits(struct device_group_shape *shape)
         if (!aggregate->distinct)
             continue;
         aggregate->bits = shape->bits;
-        if (control->hashed ||
-            aggregate->size > (BITS_MAX - shape->bits) / control->slots)
+        if (control->hashed
+            || aggregate->size > (BITS_MAX - shape->bits) / control->slots)
             return false;
         shape->bits += aggregate->size * control->slots;
     }
@@ -193,19 +192,18 @@ bool device_group_shape(const struct device_group_params *params,
                         struct device_group_shape *shape)
 {
     struct group_control *control = &shape->control;
-    uint64_t most =
-        MEMORY_SHARE(device_facts(params->device)->memory_bytes);
+    uint64_t most = MEMORY_SHARE(device_facts(params->device)->memory_bytes);
     u64 codes;
 
     *shape = (struct device_group_shape){ 0 };
-    if (!place_keys(params, control, &codes) ||
-        !place_aggregates(params, shape))
+    if (!place_keys(params, control, &codes)
+        || !place_aggregates(params, shape))
         return false;
-    control->hashed = codes == 0 || codes > DENSE_SLOTS_MAX ||
-                      codes / 16 > params->rows;
+    control->hashed =
+        codes == 0 || codes > DENSE_SLOTS_MAX || codes / 16 > params->rows;
     control->slots = control->hashed ? hash_slots(params->rows) : codes;
     shape->finds |= control->hashed != 0;
     control->copies = copies_of(control);
-    return place_bits(shape) &&
-           device_group_bytes(control) + shape->bits / 8 <= most;
+    return place_bits(shape)
+           && device_group_bytes(control) + shape->bits / 8 <= most;
 }

@@ -15,7 +15,7 @@ struct writing {
     struct column_writing head;
     const struct device_group_shape *shape;
     const uint8_t *groups;
-    size_t width;          /* of a group in bytes     */
+    size_t width; /* of a group in bytes     */
     uint32_t count;
     const uint32_t *order; /* NULL: as they are       */
 };
@@ -98,12 +98,15 @@ static enum vdbq_status order_groups(const struct writing *writing,
     enum vdbq_status status;
     key.values = before;
     for (uint32_t i = 0; before != NULL && i < writing->count; i++)
-        before[i] = ((const struct group_record *)(const void *)
-                         (writing->groups + i * writing->width +
-                          sizeof(struct group_out)))->before;
-    status = before == NULL ? error_no_memory(error)
-                            : sort_order(&key, 1, writing->count, threads,
-                                         order, error);
+        before[i] =
+            ((const struct group_record *)(const void *)(writing->groups
+                                                         + i * writing->width
+                                                         + sizeof(
+                                                             struct group_out)))
+                ->before;
+    status = before == NULL
+                 ? error_no_memory(error)
+                 : sort_order(&key, 1, writing->count, threads, order, error);
     memory_release(before);
     return status;
 }
@@ -130,8 +133,8 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
             status = order_groups(writing, threads, order, error);
     }
     if (status == VDBQ_OK)
-        status = write_columns(&writing->head, write_share, count, relation,
-                               error);
+        status =
+            write_columns(&writing->head, write_share, count, relation, error);
     memory_release(order);
     memory_release(writing);
     return status;

@@ -30,21 +30,21 @@ static enum vdbq_status make_columns(struct device_join *join,
                                      struct error *error)
 {
     const struct device_join_params *params = &join->params;
-    unsigned count = params->left_count +
-                     (pairs_go_out(join) ? params->right_count : 0);
+    unsigned count =
+        params->left_count + (pairs_go_out(join) ? params->right_count : 0);
     join->column_count = count++;
     join->columns = memory_zeroed(count, sizeof *join->columns);
     join->reads = memory_zeroed(count, sizeof *join->reads);
     join->places = memory_zeroed(count, sizeof *join->places);
     join->outputs = memory_zeroed(count, sizeof *join->outputs);
     join->copies = memory_zeroed(count, sizeof *join->copies);
-    if (!join->columns || !join->reads || !join->places || !join->outputs ||
-        !join->copies)
+    if (!join->columns || !join->reads || !join->places || !join->outputs
+        || !join->copies)
         return error_no_memory(error);
     for (unsigned i = 0; i < join->column_count; i++) {
         bool right = i >= params->left_count;
-        join->columns[i] = right ? params->right[i - params->left_count]
-                                 : params->left[i];
+        join->columns[i] =
+            right ? params->right[i - params->left_count] : params->left[i];
         join->columns[i].nullable |= right && params->step->kind == JOIN_LEFT;
         join->reads[i] = true;
     }
@@ -163,12 +163,11 @@ static enum vdbq_status counted_room(struct device_join *join,
     join->counted_room = rows;
     enum vdbq_status status = device_memory_create(
         device, MEMORY_DEVICE, rows * sizeof(u32), &join->first, error);
-    return status == VDBQ_OK
-               ? device_memory_create(
-                     device, MEMORY_DEVICE,
-                     (rows + 1 + device_groups_most(device)) * sizeof(u64),
-                     &join->counted, error)
-               : status;
+    return status == VDBQ_OK ? device_memory_create(
+               device, MEMORY_DEVICE,
+               (rows + 1 + device_groups_most(device)) * sizeof(u64),
+               &join->counted, error)
+                             : status;
 }
 
 /* Adds the counts of `spans` spans up. */
@@ -187,15 +186,15 @@ static enum vdbq_status add_up(struct device_join *join, uint64_t spans,
                                     .items = items },
              error);
     if (status == VDBQ_OK)
-        status = call(join,
-                      &(struct device_call){
-                          .kernel = KERNEL_JOIN_PLACES,
-                          .memories = { join->counted },
-                          .memory_count = 1,
-                          .numbers = { rows, span, rows + 1 },
-                          .number_count = 3,
-                          .items = spans * items },
-                      error);
+        status =
+            call(join,
+                 &(struct device_call){ .kernel = KERNEL_JOIN_PLACES,
+                                        .memories = { join->counted },
+                                        .memory_count = 1,
+                                        .numbers = { rows, span, rows + 1 },
+                                        .number_count = 3,
+                                        .items = spans * items },
+                 error);
     return status;
 }
 
@@ -236,9 +235,9 @@ enum vdbq_status device_join_begin(struct device_join *join,
     if (status == VDBQ_OK)
         status = count_rows(join, error);
     if (status == VDBQ_OK)
-        status = device_read(join->counted, join->left.rows * sizeof(u64),
-                             &join->total, sizeof join->total, &join->times,
-                             error);
+        status =
+            device_read(join->counted, join->left.rows * sizeof(u64),
+                        &join->total, sizeof join->total, &join->times, error);
     return status == VDBQ_OK
                ? device_calls_wait(join->params.device, &join->times, error)
                : status;
@@ -252,8 +251,8 @@ static uint64_t row_bytes(const struct device_join *join)
     uint64_t bytes = 0;
     for (unsigned i = 0; i < join->column_count; i++)
         if (join->reads[i])
-            bytes += relation_width(join->columns[i].type) +
-                     join->columns[i].nullable;
+            bytes += relation_width(join->columns[i].type)
+                     + join->columns[i].nullable;
     return bytes;
 }
 
@@ -315,7 +314,8 @@ static uint64_t rows_of_round(const struct device_join *join)
     else if (most == 0)
         most = ROUND_ROWS_NONE;
     return join->params.round_rows > 0 || most > ROUND_ROWS_MIN
-               ? most : ROUND_ROWS_MIN;
+               ? most
+               : ROUND_ROWS_MIN;
 }
 
 /* Makes room for the next rows of those at hand. */
@@ -346,18 +346,17 @@ static enum vdbq_status expand(struct device_join *join, uint64_t rows,
 {
     if (join->copy_count == 0)
         return VDBQ_OK;
-    return call(join,
-                &(struct device_call){
-                    .kernel = KERNEL_JOIN_EXPAND,
-                    .memories = { join->sent, join->left.memory,
-                                  join->right.memory, join->rows, join->first,
-                                  join->counted, join->out },
-                    .memory_count = 7,
-                    .numbers = { join->left.rows, join->next, rows,
-                                 join->copy_count },
-                    .number_count = 4,
-                    .items = rows },
-                error);
+    return call(
+        join,
+        &(struct device_call){
+            .kernel = KERNEL_JOIN_EXPAND,
+            .memories = { join->sent, join->left.memory, join->right.memory,
+                          join->rows, join->first, join->counted, join->out },
+            .memory_count = 7,
+            .numbers = { join->left.rows, join->next, rows, join->copy_count },
+            .number_count = 4,
+            .items = rows },
+        error);
 }
 
 enum vdbq_status device_join_next(struct device_join *join,

@@ -57,8 +57,7 @@ enum vdbq_status device_join_begin(struct device_join *join,
                                    struct error *error);
 /* The next of them, which live until the next call; 0: there are no more. */
 enum vdbq_status device_join_next(struct device_join *join,
-                                  struct sink_rows *rows,
-                                  struct error *error);
+                                  struct sink_rows *rows, struct error *error);
 
 /* "dense" or "hashed". */
 const char *device_join_text(const struct device_join *join);

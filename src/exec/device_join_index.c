@@ -10,8 +10,8 @@
 
 enum {
     SLOTS_MIN = 16,
-    DENSE_SHARE = 4,        /* slots that a row may take of a dense index */
-    DENSE_MIN = 1 << 16,    /* ... which it may have anyway               */
+    DENSE_SHARE = 4,     /* slots that a row may take of a dense index */
+    DENSE_MIN = 1 << 16, /* ... which it may have anyway               */
 };
 #define SLOTS_MAX (UINT64_C(1) << 31)
 
@@ -24,14 +24,13 @@ static uint64_t hash_slots(uint64_t rows)
     return slots;
 }
 
-bool device_join_does(const struct step_join *step,
-                      const struct device *device)
+bool device_join_does(const struct step_join *step, const struct device *device)
 {
-    return device_has_kernels(device) && step->condition == NULL &&
-           step->band.side == BAND_NONE &&
-           step->left_keys.count <= JOIN_KEYS_MAX &&
-           (step->kind == JOIN_INNER || step->kind == JOIN_LEFT ||
-            step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);
+    return device_has_kernels(device) && step->condition == NULL
+           && step->band.side == BAND_NONE
+           && step->left_keys.count <= JOIN_KEYS_MAX
+           && (step->kind == JOIN_INNER || step->kind == JOIN_LEFT
+               || step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);
 }
 
 bool device_join_fits(const struct device *device,
@@ -42,10 +41,10 @@ bool device_join_fits(const struct device *device,
     uint64_t slots = hash_slots(rows < SLOTS_MAX ? rows : 1);
     uint64_t stored = device_places(right, count, rows, NULL);
     uint64_t index = slots * sizeof(u64);
-    return rows < SLOTS_MAX / 2 && stored <= most && index <= most &&
-           stored + index + slots * sizeof(u32) +
-                   rows * (2 * sizeof(u64) + sizeof(u32)) <=
-               bytes;
+    return rows < SLOTS_MAX / 2 && stored <= most && index <= most
+           && stored + index + slots * sizeof(u32)
+                      + rows * (2 * sizeof(u64) + sizeof(u32))
+                  <= bytes;
 }
 
 /* ---------------------------------------------------------------- shape -- */
@@ -68,10 +67,10 @@ static bool is_dense(const struct device_join *join)
     left = key_column(join->params.left, &step->left_keys, 0);
     right = key_column(join->params.right, &step->right_keys, 0);
     most = most > DENSE_MIN ? most : DENSE_MIN;
-    return right->ranged && right->low <= right->high &&
-           right->type != VDBQ_FLOAT && right->type != VDBQ_DOUBLE &&
-           (uint64_t)right->high - (uint64_t)right->low < most &&
-           !(step->nulls_match && (left->nullable || right->nullable));
+    return right->ranged && right->low <= right->high
+           && right->type != VDBQ_FLOAT && right->type != VDBQ_DOUBLE
+           && (uint64_t)right->high - (uint64_t)right->low < most
+           && !(step->nulls_match && (left->nullable || right->nullable));
 }
 
 static void shape_index(struct device_join *join)
@@ -88,8 +87,8 @@ static void shape_index(struct device_join *join)
         shape->base = right->low;
         shape->slots = (uint64_t)right->high - (uint64_t)right->low + 1;
     }
-    shape->tagged = relation_width(right->type) == sizeof(u32) &&
-                    !(step->nulls_match && right->nullable);
+    shape->tagged = relation_width(right->type) == sizeof(u32)
+                    && !(step->nulls_match && right->nullable);
 }
 
 /* ---------------------------------------------------------------- words -- */
@@ -128,8 +127,8 @@ static enum vdbq_status send_words(struct device_join *join,
         status = add_words(join, i, &numbers, error);
     uint64_t bytes = numbers.count * sizeof(uint32_t);
     if (status == VDBQ_OK && bytes > 0)
-        status = device_memory_create(join->params.device, MEMORY_DEVICE,
-                                      bytes, &join->words, error);
+        status = device_memory_create(join->params.device, MEMORY_DEVICE, bytes,
+                                      &join->words, error);
     if (status == VDBQ_OK && bytes > 0)
         status = device_write(join->words, 0, numbers.items, bytes,
                               &join->times, error);
@@ -180,17 +179,15 @@ enum vdbq_status device_join_control(struct device_join *join,
     if (join->control == NULL)
         status = device_memory_create(join->params.device, MEMORY_DEVICE,
                                       sizeof *shape, &join->control, error);
-    return status == VDBQ_OK
-               ? device_write(join->control, 0, shape, sizeof *shape,
-                              &join->times, error)
-               : status;
+    return status == VDBQ_OK ? device_write(join->control, 0, shape,
+                                            sizeof *shape, &join->times, error)
+                             : status;
 }
 
 /* ---------------------------------------------------------------- index -- */
 
 static enum vdbq_status memory(struct device_join *join, uint64_t size,
-                               struct device_memory **made,
-                               struct error *error)
+                               struct device_memory **made, struct error *error)
 {
     return device_memory_create(join->params.device, MEMORY_DEVICE, size, made,
                                 error);
@@ -206,8 +203,8 @@ static enum vdbq_status make_index(struct device_join *join,
     if (status == VDBQ_OK)
         status = device_fill(join->starts, starts, 0, error);
     if (status == VDBQ_OK)
-        status = memory(join, (join->right.rows + 1) * sizeof(u32),
-                        &join->rows, error);
+        status = memory(join, (join->right.rows + 1) * sizeof(u32), &join->rows,
+                        error);
     if (status != VDBQ_OK || !join->shape.hashed)
         return status;
     status = memory(join, slots * sizeof(u64), &join->slots, error);
@@ -220,16 +217,16 @@ static enum vdbq_status find_slots(struct device_join *join,
                                    struct device_radix *radix,
                                    struct error *error)
 {
-    return device_call(join->params.device,
-                       &(struct device_call){
-                           .kernel = KERNEL_JOIN_FIND,
-                           .memories = { join->control, join->right.memory,
-                                         join->slots, radix->elements },
-                           .memory_count = 4,
-                           .numbers = { join->right.rows },
-                           .number_count = 1,
-                           .items = join->right.rows },
-                       &join->times, error);
+    return device_call(
+        join->params.device,
+        &(struct device_call){ .kernel = KERNEL_JOIN_FIND,
+                               .memories = { join->control, join->right.memory,
+                                             join->slots, radix->elements },
+                               .memory_count = 4,
+                               .numbers = { join->right.rows },
+                               .number_count = 1,
+                               .items = join->right.rows },
+        &join->times, error);
 }
 
 static enum vdbq_status find_starts(struct device_join *join,
@@ -237,32 +234,30 @@ static enum vdbq_status find_starts(struct device_join *join,
                                     struct error *error)
 {
     uint64_t slots = join->shape.slots, rows = join->right.rows;
-    return device_call(join->params.device,
-                       &(struct device_call){
-                           .kernel = KERNEL_JOIN_STARTS,
-                           .memories = { radix->elements, join->starts,
-                                         join->rows },
-                           .memory_count = 3,
-                           .numbers = { rows, slots },
-                           .number_count = 2,
-                           .items = slots < rows ? rows : slots + 1 },
-                       &join->times, error);
+    return device_call(
+        join->params.device,
+        &(struct device_call){
+            .kernel = KERNEL_JOIN_STARTS,
+            .memories = { radix->elements, join->starts, join->rows },
+            .memory_count = 3,
+            .numbers = { rows, slots },
+            .number_count = 2,
+            .items = slots < rows ? rows : slots + 1 },
+        &join->times, error);
 }
 
 /* Sorts the right rows by slot; equal ones stay in their order. */
-static enum vdbq_status sort_rows(struct device_join *join,
-                                  struct error *error)
+static enum vdbq_status sort_rows(struct device_join *join, struct error *error)
 {
     struct device_radix radix;
     struct error ignored;
-    enum vdbq_status waited, status =
-        device_radix_init(&radix, join->params.device, join->right.rows,
-                          &join->times, error);
+    enum vdbq_status waited,
+        status = device_radix_init(&radix, join->params.device,
+                                   join->right.rows, &join->times, error);
     if (status == VDBQ_OK)
         status = find_slots(join, &radix, error);
     if (status == VDBQ_OK && join->shape.keys > 0)
-        status = device_radix_sort(&radix,
-                                   device_radix_bits(join->shape.slots),
+        status = device_radix_sort(&radix, device_radix_bits(join->shape.slots),
                                    error);
     if (status == VDBQ_OK)
         status = find_starts(join, &radix, error);

@@ -15,12 +15,13 @@ enum vdbq_status device_radix_init(struct device_radix *radix,
     uint64_t most = device_groups_most(device), blocks;
     enum vdbq_status status;
 
-    *radix = (struct device_radix){ .device = device, .times = times,
+    *radix = (struct device_radix){ .device = device,
+                                    .times = times,
                                     .count = count };
     blocks = (count + block - 1) / block;
     radix->span = (blocks + most - 1) / most * block;
-    radix->spans = radix->span > 0
-                       ? (count + radix->span - 1) / radix->span : 0;
+    radix->spans =
+        radix->span > 0 ? (count + radix->span - 1) / radix->span : 0;
     if (count == 0)
         return VDBQ_OK;
     status = device_memory_create(device, MEMORY_DEVICE, count * 8,
@@ -69,16 +70,16 @@ static enum vdbq_status sort_digit(struct device_radix *radix, unsigned shift,
                 .items = DIGITS * device_group_items(radix->device) },
             radix->times, error);
     if (status == VDBQ_OK)
-        status = device_call(
-            radix->device,
-            &(struct device_call){
-                .kernel = KERNEL_SORT_MOVE,
-                .memories = { from, radix->other, radix->counts },
-                .memory_count = 3,
-                .numbers = { radix->count, radix->span, shift },
-                .number_count = 3,
-                .items = items },
-            radix->times, error);
+        status =
+            device_call(radix->device,
+                        &(struct device_call){
+                            .kernel = KERNEL_SORT_MOVE,
+                            .memories = { from, radix->other, radix->counts },
+                            .memory_count = 3,
+                            .numbers = { radix->count, radix->span, shift },
+                            .number_count = 3,
+                            .items = items },
+                        radix->times, error);
     radix->elements = radix->other;
     radix->other = from;
     return status;

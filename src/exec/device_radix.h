@@ -10,7 +10,7 @@
 
 struct device_radix {
     struct device *device;
-    struct device_times *times;     /* added to                 */
+    struct device_times *times; /* added to                 */
     uint64_t count;
     uint64_t spans, span;           /* of elements, a group each */
     struct device_memory *elements; /* as they are now           */

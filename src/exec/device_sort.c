@@ -29,22 +29,21 @@ enum { FEW_SHARE = 16, FEW_MAX = 1 << 16 };
 
 struct device_sort {
     struct device_sort_params params;
-    struct device_store store;     /* all rows                        */
-    struct device_memory *pinned;  /* those that go out, for the host */
-    bool fresh;                    /* no element was made yet         */
+    struct device_store store;    /* all rows                        */
+    struct device_memory *pinned; /* those that go out, for the host */
+    bool fresh;                   /* no element was made yet         */
     struct device_times times;
 };
 
 bool device_sort_can(const struct device_sort_params *params)
 {
     const struct device_facts *facts = device_facts(params->device);
-    uint64_t bytes =
-        device_places(params->columns, params->column_count, params->rows,
-                      NULL);
-    return device_has_kernels(params->device) && params->rows > 0 &&
-           params->rows < RELATION_ROWS_MAX &&
-           bytes <= facts->buffer_max_bytes &&
-           2 * bytes + 16 * params->rows <= facts->memory_bytes / 4;
+    uint64_t bytes = device_places(params->columns, params->column_count,
+                                   params->rows, NULL);
+    return device_has_kernels(params->device) && params->rows > 0
+           && params->rows < RELATION_ROWS_MAX
+           && bytes <= facts->buffer_max_bytes
+           && 2 * bytes + 16 * params->rows <= facts->memory_bytes / 4;
 }
 
 enum vdbq_status device_sort_create(const struct device_sort_params *params,
@@ -103,17 +102,17 @@ static enum vdbq_status sort_bits(struct device_sort *sort,
     enum vdbq_status status;
     if (sort->fresh)
         how |= CODE_FIRST;
-    status = device_call(
-        sort->params.device,
-        &(struct device_call){ .kernel = KERNEL_SORT_CODES,
-                               .memories = { sort->store.memory,
-                                             radix->elements },
-                               .memory_count = 2,
-                               .numbers = { stored->values, stored->nulls,
-                                            how, base, mask, radix->count },
-                               .number_count = 6,
-                               .items = radix->count },
-        &sort->times, error);
+    status =
+        device_call(sort->params.device,
+                    &(struct device_call){
+                        .kernel = KERNEL_SORT_CODES,
+                        .memories = { sort->store.memory, radix->elements },
+                        .memory_count = 2,
+                        .numbers = { stored->values, stored->nulls, how, base,
+                                     mask, radix->count },
+                        .number_count = 6,
+                        .items = radix->count },
+                    &sort->times, error);
     sort->fresh = false;
     return status == VDBQ_OK ? device_radix_sort(radix, bits, error) : status;
 }
@@ -148,16 +147,16 @@ static enum vdbq_status sort_key(struct device_sort *sort,
     enum vdbq_status status;
     if (key->descending)
         how |= CODE_DESCENDING;
-    status = sort_bits(sort, radix, stored, how, base, bits < 32 ? bits : 32,
-                       error);
+    status =
+        sort_bits(sort, radix, stored, how, base, bits < 32 ? bits : 32, error);
     if (status == VDBQ_OK && bits > 32)
         status = sort_bits(sort, radix, stored, how | CODE_HIGH, base,
                            bits - 32, error);
     if (status == VDBQ_OK && column->nullable)
-        status = sort_bits(sort, radix, stored,
-                           how | CODE_NULL |
-                               (key->nulls_last ? CODE_NULLS_LAST : 0),
-                           0, 1, error);
+        status =
+            sort_bits(sort, radix, stored,
+                      how | CODE_NULL | (key->nulls_last ? CODE_NULLS_LAST : 0),
+                      0, 1, error);
     return status;
 }
 
@@ -169,8 +168,8 @@ struct narrowing {
     const struct device_place *stored;
     uint64_t how, base, shift;
     uint32_t counts[BINS];
-    unsigned last;  /* bin that the last row asked for is in */
-    uint64_t rows;  /* in the bins up to it                  */
+    unsigned last; /* bin that the last row asked for is in */
+    uint64_t rows; /* in the bins up to it                  */
 };
 
 /* Counts the rows of each bin. */
@@ -183,23 +182,21 @@ static enum vdbq_status count_bins(struct device_sort *sort,
         device_memory_create(device, MEMORY_DEVICE, sizeof narrowing->counts,
                              &narrowing->bins, error);
     if (status == VDBQ_OK)
-        status = device_fill(narrowing->bins, sizeof narrowing->counts, 0,
-                             error);
+        status =
+            device_fill(narrowing->bins, sizeof narrowing->counts, 0, error);
     if (status == VDBQ_OK)
-        status = device_call(
-            device,
-            &(struct device_call){ .kernel = KERNEL_SORT_BINS,
-                                   .memories = { sort->store.memory,
-                                                 narrowing->bins },
-                                   .memory_count = 2,
-                                   .numbers = { narrowing->stored->values,
-                                                narrowing->how,
-                                                narrowing->base,
-                                                narrowing->shift,
-                                                sort->store.rows },
-                                   .number_count = 5,
-                                   .items = sort->store.rows },
-            &sort->times, error);
+        status =
+            device_call(device,
+                        &(struct device_call){
+                            .kernel = KERNEL_SORT_BINS,
+                            .memories = { sort->store.memory, narrowing->bins },
+                            .memory_count = 2,
+                            .numbers = { narrowing->stored->values,
+                                         narrowing->how, narrowing->base,
+                                         narrowing->shift, sort->store.rows },
+                            .number_count = 5,
+                            .items = sort->store.rows },
+                        &sort->times, error);
     if (status == VDBQ_OK)
         status = device_read(narrowing->bins, 0, narrowing->counts,
                              sizeof narrowing->counts, &sort->times, error);
@@ -228,8 +225,8 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
 {
     uint64_t bytes = narrowing->rows * sizeof(uint64_t);
     uint64_t *elements = memory_zeroed(narrowing->rows, sizeof *elements);
-    enum vdbq_status status = device_fill(narrowing->bins, sizeof(uint32_t),
-                                          0, error);
+    enum vdbq_status status =
+        device_fill(narrowing->bins, sizeof(uint32_t), 0, error);
     if (elements == NULL)
         status = error_no_memory(error);
     if (status == VDBQ_OK)
@@ -247,12 +244,12 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
                 .items = sort->store.rows },
             &sort->times, error);
     if (status == VDBQ_OK)
-        status = device_read(radix->elements, 0, elements, bytes,
-                             &sort->times, error);
+        status = device_read(radix->elements, 0, elements, bytes, &sort->times,
+                             error);
     if (status == VDBQ_OK) {
         qsort(elements, narrowing->rows, sizeof *elements, compare_elements);
-        status = device_write(radix->elements, 0, elements, bytes,
-                              &sort->times, error);
+        status = device_write(radix->elements, 0, elements, bytes, &sort->times,
+                              error);
     }
     memory_release(elements);
     sort->fresh = false;
@@ -263,8 +260,8 @@ static enum vdbq_status collect_bins(struct device_sort *sort,
 static bool narrows(const struct device_sort *sort, uint64_t end)
 {
     const struct step_key *key = vector_at(&sort->params.step->keys, 0);
-    return end > 0 && end <= sort->store.rows / FEW_SHARE &&
-           !sort->params.columns[key->column].nullable;
+    return end > 0 && end <= sort->store.rows / FEW_SHARE
+           && !sort->params.columns[key->column].nullable;
 }
 
 /* Makes room for the elements of all rows that may be among the first `end`:
@@ -284,12 +281,12 @@ static enum vdbq_status make_elements(struct device_sort *sort, uint64_t end,
     if (narrows(sort, end)) {
         unsigned bits = bits_of(column, &narrowing->base);
         narrowing->stored = &sort->store.places[key->column];
-        narrowing->how = (unsigned)sort_type(column->type) |
-                         (key->descending ? CODE_DESCENDING : 0);
+        narrowing->how = (unsigned)sort_type(column->type)
+                         | (key->descending ? CODE_DESCENDING : 0);
         narrowing->shift = bits > BIN_BITS ? bits - BIN_BITS : 0;
         narrowing->rows = end;
-        status = bits >= BIN_BITS ? count_bins(sort, narrowing, error)
-                                  : VDBQ_OK;
+        status =
+            bits >= BIN_BITS ? count_bins(sort, narrowing, error) : VDBQ_OK;
         if (bits >= BIN_BITS && narrowing->rows <= FEW_MAX)
             rows = narrowing->rows;
     }
@@ -321,16 +318,16 @@ static enum vdbq_status pick(struct device_sort *sort,
                              uint64_t to, unsigned width, uint64_t first,
                              uint64_t count, struct error *error)
 {
-    return device_call(sort->params.device,
-                       &(struct device_call){
-                           .kernel = KERNEL_SORT_PICK,
-                           .memories = { sort->store.memory, radix->elements,
-                                         out },
-                           .memory_count = 3,
-                           .numbers = { from, to, width, first, count },
-                           .number_count = 5,
-                           .items = count },
-                       &sort->times, error);
+    return device_call(
+        sort->params.device,
+        &(struct device_call){
+            .kernel = KERNEL_SORT_PICK,
+            .memories = { sort->store.memory, radix->elements, out },
+            .memory_count = 3,
+            .numbers = { from, to, width, first, count },
+            .number_count = 5,
+            .items = count },
+        &sort->times, error);
 }
 
 /* Puts the rows' columns that go out side by side, and brings them over. */
@@ -344,8 +341,7 @@ static enum vdbq_status bring(struct device_sort *sort,
     struct device_memory *out = NULL;
     enum vdbq_status status =
         device_memory_create(device, MEMORY_DEVICE, bytes, &out, error);
-    for (unsigned i = 0; i < sort->params.out_count && status == VDBQ_OK;
-         i++) {
+    for (unsigned i = 0; i < sort->params.out_count && status == VDBQ_OK; i++) {
         const struct device_place *from = &sort->store.places[i];
         status = pick(sort, radix, out, from->values, placed[i].values,
                       from->width, first, count, error);
@@ -372,15 +368,13 @@ static void give(struct device_sort *sort, const struct device_place *placed,
     uint8_t *host = device_memory_host(sort->pinned);
     for (unsigned i = 0; i < sort->params.out_count; i++) {
         relation->columns[i].values = host + placed[i].values;
-        relation->columns[i].nulls = placed[i].nulls != UINT64_MAX
-                                         ? host + placed[i].nulls
-                                         : NULL;
+        relation->columns[i].nulls =
+            placed[i].nulls != UINT64_MAX ? host + placed[i].nulls : NULL;
     }
     relation->rows = relation->rows_room = count;
 }
 
-void device_sort_take_back(struct device_sort *sort,
-                           struct relation *relation)
+void device_sort_take_back(struct device_sort *sort, struct relation *relation)
 {
     for (unsigned i = 0; sort != NULL && i < relation->column_count; i++) {
         relation->columns[i].values = NULL;
@@ -397,8 +391,8 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     uint64_t rows = sort->store.rows;
     uint64_t first = step->offset < rows ? step->offset : rows;
     uint64_t count = rows - first;
-    struct device_place *placed = memory_zeroed(params->out_count + 1,
-                                          sizeof *placed);
+    struct device_place *placed =
+        memory_zeroed(params->out_count + 1, sizeof *placed);
     struct device_radix radix = { 0 };
     uint64_t bytes;
     enum vdbq_status status = VDBQ_OK;

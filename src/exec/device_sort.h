@@ -15,9 +15,9 @@ struct device_sort_params {
     const struct step_sort *step;
     const struct device_column *columns; /* of the input                  */
     unsigned column_count;
-    unsigned out_count;                  /* of which so many go out       */
+    unsigned out_count; /* of which so many go out       */
     struct device *device;
-    uint64_t rows;                       /* that there may be at most     */
+    uint64_t rows; /* that there may be at most     */
 };
 struct device_sort;
 
@@ -37,8 +37,7 @@ struct sink *device_sort_sink(struct device_sort *sort);
 enum vdbq_status device_sort_finish(struct device_sort *sort,
                                     struct relation *relation,
                                     struct error *error);
-void device_sort_take_back(struct device_sort *sort,
-                           struct relation *relation);
+void device_sort_take_back(struct device_sort *sort, struct relation *relation);
 const struct device_times *device_sort_times(const struct device_sort *sort);
 
 #endif

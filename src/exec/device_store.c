@@ -12,9 +12,8 @@
 
 enum { ROWS_ROOM_FIRST = 1 << 10, WRITE_ROWS = 1 << 20 };
 
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error);
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
 static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
 
 uint64_t device_places(const struct device_column *columns, unsigned count,
@@ -22,7 +21,8 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
 {
     uint64_t at = 0;
     for (unsigned i = 0; i < count; i++) {
-        struct device_place own = { .values = at, .nulls = UINT64_MAX,
+        struct device_place own = { .values = at,
+                                    .nulls = UINT64_MAX,
                                     .width = relation_width(columns[i].type) };
         at = TABLET_ALIGNED(at + rows * own.width);
         if (columns[i].nullable) {
@@ -35,12 +35,10 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
     return at > 0 ? at : TABLET_ALIGN;
 }
 
-enum vdbq_status device_store_init(struct device_store *store,
-                                   struct device *device,
-                                   const struct device_column *columns,
-                                   unsigned column_count,
-                                   struct device_times *times,
-                                   struct error *error)
+enum vdbq_status
+device_store_init(struct device_store *store, struct device *device,
+                  const struct device_column *columns, unsigned column_count,
+                  struct device_times *times, struct error *error)
 {
     *store = (struct device_store){
         .sink = { .take = sink_take, .wait = sink_wait },
@@ -67,16 +65,16 @@ static enum vdbq_status keep(struct device_store *store,
                              const struct sink_rows *rows, uint64_t from,
                              uint64_t to, unsigned width, struct error *error)
 {
-    return device_call(store->device,
-                       &(struct device_call){
-                           .kernel = KERNEL_SORT_KEEP,
-                           .memories = { rows->memory, store->memory },
-                           .memory_count = 2,
-                           .numbers = { from, to, width, rows->start,
-                                        rows->count, store->rows },
-                           .number_count = 6,
-                           .items = rows->count },
-                       store->times, error);
+    return device_call(
+        store->device,
+        &(struct device_call){ .kernel = KERNEL_SORT_KEEP,
+                               .memories = { rows->memory, store->memory },
+                               .memory_count = 2,
+                               .numbers = { from, to, width, rows->start,
+                                            rows->count, store->rows },
+                               .number_count = 6,
+                               .items = rows->count },
+        store->times, error);
 }
 
 /* Moves the rows from where they were. */
@@ -92,8 +90,8 @@ static enum vdbq_status move(struct device_store *store,
         status = keep(store, &rows, places[i].values, store->places[i].values,
                       places[i].width, error);
         if (status == VDBQ_OK && places[i].nulls != UINT64_MAX)
-            status = keep(store, &rows, places[i].nulls,
-                          store->places[i].nulls, 1, error);
+            status = keep(store, &rows, places[i].nulls, store->places[i].nulls,
+                          1, error);
     }
     store->rows = rows.count;
     return status;
@@ -111,11 +109,12 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
     if (rows > RELATION_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "more than %u rows on the device for one step of a "
-                         "query", RELATION_ROWS_MAX);
+                         "query",
+                         RELATION_ROWS_MAX);
     room = room > rows ? room : rows;
     room = room > ROWS_ROOM_FIRST ? room : ROWS_ROOM_FIRST;
-    if (device_places(store->columns, store->column_count, room, NULL) >
-        device_facts(store->device)->buffer_max_bytes)
+    if (device_places(store->columns, store->column_count, room, NULL)
+        > device_facts(store->device)->buffer_max_bytes)
         room = rows;
     places = memory_zeroed(store->column_count + 1, sizeof *places);
     if (places == NULL)
@@ -143,9 +142,8 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
 
 /* --------------------------------------------------------------- taking -- */
 
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error)
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
 {
     struct device_store *store = (struct device_store *)sink;
     enum vdbq_status status =
@@ -181,9 +179,9 @@ static enum vdbq_status write(struct device_store *store,
     for (uint64_t done = 0; done < size && status == VDBQ_OK; done += room) {
         uint64_t some = size - done < room ? size - done : room;
         memcpy(device_memory_host(pinned), bytes + done, some);
-        status = device_write(store->memory, at + done,
-                              device_memory_host(pinned), some, store->times,
-                              error);
+        status =
+            device_write(store->memory, at + done, device_memory_host(pinned),
+                         some, store->times, error);
     }
     return status;
 }
@@ -206,8 +204,8 @@ enum vdbq_status device_store_fill(struct device_store *store,
         status = write(store, pinned, place->values, column->values,
                        rows * place->width, error);
         if (status == VDBQ_OK && place->nulls != UINT64_MAX)
-            status = write(store, pinned, place->nulls, column->nulls, rows,
-                           error);
+            status =
+                write(store, pinned, place->nulls, column->nulls, rows, error);
     }
     device_memory_release(pinned);
     if (status == VDBQ_OK)

@@ -24,23 +24,21 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
 struct device_store {
     struct sink sink; /* first: takes rows behind those that are there */
     struct device *device;
-    struct device_times *times;           /* added to                  */
+    struct device_times *times; /* added to                  */
     const struct device_column *columns;
     unsigned column_count;
     struct device_memory *memory;
     uint64_t rows, rows_room;
-    struct device_place *places;          /* of the columns in it      */
+    struct device_place *places; /* of the columns in it      */
 };
 
 /* Makes an empty store; `columns` outlive it. device_store_finish() is due
  * whatever it returns, and accepts a zeroed struct; nothing may be in
  * flight. */
-enum vdbq_status device_store_init(struct device_store *store,
-                                   struct device *device,
-                                   const struct device_column *columns,
-                                   unsigned column_count,
-                                   struct device_times *times,
-                                   struct error *error);
+enum vdbq_status
+device_store_init(struct device_store *store, struct device *device,
+                  const struct device_column *columns, unsigned column_count,
+                  struct device_times *times, struct error *error);
 void device_store_finish(struct device_store *store);
 
 /* Makes room for so many rows in all, however many there are. Waits for what

@@ -13,8 +13,8 @@ unsigned feed_table_column(const struct table *table, int column)
 {
     if (column < 0)
         return table->key;
-    return (unsigned)column + (table->key != NO_KEY &&
-                               (unsigned)column >= table->key);
+    return (unsigned)column
+           + (table->key != NO_KEY && (unsigned)column >= table->key);
 }
 
 struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row)
@@ -25,8 +25,8 @@ struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row)
                          .base = from->base,
                          .width = from->width,
                          .encoding = from->encoding,
-                         .bits = from->encoding == ENCODING_PACKED
-                                     ? from->bits : 0 };
+                         .bits = from->encoding == ENCODING_PACKED ? from->bits
+                                                                   : 0 };
     if (from->nulls == 0 && from->null_count > 0)
         feed.nulls = FEED_ALL_NULL;
     return feed_from(feed, row);
@@ -68,7 +68,6 @@ u64 feed_null_bytes(const struct feed *feed, u64 rows)
 {
     if (feed->nulls == 0 || feed->nulls == FEED_ALL_NULL)
         return 0;
-    return feed->encoding == ENCODING_PLAIN && feed->bits == 8
-               ? rows
-               : (rows + 7) / 8;
+    return feed->encoding == ENCODING_PLAIN && feed->bits == 8 ? rows
+                                                               : (rows + 7) / 8;
 }

@@ -15,8 +15,7 @@ unsigned feed_table_column(const struct table *table, int column);
 
 /* A column of a tablet from row `row` on, a multiple of 64; offsets are those
  * of the tablet. */
-struct feed feed_column(const struct tablet *tablet, unsigned column,
-                        u64 row);
+struct feed feed_column(const struct tablet *tablet, unsigned column, u64 row);
 /* The same feed from row `row` on, of one that starts at row 0. */
 struct feed feed_from(struct feed feed, u64 row);
 /* The row numbers from `first` on. */

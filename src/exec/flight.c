@@ -71,8 +71,8 @@ static void make_head(struct flight *flight, struct machine_shape *shape,
     launch->cell_first = input->grid.first;
     memcpy(launch->axis_rows, input->grid.axis_rows, sizeof launch->axis_rows);
     for (unsigned i = 0; i < input->count; i++) {
-        uint64_t rows = input->grid.cells > 0 ? input->grid.cells
-                                              : input->pieces[i].rows;
+        uint64_t rows =
+            input->grid.cells > 0 ? input->grid.cells : input->pieces[i].rows;
         launch->piece_rows[i] = (u32)rows;
         launch->piece_first[i] = launch->steps;
         launch->steps +=
@@ -83,8 +83,8 @@ static void make_head(struct flight *flight, struct machine_shape *shape,
         launch->piece_first[i] = NO_STEP;
     shape->steps_per_item = steps_of_group(flight, *shape, launch->steps);
     launch->steps_per_item = shape->steps_per_item;
-    launch->any_order = flight->result.params.sink != NULL &&
-                        flight->result.params.sink->any_order;
+    launch->any_order = flight->result.params.sink != NULL
+                        && flight->result.params.sink->any_order;
 }
 
 static enum vdbq_status job_start(struct flight *flight,
@@ -101,8 +101,8 @@ static enum vdbq_status job_start(struct flight *flight,
                     .progress_at = flight_progress_start(flight),
                     .inner = flight->params->inner,
                     .result = flight->result.written },
-        .beside = flight->params->inner == NULL &&
-                  flight->result.params.sink == NULL,
+        .beside =
+            flight->params->inner == NULL && flight->result.params.sink == NULL,
         .progress = flight_progress(flight),
         .progress_size = flight_progress_bytes(flight),
     };
@@ -132,10 +132,9 @@ static void place_rows(struct flight *flight, const struct runner_input *input)
     const struct flight_params *params = flight->params;
     struct output *outputs = flight->result.outputs;
     bool many = flight->rows >= TEAM_ROWS_MIN;
-    bool narrow = flight_foresees(flight) &&
-                  flight->rows <= params->narrow_rows_max &&
-                  most_leaves(flight) &&
-                  narrow_outputs(params->pack, input, outputs);
+    bool narrow =
+        flight_foresees(flight) && flight->rows <= params->narrow_rows_max
+        && most_leaves(flight) && narrow_outputs(params->pack, input, outputs);
     struct team *team = narrow && many ? device_team(params->device) : NULL;
     team_wake(team);
     if (many && team == NULL)
@@ -175,8 +174,7 @@ enum vdbq_status flight_start(struct flight *flight,
 /* ---------------------------------------------------------------- land -- */
 
 /* Sends the rows on their way that the result's copies name. */
-static enum vdbq_status send_copies(struct flight *flight,
-                                    struct error *error)
+static enum vdbq_status send_copies(struct flight *flight, struct error *error)
 {
     const struct vector *copies = &flight->result.copies;
     return device_job_collect(flight->job,
@@ -188,9 +186,8 @@ static enum vdbq_status send_copies(struct flight *flight,
  * foreseen. */
 static enum vdbq_status collect(struct flight *flight, struct error *error)
 {
-    enum vdbq_status status =
-        result_arrange(&flight->result, flight_progress(flight),
-                       flight_steps(flight), error);
+    enum vdbq_status status = result_arrange(
+        &flight->result, flight_progress(flight), flight_steps(flight), error);
     if (status == VDBQ_OK)
         status = send_copies(flight, error);
     if (status == VDBQ_OK)
@@ -272,8 +269,8 @@ static enum vdbq_status run_again(struct flight *flight, u32 end,
     status = result_begin(&flight->result, shape, flight_steps(flight), times,
                           error);
     memcpy(control_outputs(flight->head), flight->result.outputs,
-           control_launch(flight->head)->output_count *
-               sizeof *flight->result.outputs);
+           control_launch(flight->head)->output_count
+               * sizeof *flight->result.outputs);
     flight->copies.count = 0;
     if (status == VDBQ_OK)
         status = flight_control_in(flight, &flight->input, error);

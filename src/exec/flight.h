@@ -18,7 +18,7 @@ struct flight_params {
     const struct program_pack *pack;
     const struct control *control;
     struct device_memory *inner; /* NULL: none */
-    struct device_times *times; /* added to */
+    struct device_times *times;  /* added to */
     bool mapped; /* the machine writes result rows into the host's memory */
     uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
                                  host widens them while others run; 0: none */
@@ -42,17 +42,17 @@ struct flight {
     struct device_memory *data;    /* feeds that were copied in; or NULL     */
     struct device_memory *staging; /* pinned: see flight_in.c                */
     unsigned steps_room;
-    bool control_sent;             /* the device has staging's control block */
+    bool control_sent; /* the device has staging's control block */
     const struct run_ranks *ranks[LAUNCH_PIECES]; /* ... with these in it,
                                       one a piece, or NULL                  */
-    u64 ranks_end;                 /* where they end                         */
-    u8 *head;                      /* control block's head for this start    */
-    struct vector copies;          /* of struct device_copy, in              */
-    uint64_t rows;                 /* of this start                          */
+    u64 ranks_end;                  /* where they end                         */
+    u8 *head;                       /* control block's head for this start    */
+    struct vector copies;           /* of struct device_copy, in              */
+    uint64_t rows;                  /* of this start                          */
     struct device_machine *machine; /* that runs it                          */
-    struct runner_input input;     /* of this start: what feeds and copies
+    struct runner_input input;      /* of this start: what feeds and copies
                                       point to is gone                       */
-    struct error failure;          /* of the row behind its rows; status OK:
+    struct error failure;           /* of the row behind its rows; status OK:
                                       none failed                            */
     struct result result;
 };

@@ -34,8 +34,8 @@ unsigned flight_steps(const struct flight *flight)
  * steps; the descriptors of others are only written. */
 static u64 progress_in_bytes(const struct flight *flight)
 {
-    return sizeof(struct progress) +
-           (flight->result.dense ? flight_steps(flight) * sizeof(u32) : 0);
+    return sizeof(struct progress)
+           + (flight->result.dense ? flight_steps(flight) * sizeof(u32) : 0);
 }
 
 u64 flight_progress_bytes(const struct flight *flight)
@@ -50,8 +50,8 @@ u64 flight_progress_start(const struct flight *flight)
 
 static u64 progress_at(const struct flight *flight)
 {
-    return flight_progress_start(flight) +
-           TABLET_ALIGNED(progress_bytes(flight->steps_room));
+    return flight_progress_start(flight)
+           + TABLET_ALIGNED(progress_bytes(flight->steps_room));
 }
 
 static u8 *staging(const struct flight *flight, u64 offset)
@@ -79,10 +79,10 @@ enum vdbq_status flight_room(struct flight *flight, struct error *error)
         device, MEMORY_PINNED, progress_at(flight) + progress_bytes(steps),
         &flight->staging, error);
     if (status == VDBQ_OK)
-        status = device_memory_create(
-            device, MEMORY_DEVICE,
-            flight_progress_start(flight) + progress_bytes(steps),
-            &flight->control, error);
+        status = device_memory_create(device, MEMORY_DEVICE,
+                                      flight_progress_start(flight)
+                                          + progress_bytes(steps),
+                                      &flight->control, error);
     if (status != VDBQ_OK) {
         flight->steps_room = 0;
         return status;
@@ -101,9 +101,8 @@ static bool joins(const struct device_copy *last,
                   const struct device_copy *next)
 {
     u64 here = TABLET_ALIGNED(last->size);
-    return last->memory == next->memory &&
-           last->offset + here == next->offset &&
-           (u8 *)last->bytes + here == (u8 *)next->bytes;
+    return last->memory == next->memory && last->offset + here == next->offset
+           && (u8 *)last->bytes + here == (u8 *)next->bytes;
 }
 
 static enum vdbq_status add_copy(struct flight *flight,
@@ -185,8 +184,8 @@ static enum vdbq_status feeds_there(struct flight *flight,
 {
     const struct flight_params *params = flight->params;
     enum vdbq_status status = VDBQ_OK;
-    if (input->copy_count > 0 &&
-        !vector_append(&flight->copies, input->copies, input->copy_count))
+    if (input->copy_count > 0
+        && !vector_append(&flight->copies, input->copies, input->copy_count))
         return error_no_memory(error);
     for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++) {
         const struct runner_piece *piece = &input->pieces[i];
@@ -200,8 +199,8 @@ static enum vdbq_status feeds_there(struct flight *flight,
 
 /* Brings the feeds to the device. */
 static enum vdbq_status feeds_bring(struct flight *flight,
-                                 const struct runner_input *input,
-                                 struct error *error)
+                                    const struct runner_input *input,
+                                    struct error *error)
 {
     u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
     for (unsigned i = 0; i < input->count; i++)
@@ -243,11 +242,10 @@ static u64 piece_ranks(struct flight *flight, unsigned piece, u64 at,
 {
     struct feed *feeds = control_feeds(flight->head, piece);
     const struct run_ranks *ranks = flight->ranks[piece];
-    for (unsigned i = 0;
-         ranks != NULL && i < flight->params->pack->feed_count; i++) {
+    for (unsigned i = 0; ranks != NULL && i < flight->params->pack->feed_count;
+         i++) {
         if (there)
-            feeds[i].ranks =
-                control_feeds(staging(flight, 0), piece)[i].ranks;
+            feeds[i].ranks = control_feeds(staging(flight, 0), piece)[i].ranks;
         else
             at = control_ranks(staging(flight, 0), at, &ranks[i], &feeds[i]);
     }
@@ -279,8 +277,8 @@ static u64 stage_control(struct flight *flight,
     bool others = put_ranks(flight, input), first = !flight->control_sent;
     if (first)
         memcpy(sent, control->bytes, control->fixed_size);
-    if (!first && !others &&
-        memcmp(sent, flight->head, control->head_size) == 0)
+    if (!first && !others
+        && memcmp(sent, flight->head, control->head_size) == 0)
         return 0;
     memcpy(sent, flight->head, control->head_size);
     flight->control_sent = true;

@@ -61,10 +61,9 @@ static enum vdbq_status find_feeds(struct axis *axis,
     for (unsigned i = 0; i < axis->feed_count; i++) {
         int column = feeds[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
-        axis->feeds[i] = (struct axis_feed){
-            .column = table->input > 0 ? column : (int)i,
-            .width = type_width(type)
-        };
+        axis->feeds[i] =
+            (struct axis_feed){ .column = table->input > 0 ? column : (int)i,
+                                .width = type_width(type) };
     }
     return VDBQ_OK;
 }
@@ -138,8 +137,7 @@ struct words *axis_words(const struct axis *axis, unsigned feed)
 /* The most rows of an axis that are there at a time. */
 static uint64_t rows_there(const struct grid_inner *inner, unsigned axis)
 {
-    return axis == 1 ? inner->part_rows
-                     : inner->axes[axis].inner.relation.rows;
+    return axis == 1 ? inner->part_rows : inner->axes[axis].inner.relation.rows;
 }
 
 /* Gives the feeds their places; gives the bytes of all. Offset 0 is left out:
@@ -152,8 +150,8 @@ static u64 place_feeds(struct grid_inner *inner)
         const struct axis *axis = &inner->axes[a];
         for (unsigned i = 0; i < axis->feed_count; i++, to++) {
             int column = axis->feeds[i].column;
-            bool nulls = column >= 0 && inner_rows_nullable(&axis->inner,
-                                                            (unsigned)column);
+            bool nulls = column >= 0
+                         && inner_rows_nullable(&axis->inner, (unsigned)column);
             *to = inner_rows_place(rows_there(inner, a), axis->feeds[i].width,
                                    nulls, &end);
         }
@@ -167,10 +165,11 @@ static void make_parts(struct grid_inner *inner, const struct device *device,
 {
     const struct device_facts *facts = device_facts(device);
     uint64_t rows = inner->axes[1].inner.relation.rows;
-    uint64_t most = resident != NULL ? resident_budget(resident)
-                                     : facts->memory_bytes;
+    uint64_t most =
+        resident != NULL ? resident_budget(resident) : facts->memory_bytes;
     most = most / INNER_SHARE < facts->buffer_max_bytes
-               ? most / INNER_SHARE : facts->buffer_max_bytes;
+               ? most / INNER_SHARE
+               : facts->buffer_max_bytes;
     inner->part_rows = rows > 0 ? rows : 1;
     while ((inner->bytes = place_feeds(inner)) > most
            && inner->part_rows > TABLET_ALIGN)
@@ -181,8 +180,8 @@ static void make_parts(struct grid_inner *inner, const struct device *device,
 
 enum vdbq_status grid_inner_init(struct grid_inner *inner,
                                  struct device *device,
-                                 struct resident *resident,
-                                 struct arena *arena, struct error *error)
+                                 struct resident *resident, struct arena *arena,
+                                 struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned a = 1; a < inner->axis_count; a++)
@@ -199,8 +198,8 @@ enum vdbq_status grid_inner_init(struct grid_inner *inner,
     inner->resident = resident;
     status = device_memory_create(device, MEMORY_DEVICE, inner->bytes,
                                   &inner->memory, error);
-    inner->run = (struct run_inner){ .memory = inner->memory,
-                                     .feeds = inner->feeds };
+    inner->run =
+        (struct run_inner){ .memory = inner->memory, .feeds = inner->feeds };
     return status;
 }
 
@@ -220,8 +219,8 @@ uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part)
 }
 
 /* Numbers of rows, from `first` on. */
-static enum vdbq_status write_numbers(const struct grid_inner *inner,
-                                      u64 at, uint64_t first, uint64_t rows,
+static enum vdbq_status write_numbers(const struct grid_inner *inner, u64 at,
+                                      uint64_t first, uint64_t rows,
                                       struct device_times *times,
                                       struct error *error)
 {
@@ -230,18 +229,17 @@ static enum vdbq_status write_numbers(const struct grid_inner *inner,
         return error_no_memory(error);
     for (uint64_t i = 0; i < rows; i++)
         numbers[i] = (i64)(first + i);
-    enum vdbq_status status =
-        device_write(inner->memory, at, numbers, rows * sizeof *numbers, times,
-                     error);
+    enum vdbq_status status = device_write(
+        inner->memory, at, numbers, rows * sizeof *numbers, times, error);
     memory_release(numbers);
     return status;
 }
 
 /* Rows [first, first + rows) of a feed. */
 static enum vdbq_status write_feed(struct grid_inner *inner, unsigned a,
-                                   unsigned number,
-                                   const struct inner_feed *to, uint64_t first,
-                                   uint64_t rows, struct device_times *times,
+                                   unsigned number, const struct inner_feed *to,
+                                   uint64_t first, uint64_t rows,
+                                   struct device_times *times,
                                    struct error *error)
 {
     struct axis *axis = &inner->axes[a];
@@ -262,11 +260,12 @@ enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
     for (unsigned a = 1; a < inner->axis_count; a++) {
         const struct axis *axis = &inner->axes[a];
         uint64_t first = a == 1 ? part * inner->part_rows : 0;
-        uint64_t rows = a == 1 ? grid_inner_rows(inner, part)
-                               : axis->inner.relation.rows;
+        uint64_t rows =
+            a == 1 ? grid_inner_rows(inner, part) : axis->inner.relation.rows;
         for (unsigned i = 0; i < axis->feed_count; i++, feed++)
             if (status == VDBQ_OK && (a == 1 || all))
-                status = write_feed(inner, a, i, feed, first, rows, times, error);
+                status =
+                    write_feed(inner, a, i, feed, first, rows, times, error);
     }
     inner->part = part;
     return status;

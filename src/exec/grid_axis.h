@@ -20,11 +20,11 @@ struct axis_feed {
  * table of the catalogue is scanned first by a slice of the program, which
  * gives the columns that the whole one reads, in their order. */
 struct axis {
-    struct stream *rows;   /* NULL: all were taken                        */
-    struct steps steps;    /* the slice, of a table; else zeroed          */
+    struct stream *rows; /* NULL: all were taken                        */
+    struct steps steps;  /* the slice, of a table; else zeroed          */
     struct axis_feed *feeds;
     unsigned feed_count;
-    struct inner_rows inner;  /* all rows, once they were gathered        */
+    struct inner_rows inner; /* all rows, once they were gathered        */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
@@ -43,17 +43,17 @@ struct words *axis_words(const struct axis *axis, unsigned feed);
 /* The inner rows of all axes but the first. Where they are too many for the
  * device, those of axis 1 are there in parts, one after the other. */
 struct grid_inner {
-    struct axis *axes;          /* the first one is the left one         */
+    struct axis *axes; /* the first one is the left one         */
     unsigned axis_count;
     struct device_memory *memory;
-    struct resident *resident;  /* of which `bytes` are held; NULL: none  */
-    struct inner_feed *feeds;   /* in the order of the pack's            */
+    struct resident *resident; /* of which `bytes` are held; NULL: none  */
+    struct inner_feed *feeds;  /* in the order of the pack's            */
     unsigned feed_count;
-    uint64_t part_rows;         /* of axis 1 in a part, at most          */
+    uint64_t part_rows; /* of axis 1 in a part, at most          */
     uint64_t parts;
-    uint64_t part;              /* that is there; `parts`: none          */
-    uint64_t bytes;             /* of the memory                         */
-    struct run_inner run;       /* for runner_params; ranks are the
+    uint64_t part;        /* that is there; `parts`: none          */
+    uint64_t bytes;       /* of the memory                         */
+    struct run_inner run; /* for runner_params; ranks are the
                                    caller's to set                       */
 };
 
@@ -62,8 +62,8 @@ struct grid_inner {
  * count. Fails with LIMIT where not even a part fits. */
 enum vdbq_status grid_inner_init(struct grid_inner *inner,
                                  struct device *device,
-                                 struct resident *resident,
-                                 struct arena *arena, struct error *error);
+                                 struct resident *resident, struct arena *arena,
+                                 struct error *error);
 void grid_inner_finish(struct grid_inner *inner);
 /* Rows of axis 1 in a part. */
 uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part);

@@ -10,11 +10,7 @@
 #include "cl/tablet.h"
 #include "exec/feed.h"
 
-enum {
-    ROWS_FIRST = 1 << 12,
-    ROWS_GROWTH = 4,
-    ROWS_MAX = 1 << 18
-};
+enum { ROWS_FIRST = 1 << 12, ROWS_GROWTH = 4, ROWS_MAX = 1 << 18 };
 
 enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
                                 struct error *error)
@@ -57,16 +53,16 @@ static u64 values_at(const struct grid_left *left,
 {
     u64 at = TABLET_ALIGN;
     for (unsigned i = 0; i < feed; i++)
-        at += TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[i].width) +
-              TABLET_ALIGNED(chunk->rows_room / 8);
+        at += TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[i].width)
+              + TABLET_ALIGNED(chunk->rows_room / 8);
     return at;
 }
 
 static u64 nulls_at(const struct grid_left *left,
                     const struct left_chunk *chunk, unsigned feed)
 {
-    return values_at(left, chunk, feed) +
-           TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[feed].width);
+    return values_at(left, chunk, feed)
+           + TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[feed].width);
 }
 
 struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
@@ -76,8 +72,8 @@ struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
     for (unsigned i = 0; i < left->axis->feed_count; i++) {
         const struct axis_feed *from = &left->axis->feeds[i];
         struct feed feed = { .values = values_at(left, chunk, i),
-                             .nulls = chunk->nulls[i]
-                                          ? nulls_at(left, chunk, i) : 0,
+                             .nulls =
+                                 chunk->nulls[i] ? nulls_at(left, chunk, i) : 0,
                              .width = from->width,
                              .encoding = ENCODING_PLAIN };
         if (from->column < 0)
@@ -138,8 +134,8 @@ static void add_nulls(struct grid_left *left, struct left_chunk *chunk,
 {
     if (flags == NULL || memchr(flags, 1, rows) == NULL)
         return;
-    u8 *bits = (u8 *)device_memory_host(chunk->memory) +
-               nulls_at(left, chunk, feed);
+    u8 *bits =
+        (u8 *)device_memory_host(chunk->memory) + nulls_at(left, chunk, feed);
     if (!chunk->nulls[feed])
         memset(bits, 0, chunk->rows_room / 8);
     chunk->nulls[feed] = true;
@@ -163,8 +159,7 @@ static void add_rows(struct grid_left *left, struct left_chunk *chunk,
                (const u8 *)from->values + left->taken * feed->width,
                rows * feed->width);
         add_nulls(left, chunk, i,
-                  from->nulls != NULL ? from->nulls + left->taken : NULL,
-                  rows);
+                  from->nulls != NULL ? from->nulls + left->taken : NULL, rows);
     }
     chunk->rows += rows;
     left->taken += rows;
@@ -172,15 +167,14 @@ static void add_rows(struct grid_left *left, struct left_chunk *chunk,
 }
 
 enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
-                                struct device_times *times,
-                                struct error *error)
+                                struct device_times *times, struct error *error)
 {
     enum vdbq_status status = begin(left, times, error);
     struct left_chunk *chunk = grid_left_chunk(left);
     if (status == VDBQ_OK)
         status = fetch(left, grid, error);
-    while (status == VDBQ_OK && !left->ended &&
-           chunk->rows < chunk->rows_room) {
+    while (status == VDBQ_OK && !left->ended
+           && chunk->rows < chunk->rows_room) {
         uint64_t more = left->pending.rows - left->taken;
         uint64_t room = chunk->rows_room - chunk->rows;
         add_rows(left, chunk, more < room ? more : room);

@@ -12,24 +12,24 @@ struct left_chunk {
     struct device_memory *memory; /* NULL: none yet                       */
     uint64_t rows_room;
     uint64_t rows;
-    uint64_t first;               /* number of its first row              */
-    bool *nulls;                  /* a feed: whether it has NULL bits     */
-    unsigned in_flight;           /* launches that read it                */
+    uint64_t first;     /* number of its first row              */
+    bool *nulls;        /* a feed: whether it has NULL bits     */
+    unsigned in_flight; /* launches that read it                */
 };
 
 struct grid_left {
     struct axis *axis;
     struct device *device;
-    bool mapped;               /* launches read the chunk where it is     */
+    bool mapped; /* launches read the chunk where it is     */
     struct left_chunk chunks[2];
     unsigned now;              /* the one that is filled, or was last     */
     struct vdbq_batch pending; /* rows that are in no chunk yet, from
                                   `taken` on                              */
     uint64_t taken;
-    uint64_t rows_room;        /* of the next chunk                       */
-    uint64_t rows_filled;      /* in chunks so far                        */
+    uint64_t rows_room;   /* of the next chunk                       */
+    uint64_t rows_filled; /* in chunks so far                        */
     bool ended;
-    struct feed *places;       /* of a launch                             */
+    struct feed *places; /* of a launch                             */
 };
 
 /* A zeroed struct with axis, device and `mapped`. */

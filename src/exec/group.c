@@ -47,8 +47,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     group->aggregates = arena_alloc(
         &group->arena, (group->aggregate_count + 1) * sizeof(struct aggregate));
     group->types = arena_alloc(&group->arena, (step->keys + 1) * sizeof(int));
-    group->parts = arena_alloc(
-        &group->arena, group->params.threads * sizeof(struct group_part));
+    group->parts = arena_alloc(&group->arena, group->params.threads
+                                                  * sizeof(struct group_part));
     if (!group->aggregates || !group->types || !group->parts)
         return error_no_memory(error);
     for (unsigned i = 0; i < step->keys; i++)
@@ -56,8 +56,8 @@ static enum vdbq_status init_group(struct group *group, struct error *error)
     group->bytes = sizeof(struct group_head);
     for (unsigned i = 0; i < group->aggregate_count; i++) {
         const struct step_aggregate *a = vector_at(&step->aggregates, i);
-        int type = a->column < 0 ? TYPE_NONE
-                                 : sort_type(columns[a->column].type);
+        int type =
+            a->column < 0 ? TYPE_NONE : sort_type(columns[a->column].type);
         group->aggregates[i] = aggregate_make(a, type, group->bytes);
         group->bytes += aggregate_bytes(&group->aggregates[i]);
         group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
@@ -91,10 +91,10 @@ enum vdbq_status group_create(const struct group_params *params,
 /* Room to remember values of aggregates without keys. */
 static bool init_seen(struct group *group, struct group_part *part)
 {
-    part->seen = arena_alloc(&group->arena, (group->aggregate_count + 1)
-                                                * sizeof *part->seen);
-    for (unsigned i = 0;
-         part->seen != NULL && i < group->aggregate_count; i++) {
+    part->seen = arena_alloc(&group->arena,
+                             (group->aggregate_count + 1) * sizeof *part->seen);
+    for (unsigned i = 0; part->seen != NULL && i < group->aggregate_count;
+         i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         if (group->keys > 0 || !group_is_distinct(aggregate)
             || aggregate->type != TYPE_I32)
@@ -109,9 +109,8 @@ static bool init_seen(struct group *group, struct group_part *part)
 static enum vdbq_status init_part(struct group *group, struct group_part *part,
                                   struct error *error)
 {
-    enum vdbq_status status =
-        group_table_init(&part->table, group->types, group->keys,
-                         group->bytes, error);
+    enum vdbq_status status = group_table_init(
+        &part->table, group->types, group->keys, group->bytes, error);
 
     part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
                                                     * sizeof *part->distinct);
@@ -137,8 +136,9 @@ void group_destroy(struct group *group)
         return;
     for (unsigned i = 0; i < group->part_count; i++) {
         group_table_finish(&group->parts[i].table);
-        for (unsigned k = 0; group->parts[i].distinct != NULL
-                             && k < group->aggregate_count; k++)
+        for (unsigned k = 0;
+             group->parts[i].distinct != NULL && k < group->aggregate_count;
+             k++)
             group_table_finish(&group->parts[i].distinct[k]);
     }
     arena_finish(&group->arena);
@@ -149,8 +149,8 @@ void group_destroy(struct group *group)
  * then more than what threads gain. */
 static bool is_sparse(const struct group_table *table)
 {
-    return table->count > (table->rows < MANY_ROWS ? table->rows / 2
-                                                   : table->rows / 8);
+    return table->count
+           > (table->rows < MANY_ROWS ? table->rows / 2 : table->rows / 8);
 }
 
 /* Threads for so many rows. */
@@ -166,12 +166,12 @@ static unsigned threads_for(const struct group *group, uint64_t rows)
 
 /* Takes in rows [first, end) of a batch. */
 static enum vdbq_status add_rows(struct group *group,
-                                 const struct vdbq_batch *batch,
-                                 uint64_t first, uint64_t end,
-                                 struct error *error)
+                                 const struct vdbq_batch *batch, uint64_t first,
+                                 uint64_t end, struct error *error)
 {
-    struct adding adding = { .group = group, .batch = batch, .first = first,
-                             .rows = end - first };
+    struct adding adding = {
+        .group = group, .batch = batch, .first = first, .rows = end - first
+    };
     enum vdbq_status status = VDBQ_OK;
 
     adding.threads = threads_for(group, adding.rows);
@@ -188,12 +188,11 @@ static enum vdbq_status add_rows(struct group *group,
     return VDBQ_OK;
 }
 
-enum vdbq_status group_add(struct group *group,
-                           const struct vdbq_batch *batch,
+enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
                            struct error *error)
 {
-    uint64_t sample = group->rows == 0 && batch->rows > SAMPLE_ROWS
-                          ? SAMPLE_ROWS : 0;
+    uint64_t sample =
+        group->rows == 0 && batch->rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
     enum vdbq_status status = VDBQ_OK;
 
     if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
@@ -230,8 +229,7 @@ static void count_rows(const struct group_table *table, uint32_t made,
 }
 
 /* Leaves out values that were seen before: how many are left. */
-static unsigned unseen(struct group_seen *seen, int32_t *values,
-                       unsigned count)
+static unsigned unseen(struct group_seen *seen, int32_t *values, unsigned count)
 {
     uint8_t *flags = seen->flags;
     unsigned left = 0;
@@ -263,8 +261,8 @@ static enum vdbq_status add_distinct(struct group *group,
     struct vdbq_vector pair[2] = { { VDBQ_INTEGER, groups, NULL },
                                    { VDBQ_TYPE_NONE, values, NULL } };
     unsigned picked = aggregate_pick(aggregate, rows, values,
-                                     group->keys > 0 ? numbers : NULL,
-                                     groups), count = picked;
+                                     group->keys > 0 ? numbers : NULL, groups),
+             count = picked;
 
     if (part->seen[which].flags != NULL)
         count = unseen(&part->seen[which], (int32_t *)(void *)values, picked);
@@ -282,7 +280,8 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
 {
     uint32_t numbers[GROUP_BLOCK], made = part->table.count;
     uint8_t *records[GROUP_BLOCK];
-    struct aggregate_rows rows = { .start = start, .count = count,
+    struct aggregate_rows rows = { .start = start,
+                                   .count = count,
                                    .number = group->rows + start };
     struct aggregate_room room;
     enum vdbq_status status = VDBQ_OK;
@@ -299,8 +298,7 @@ static enum vdbq_status add_block(struct group *group, struct group_part *part,
         records[0] = group_extra(&part->table, 0);
         ((struct group_head *)(void *)records[0])->rows += count;
     }
-    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count;
-         i++) {
+    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         const struct step_aggregate *step = &aggregate->step;
         rows.argument = step->column < 0 ? NULL : &columns[step->column];
@@ -320,15 +318,14 @@ static void add_share(void *context, unsigned share)
     const struct adding *adding = context;
     struct group_part *part = &adding->group->parts[share];
     uint64_t at = adding->first + adding->rows * share / adding->threads;
-    uint64_t end =
-        adding->first + adding->rows * (share + 1) / adding->threads;
+    uint64_t end = adding->first + adding->rows * (share + 1) / adding->threads;
 
     part->status = VDBQ_OK;
     for (; at < end && part->status == VDBQ_OK; at += GROUP_BLOCK) {
-        unsigned count = end - at < GROUP_BLOCK ? (unsigned)(end - at)
-                                                : GROUP_BLOCK;
-        part->status = add_block(adding->group, part, adding->batch->column,
-                                 at, count, adding->batch->rows - at - count);
+        unsigned count =
+            end - at < GROUP_BLOCK ? (unsigned)(end - at) : GROUP_BLOCK;
+        part->status = add_block(adding->group, part, adding->batch->column, at,
+                                 count, adding->batch->rows - at - count);
     }
 }
 
@@ -351,8 +348,9 @@ static enum vdbq_status order_groups(struct group *group, uint32_t **order,
     firsts = memory_resize(NULL, (size_t)table->count * sizeof *firsts + 1);
     key.values = firsts;
     for (uint32_t i = 0; firsts != NULL && i < table->count; i++)
-        firsts[i] = ((const struct group_head *)(const void *)group_extra(
-            table, i))->first;
+        firsts[i] =
+            ((const struct group_head *)(const void *)group_extra(table, i))
+                ->first;
     status = *order == NULL || firsts == NULL
                  ? error_no_memory(error)
                  : sort_order(&key, 1, table->count, group->params.threads,

@@ -22,8 +22,7 @@ enum vdbq_status group_create(const struct group_params *params,
 void group_destroy(struct group *group); /* accepts NULL */
 
 /* Takes in rows: all columns of the input. */
-enum vdbq_status group_add(struct group *group,
-                           const struct vdbq_batch *batch,
+enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
                            struct error *error);
 /* Writes the groups into an empty relation of the step's columns; nothing can
  * be added after. Words of text columns are the caller's to set. Fails with

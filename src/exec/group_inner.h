@@ -22,7 +22,7 @@ enum { GROUP_SEEN = 1 << 16 };
 struct group_seen {
     uint8_t *flags; /* NULL: they are not looked at */
     uint32_t base;
-    bool based;     /* there was a value            */
+    bool based; /* there was a value            */
 };
 
 struct group_part {

@@ -67,8 +67,8 @@ static void read_pairs(const struct group_table *table, uint32_t at,
         pairs->groups[i] = 0;
     }
     if (table->key_count == 2)
-        group_table_key(table, 0, pairs->numbers, 0, count,
-                        pairs->groups, pairs->nulls);
+        group_table_key(table, 0, pairs->numbers, 0, count, pairs->groups,
+                        pairs->nulls);
     group_table_key(table, table->key_count - 1, pairs->numbers, 0, count,
                     pairs->values, pairs->nulls);
 }
@@ -80,10 +80,8 @@ static enum vdbq_status merge_pairs(struct group_table *into,
 {
     enum vdbq_status status = VDBQ_OK;
     struct pairs pairs;
-    struct vdbq_vector columns[2] = {
-        { VDBQ_INTEGER, pairs.groups, NULL },
-        { VDBQ_TYPE_NONE, pairs.values, NULL }
-    };
+    struct vdbq_vector columns[2] = { { VDBQ_INTEGER, pairs.groups, NULL },
+                                      { VDBQ_TYPE_NONE, pairs.values, NULL } };
 
     for (uint32_t at = 0; status == VDBQ_OK && at < from->count;
          at += GROUP_BLOCK) {
@@ -98,15 +96,14 @@ static enum vdbq_status merge_pairs(struct group_table *into,
     return status;
 }
 
-static enum vdbq_status merge_part(struct group *group,
-                                   struct group_part *part,
+static enum vdbq_status merge_part(struct group *group, struct group_part *part,
                                    struct error *error)
 {
-    uint32_t *map = memory_resize(
-        NULL, ((size_t)part->table.count + 1) * sizeof *map);
-    enum vdbq_status status =
-        map == NULL ? error_no_memory(error)
-                    : merge_groups(group, part, map, error);
+    uint32_t *map =
+        memory_resize(NULL, ((size_t)part->table.count + 1) * sizeof *map);
+    enum vdbq_status status = map == NULL
+                                  ? error_no_memory(error)
+                                  : merge_groups(group, part, map, error);
 
     group_table_finish(&part->table);
     for (unsigned i = 0; i < group->aggregate_count; i++) {

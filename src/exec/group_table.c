@@ -36,8 +36,8 @@ enum vdbq_status group_table_init(struct group_table *table, const int *types,
     table->nulls = unit;
     table->words = (unit + (keys + 31) / 32 + 1) / 2;
     table->width = 8 * table->words + extra;
-    table->packed = memory_resize(
-        NULL, (size_t)GROUP_BLOCK * 8 * (table->words + 1));
+    table->packed =
+        memory_resize(NULL, (size_t)GROUP_BLOCK * 8 * (table->words + 1));
     return table->packed != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
@@ -82,8 +82,7 @@ static uint32_t add_group(struct group_table *table, const uint64_t *packed)
     return table->count++;
 }
 
-enum vdbq_status group_table_one(struct group_table *table,
-                                 struct error *error)
+enum vdbq_status group_table_one(struct group_table *table, struct error *error)
 {
     enum vdbq_status status = reserve(table, 1, error);
     if (status == VDBQ_OK)
@@ -174,8 +173,8 @@ static bool widen(struct group_table *table, const uint64_t *packed,
         if (low > high)
             continue;
         key->least = key->seen && key->least < low ? key->least : low;
-        key->greatest = key->seen && key->greatest > high ? key->greatest
-                                                          : high;
+        key->greatest =
+            key->seen && key->greatest > high ? key->greatest : high;
         if (key->seen && low >= key->low && high <= key->high)
             continue;
         key->falls = key->seen && low < key->low;
@@ -192,8 +191,9 @@ static uint64_t place_of(const struct group_table *table,
     for (unsigned k = 0; k < table->key_count; k++) {
         const struct group_key *key = &table->keys[k];
         if (!is_null(table, k, packed))
-            place += ((uint64_t)integer_of(key, packed) - (uint64_t)key->low
-                      + 1) * key->stride;
+            place +=
+                ((uint64_t)integer_of(key, packed) - (uint64_t)key->low + 1)
+                * key->stride;
     }
     return place;
 }
@@ -263,8 +263,8 @@ static enum vdbq_status make_map(struct group_table *table, uint64_t coming,
     if (table->map == NULL)
         return error_no_memory(error);
     for (uint32_t i = 0; i < table->count; i++)
-        table->map[place_of(table,
-                            (const uint64_t *)group_record(table, i))] = i + 1;
+        table->map[place_of(table, (const uint64_t *)group_record(table, i))] =
+            i + 1;
     return VDBQ_OK;
 }
 
@@ -302,15 +302,14 @@ static bool are_narrow(const struct group_table *table)
     return narrow;
 }
 
-static void find_places(const struct group_table *table,
-                        const uint64_t *packed, unsigned count,
-                        uint32_t *places)
+static void find_places(const struct group_table *table, const uint64_t *packed,
+                        unsigned count, uint32_t *places)
 {
     const pack_unit *units = (const pack_unit *)packed;
     if (!are_narrow(table)) {
         for (unsigned i = 0; i < count; i++)
-            places[i] = (uint32_t)place_of(table,
-                                           packed + (size_t)i * table->words);
+            places[i] =
+                (uint32_t)place_of(table, packed + (size_t)i * table->words);
         return;
     }
     memset(places, 0, count * sizeof *places);
@@ -350,8 +349,8 @@ static void put_slot(struct group_slot *slots, uint64_t mask, uint64_t hash,
 }
 
 /* Slots for `more` groups more; at most half of them are taken. */
-static enum vdbq_status reserve_slots(struct group_table *table,
-                                      unsigned more, struct error *error)
+static enum vdbq_status reserve_slots(struct group_table *table, unsigned more,
+                                      struct error *error)
 {
     uint64_t needed = 2 * ((uint64_t)table->count + more);
     uint64_t size = table->slots != NULL ? table->slot_mask + 1 : SLOTS_MIN;
@@ -412,21 +411,18 @@ static void find_by_hash(struct group_table *table, const uint64_t *packed,
             __builtin_prefetch(&table->slots[hashes[i] & table->slot_mask]);
     }
     for (unsigned i = 0; far && i < count; i++) {
-        uint32_t number =
-            table->slots[hashes[i] & table->slot_mask].number;
+        uint32_t number = table->slots[hashes[i] & table->slot_mask].number;
         if (number != 0)
             __builtin_prefetch(group_record(table, number - 1));
     }
     for (unsigned i = 0; i < count; i++)
-        numbers[i] = probe(table, packed + (size_t)i * table->words,
-                           hashes[i]);
+        numbers[i] = probe(table, packed + (size_t)i * table->words, hashes[i]);
 }
 
 /* ------------------------------------------------------------ finding ---- */
 
-static enum vdbq_status find(struct group_table *table,
-                             const uint64_t *packed, unsigned count,
-                             uint64_t coming, uint32_t *numbers,
+static enum vdbq_status find(struct group_table *table, const uint64_t *packed,
+                             unsigned count, uint64_t coming, uint32_t *numbers,
                              struct error *error)
 {
     enum vdbq_status status = reserve(table, count, error);
@@ -481,9 +477,10 @@ bool group_table_key(const struct group_table *table, unsigned key,
                      void *values, uint8_t *nulls)
 {
     unsigned unit = table->keys[key].unit, any = 0;
-    unsigned width = table->keys[key].type == TYPE_I64
-                             || table->keys[key].type == TYPE_F64
-                         ? 8 : 4;
+    unsigned width =
+        table->keys[key].type == TYPE_I64 || table->keys[key].type == TYPE_F64
+            ? 8
+            : 4;
     for (uint32_t i = first; i < end; i++) {
         uint32_t number = numbers != NULL ? numbers[i] : i;
         const uint8_t *record = group_record(table, number);

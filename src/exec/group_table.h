@@ -23,13 +23,13 @@
 enum { GROUP_BLOCK = 1024 }; /* rows that are looked up at a time */
 
 struct group_key {
-    int type;       /* TYPE_...                                   */
-    unsigned unit;  /* of the packed keys, where its value begins */
-    bool seen;      /* some value that is not NULL                */
-    bool falls;     /* the map's range went down the last time    */
+    int type;                /* TYPE_...                                   */
+    unsigned unit;           /* of the packed keys, where its value begins */
+    bool seen;               /* some value that is not NULL                */
+    bool falls;              /* the map's range went down the last time    */
     int64_t least, greatest; /* ... of all that were seen         */
-    int64_t low, high; /* the map's values, which may be more     */
-    uint64_t stride;   /* of its values in the map                 */
+    int64_t low, high;       /* the map's values, which may be more     */
+    uint64_t stride;         /* of its values in the map                 */
 };
 struct group_slot {
     uint32_t tag;    /* upper bits of the hash         */
@@ -39,14 +39,14 @@ struct group_slot {
 struct group_table {
     struct group_key *keys;
     unsigned key_count;
-    unsigned words;  /* of 64 bits, that packed keys take  */
-    unsigned nulls;  /* the unit where bits for NULL begin */
-    size_t width;    /* of a record in bytes               */
+    unsigned words; /* of 64 bits, that packed keys take  */
+    unsigned nulls; /* the unit where bits for NULL begin */
+    size_t width;   /* of a record in bytes               */
     uint8_t *records;
     uint32_t count, room;
-    uint64_t rows;   /* that were looked up                */
+    uint64_t rows; /* that were looked up                */
     bool hashed;
-    uint32_t *map;   /* by keys' values: number + 1, or 0  */
+    uint32_t *map; /* by keys' values: number + 1, or 0  */
     uint64_t map_size;
     struct group_slot *slots;
     uint64_t slot_mask; /* one less than there are         */

@@ -28,8 +28,8 @@ static enum vdbq_status write_aggregate(const struct writing *writing,
         uint32_t number = writing->order != NULL ? writing->order[i] : i;
         const uint8_t *record = group_extra(&group->parts[0].table, number);
         const struct group_head *head = (const void *)record;
-        status = aggregate_result(aggregate, record, head->rows,
-                                  column->values, column->nulls, i, error);
+        status = aggregate_result(aggregate, record, head->rows, column->values,
+                                  column->nulls, i, error);
         *nulls |= column->nulls[i] != 0;
     }
     return status;

@@ -12,8 +12,7 @@ unsigned inner_column_count(const struct inner *inner)
     return inner->pack.inner_count + inner->pack.index_count;
 }
 
-const struct program_feed *inner_feed_at(const struct inner *inner,
-                                         unsigned i)
+const struct program_feed *inner_feed_at(const struct inner *inner, unsigned i)
 {
     return i < inner->pack.inner_count
                ? &inner->pack.inner_feeds[i]
@@ -51,8 +50,8 @@ static bool find_wanted(const struct inner *inner, unsigned cursor,
         if (feed->cursor != (int)cursor)
             continue;
         wanted[feed->column] = true;
-        good &= i < inner->pack.inner_count ||
-                table->column_types[feed->column] != TYPE_WORD;
+        good &= i < inner->pack.inner_count
+                || table->column_types[feed->column] != TYPE_WORD;
     }
     return good;
 }
@@ -71,10 +70,11 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
     if (wanted == NULL)
         return error_no_memory(error);
     bool can = find_wanted(inner, cursor, wanted);
-    enum vdbq_status status = inner_rows_take(
-        &inner->rows[cursor], input,
-        &(struct inner_device_params){ .device = can ? device : NULL,
-                                       .wanted = wanted }, error);
+    enum vdbq_status status =
+        inner_rows_take(&inner->rows[cursor], input,
+                        &(struct inner_device_params){
+                            .device = can ? device : NULL, .wanted = wanted },
+                        error);
     if (status != VDBQ_OK)
         return status;
     uint64_t rows = inner->rows[cursor].relation.rows;
@@ -82,8 +82,8 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
     if (rows > KEY_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "%llu rows of %s on the inner side of a join; %u can "
-                         "be probed", (unsigned long long)rows, table->name,
-                         KEY_ROWS_MAX);
+                         "be probed",
+                         (unsigned long long)rows, table->name, KEY_ROWS_MAX);
     return VDBQ_OK;
 }
 
@@ -103,8 +103,8 @@ static enum vdbq_status describe(struct inner *inner, struct error *error)
     inner->feeds = arena_alloc(arena, count * sizeof *inner->feeds);
     inner->indexes = arena_alloc(arena, count * sizeof *inner->indexes);
     inner->ranges = arena_alloc(arena, ranges * sizeof *inner->ranges);
-    if (!inner->rows || !inner->words || !inner->ranks ||
-        !inner->feeds || !inner->indexes || !inner->ranges) {
+    if (!inner->rows || !inner->words || !inner->ranks || !inner->feeds
+        || !inner->indexes || !inner->ranges) {
         inner->cursors = 0;
         return error_no_memory(error);
     }
@@ -118,8 +118,8 @@ static enum vdbq_status gather(struct inner *inner, struct stream *stream,
     for (unsigned i = program_axes(inner->program);
          i < inner->cursors && status == VDBQ_OK; i++)
         status = take_rows(inner, stream, i, device, error);
-    for (unsigned i = 0;
-         status == VDBQ_OK && i < inner_column_count(inner); i++)
+    for (unsigned i = 0; status == VDBQ_OK && i < inner_column_count(inner);
+         i++)
         inner->words[i] = inner_column_at(inner, i)->words;
     return status;
 }

@@ -34,8 +34,7 @@ struct inner_place {
 };
 /* Puts them there. Fails with LIMIT where the budget or a buffer of the device
  * is too small, DEVICE, NO_MEMORY. */
-enum vdbq_status inner_put(struct inner *inner,
-                           const struct inner_place *place,
+enum vdbq_status inner_put(struct inner *inner, const struct inner_place *place,
                            struct error *error);
 
 /* They are there: for runner_params. NULL of NULL. */

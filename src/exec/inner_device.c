@@ -47,14 +47,13 @@ static enum vdbq_status copy(struct inner_device *rows,
                                 .items = numbers[4] };
     for (unsigned i = 0; i < 6; i++)
         call.numbers[i] = numbers[i];
-    return numbers[4] > 0 ? device_call(rows->device, &call, &rows->times,
-                                        error)
-                          : VDBQ_OK;
+    return numbers[4] > 0
+               ? device_call(rows->device, &call, &rows->times, error)
+               : VDBQ_OK;
 }
 
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *from,
-                                  struct error *error)
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *from, struct error *error)
 {
     struct inner_device *rows = (struct inner_device *)sink;
     enum vdbq_status status = VDBQ_OK;
@@ -66,12 +65,13 @@ static enum vdbq_status sink_take(struct sink *sink,
             status = copy(rows, from->memory, rows->memory,
                           (uint64_t[6]){ from->outputs[i].values, kept->values,
                                          kept->width, from->start, from->count,
-                                         rows->rows }, error);
+                                         rows->rows },
+                          error);
         if (status == VDBQ_OK && kept->nulls != UINT64_MAX)
             status = copy(rows, from->memory, rows->memory,
                           (uint64_t[6]){ from->outputs[i].nulls, kept->nulls, 1,
-                                         from->start, from->count,
-                                         rows->rows }, error);
+                                         from->start, from->count, rows->rows },
+                          error);
     }
     rows->rows += from->count;
     return status;
@@ -107,10 +107,10 @@ static uint64_t place(struct inner_device *rows, const bool *wanted)
 static bool has_room(const struct inner_device *rows, uint64_t bytes)
 {
     const struct device_facts *facts = device_facts(rows->device);
-    return device_has_kernels(rows->device) && rows->rows_most > 0 &&
-           rows->rows_most <= KEY_ROWS_MAX &&
-           bytes <= facts->buffer_max_bytes &&
-           bytes <= facts->memory_bytes / MEMORY_SHARE;
+    return device_has_kernels(rows->device) && rows->rows_most > 0
+           && rows->rows_most <= KEY_ROWS_MAX
+           && bytes <= facts->buffer_max_bytes
+           && bytes <= facts->memory_bytes / MEMORY_SHARE;
 }
 
 /* Prepares to take the stream's rows; `*can`: there is room. */
@@ -119,7 +119,8 @@ static enum vdbq_status prepare(struct inner_device *rows,
                                 struct stream *stream, bool *can,
                                 struct error *error)
 {
-    rows->sink = (struct sink){ .reads = params->wanted, .take = sink_take,
+    rows->sink = (struct sink){ .reads = params->wanted,
+                                .take = sink_take,
                                 .wait = sink_wait };
     rows->device = params->device;
     rows->rows_most = stream->rows_most;
@@ -150,8 +151,8 @@ enum vdbq_status inner_device_take(const struct inner_device_params *params,
 {
     bool can = false;
     *rows = NULL;
-    if (params->device == NULL || !stream_bounded(stream) ||
-        stream_device(stream, NULL) != params->device)
+    if (params->device == NULL || !stream_bounded(stream)
+        || stream_device(stream, NULL) != params->device)
         return VDBQ_OK;
     struct inner_device *made = memory_zeroed(1, sizeof *made);
     if (made == NULL)
@@ -204,11 +205,13 @@ enum vdbq_status inner_device_copy(struct inner_device *rows, unsigned column,
     enum vdbq_status status =
         copy(rows, rows->memory, to,
              (uint64_t[6]){ kept->values, place->values, kept->width, first,
-                            count, 0 }, error);
+                            count, 0 },
+             error);
     if (status == VDBQ_OK && place->nulls != 0)
-        status = copy(rows, rows->memory, to,
-                      (uint64_t[6]){ kept->nulls, place->nulls, 1, first,
-                                     count, 0 }, error);
+        status =
+            copy(rows, rows->memory, to,
+                 (uint64_t[6]){ kept->nulls, place->nulls, 1, first, count, 0 },
+                 error);
     return status;
 }
 
@@ -217,15 +220,15 @@ static enum vdbq_status clear(struct inner_device *rows,
                               struct device_memory *to, struct error *error)
 {
     uint64_t count = key_index_bytes(index) / sizeof(u32);
-    return device_call(rows->device,
-                       &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
-                                              .memories = { to },
-                                              .memory_count = 1,
-                                              .numbers = { index->slots,
-                                                           count },
-                                              .number_count = 2,
-                                              .items = count },
-                       &rows->times, error);
+    return device_call(
+        rows->device,
+        &(struct device_call){ .kernel = KERNEL_INDEX_CLEAR,
+                               .memories = { to },
+                               .memory_count = 1,
+                               .numbers = { index->slots, count },
+                               .number_count = 2,
+                               .items = count },
+        &rows->times, error);
 }
 
 enum vdbq_status inner_device_index(struct inner_device *rows,

@@ -53,24 +53,24 @@ static void clear_nulls(const struct scanning *scanning, struct rows_part part,
 
 /* The least and the greatest of a type; with NULLs among them, which are 0
  * now, they are passed over. */
-#define EXTREMES(T)                                                          \
-    static void extremes_##T(const struct relation_column *column,           \
-                             struct rows_part part, struct feed_range *found) \
-    {                                                                        \
-        const T *values = column->values;                                    \
-        const uint8_t *nulls = found->null ? column->nulls : NULL;           \
-        uint64_t i = part.first;                                             \
-        while (nulls != NULL && nulls[i] != 0)                               \
-            i++;                                                             \
-        T low = values[i], high = low;                                       \
-        for (; i < part.end; i++) {                                          \
-            if (nulls != NULL && nulls[i] != 0)                              \
-                continue;                                                    \
-            low = values[i] < low ? values[i] : low;                         \
-            high = values[i] > high ? values[i] : high;                      \
-        }                                                                    \
-        found->value.low = low;                                              \
-        found->value.high = high;                                            \
+#define EXTREMES(T)                                                            \
+    static void extremes_##T(const struct relation_column *column,             \
+                             struct rows_part part, struct feed_range *found)  \
+    {                                                                          \
+        const T *values = column->values;                                      \
+        const uint8_t *nulls = found->null ? column->nulls : NULL;             \
+        uint64_t i = part.first;                                               \
+        while (nulls != NULL && nulls[i] != 0)                                 \
+            i++;                                                               \
+        T low = values[i], high = low;                                         \
+        for (; i < part.end; i++) {                                            \
+            if (nulls != NULL && nulls[i] != 0)                                \
+                continue;                                                      \
+            low = values[i] < low ? values[i] : low;                           \
+            high = values[i] > high ? values[i] : high;                        \
+        }                                                                      \
+        found->value.low = low;                                                \
+        found->value.high = high;                                              \
     }
 
 EXTREMES(i32)
@@ -100,12 +100,11 @@ static void scan_part(void *context, unsigned i)
     struct scanning *scanning = context;
     const struct relation_column *column = scanning->column;
     struct feed_range *found = &scanning->found[i];
-    struct rows_part part = {
-        .first = scanning->rows / scanning->threads * i,
-        .end = i + 1 < scanning->threads
-                   ? scanning->rows / scanning->threads * (i + 1)
-                   : scanning->rows
-    };
+    struct rows_part part = { .first = scanning->rows / scanning->threads * i,
+                              .end = i + 1 < scanning->threads
+                                         ? scanning->rows / scanning->threads
+                                               * (i + 1)
+                                         : scanning->rows };
     if (scanning->ranks != NULL)
         translate(scanning, part);
     clear_nulls(scanning, part, found);
@@ -122,20 +121,19 @@ static void scan_part(void *context, unsigned i)
 struct feed_range inner_facts(struct relation_column *column, uint64_t rows,
                               const struct run_ranks *ranks, unsigned threads)
 {
-    struct scanning scanning = {
-        .column = column,
-        .ranks = ranks != NULL && ranks->ranks != NULL ? ranks : NULL,
-        .rows = rows,
-        .threads = parallel_threads(threads, rows)
-    };
+    struct scanning scanning = { .column = column,
+                                 .ranks = ranks != NULL && ranks->ranks != NULL
+                                              ? ranks
+                                              : NULL,
+                                 .rows = rows,
+                                 .threads = parallel_threads(threads, rows) };
     struct feed_range all = { 0 };
     parallel_run(scanning.threads, scan_part, &scanning);
     for (unsigned i = 0; i < scanning.threads; i++) {
         const struct feed_range *part = &scanning.found[i];
         if (part->not_null)
-            all.value = all.not_null
-                            ? interval_join(&all.value, &part->value)
-                            : part->value;
+            all.value = all.not_null ? interval_join(&all.value, &part->value)
+                                     : part->value;
         all.not_null |= part->not_null;
         all.null |= part->null;
     }

@@ -12,7 +12,6 @@
  * any: the codes themselves) and NULLs the value 0. The range of the values
  * that are not NULL, and whether there are such and others. */
 struct feed_range inner_facts(struct relation_column *column, uint64_t rows,
-                              const struct run_ranks *ranks,
-                              unsigned threads);
+                              const struct run_ranks *ranks, unsigned threads);
 
 #endif

@@ -46,8 +46,8 @@ static struct feed_range device_range(const struct inner *inner, unsigned i,
     if (column->type == VDBQ_TEXT && words->words != NULL)
         range.value = (struct interval){ .high = words->words->count };
     else if (column->ranged)
-        range.value = (struct interval){ .low = column->low,
-                                         .high = column->high };
+        range.value =
+            (struct interval){ .low = column->low, .high = column->high };
     return range;
 }
 
@@ -71,15 +71,15 @@ static void prepare(struct inner *inner, const struct word_table *words)
     unsigned count = inner_column_count(inner);
     for (unsigned i = 0; i < count; i++) {
         unsigned first = first_of(inner, i);
-        inner->ranges[i] = first < i ? inner->ranges[first]
-                                     : prepare_column(inner, i, words);
+        inner->ranges[i] =
+            first < i ? inner->ranges[first] : prepare_column(inner, i, words);
     }
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         int64_t rows =
             (int64_t)inner_rows_at(inner, inner->pack.inner_count + i);
-        inner->ranges[count + i] = (struct feed_range){
-            .value = { .low = -1, .high = rows - 1 }, .not_null = true
-        };
+        inner->ranges[count + i] =
+            (struct feed_range){ .value = { .low = -1, .high = rows - 1 },
+                                 .not_null = true };
     }
 }
 
@@ -114,9 +114,9 @@ static bool needs_keys(const struct inner *inner, unsigned number)
     unsigned i = inner->pack.inner_count + number;
     const struct relation_column *column = inner_column_at(inner, i);
     bool hashed = inner->indexes[number].kind == INDEX_HASHED;
-    return first_of(inner, i) >= inner->pack.inner_count &&
-           (inner_taken_at(inner, i) != NULL ||
-            (hashed && column->width == sizeof(i64)));
+    return first_of(inner, i) >= inner->pack.inner_count
+           && (inner_taken_at(inner, i) != NULL
+               || (hashed && column->width == sizeof(i64)));
 }
 
 static void place_index(struct inner *inner, unsigned number, bool on_gpu,
@@ -133,8 +133,8 @@ static void place_index(struct inner *inner, unsigned number, bool on_gpu,
         *keys = inner->feeds[first];
     if (needs_keys(inner, number))
         keys->values = take(end, column.rows * column.width);
-    if (needs_keys(inner, number) && inner->ranges[i].null &&
-        inner_taken_at(inner, i) != NULL)
+    if (needs_keys(inner, number) && inner->ranges[i].null
+        && inner_taken_at(inner, i) != NULL)
         keys->nulls = take(end, column.rows);
     index->keys = keys->values;
 }
@@ -188,10 +188,11 @@ static void copy_part(void *context, unsigned i)
 static void copy(const struct inner *inner, u8 *to, const void *from, u64 size)
 {
     unsigned threads = stream_threads(inner->params);
-    struct copying copying = {
-        .to = to, .from = from, .size = size,
-        .threads = parallel_threads(threads, size / sizeof(i64))
-    };
+    struct copying copying = { .to = to,
+                               .from = from,
+                               .size = size,
+                               .threads = parallel_threads(
+                                   threads, size / sizeof(i64)) };
     if (size > 0)
         parallel_run(copying.threads, copy_part, &copying);
 }
@@ -231,9 +232,8 @@ static void fill(const struct inner *inner, u8 *block)
 static enum vdbq_status put_shared(struct inner *inner, struct device *device,
                                    struct error *error)
 {
-    enum vdbq_status status =
-        device_memory_create(device, MEMORY_PINNED, inner->bytes,
-                             &inner->run.memory, error);
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, inner->bytes, &inner->run.memory, error);
     if (status != VDBQ_OK)
         return status;
     fill(inner, device_memory_host(inner->run.memory));
@@ -242,8 +242,7 @@ static enum vdbq_status put_shared(struct inner *inner, struct device *device,
 
 /* Copies a block to the device, through pinned memory. */
 static enum vdbq_status send(struct inner *inner, const u8 *block,
-                             struct device_memory *staging,
-                             struct error *error)
+                             struct device_memory *staging, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (u64 at = 0; at < inner->host_bytes && status == VDBQ_OK;
@@ -251,9 +250,9 @@ static enum vdbq_status send(struct inner *inner, const u8 *block,
         u64 left = inner->host_bytes - at;
         u64 size = left < STAGING_BYTES ? left : STAGING_BYTES;
         copy(inner, device_memory_host(staging), block + at, size);
-        status = device_write(inner->run.memory, at,
-                              device_memory_host(staging), size,
-                              &inner->times, error);
+        status =
+            device_write(inner->run.memory, at, device_memory_host(staging),
+                         size, &inner->times, error);
     }
     return status;
 }
@@ -265,15 +264,14 @@ static enum vdbq_status put_device(struct inner *inner, struct device *device,
     struct device_memory *staging = NULL;
     u64 size = inner->host_bytes;
     u8 *block = memory_resize(NULL, size);
-    enum vdbq_status status =
-        block == NULL ? error_no_memory(error) : VDBQ_OK;
+    enum vdbq_status status = block == NULL ? error_no_memory(error) : VDBQ_OK;
     if (status == VDBQ_OK)
         status = device_memory_create(device, MEMORY_DEVICE, inner->bytes,
                                       &inner->run.memory, error);
     if (status == VDBQ_OK)
         status = device_memory_create(
-            device, MEMORY_PINNED,
-            size < STAGING_BYTES ? size : STAGING_BYTES, &staging, error);
+            device, MEMORY_PINNED, size < STAGING_BYTES ? size : STAGING_BYTES,
+            &staging, error);
     if (status == VDBQ_OK) {
         fill(inner, block);
         status = send(inner, block, staging, error);
@@ -288,8 +286,8 @@ static enum vdbq_status put_device(struct inner *inner, struct device *device,
 static enum vdbq_status put_taken(struct inner *inner, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned i = 0;
-         i < inner_column_count(inner) && status == VDBQ_OK; i++) {
+    for (unsigned i = 0; i < inner_column_count(inner) && status == VDBQ_OK;
+         i++) {
         struct inner_device *rows = inner_taken_at(inner, i);
         const struct inner_feed *feed = &inner->feeds[i];
         bool index = i >= inner->pack.inner_count;
@@ -353,8 +351,7 @@ static void name(struct inner *inner)
                                        (unsigned long long)rows,
                                        dense ? "dense" : "hashed");
     }
-    length += (size_t)snprintf(inner->text + length, size - length,
-                               ": %llu KB",
+    length += (size_t)snprintf(inner->text + length, size - length, ": %llu KB",
                                (unsigned long long)(inner->bytes >> 10));
     if (taken > 0)
         length += (size_t)snprintf(inner->text + length, size - length,
@@ -362,8 +359,7 @@ static void name(struct inner *inner)
     snprintf(inner->text + length, size - length, ")");
 }
 
-enum vdbq_status inner_put(struct inner *inner,
-                           const struct inner_place *place,
+enum vdbq_status inner_put(struct inner *inner, const struct inner_place *place,
                            struct error *error)
 {
     prepare(inner, place->words);

@@ -8,8 +8,8 @@
 #include "exec/stream_inner.h"
 
 /* Makes the relation of rows that the device took: without rows. */
-static enum vdbq_status describe(struct inner_rows *rows,
-                                 struct stream *stream, struct error *error)
+static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
+                                 struct error *error)
 {
     const struct step *step = stream->step;
     enum vdbq_status status = relation_init(&rows->relation, step->columns,
@@ -22,8 +22,7 @@ static enum vdbq_status describe(struct inner_rows *rows,
     return status;
 }
 
-enum vdbq_status inner_rows_take(struct inner_rows *rows,
-                                 struct stream *stream,
+enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
                                  const struct inner_device_params *params,
                                  struct error *error)
 {
@@ -71,10 +70,10 @@ enum vdbq_status inner_rows_write(struct inner_rows *rows, unsigned column,
     const struct relation_column *from = &rows->relation.columns[column];
     enum vdbq_status status;
     if (rows->taken != NULL) {
-        status = inner_device_copy(rows->taken, column, first, count, to,
-                                   place, error);
-        return status == VDBQ_OK
-                   ? inner_device_wait(rows->taken, times, error) : status;
+        status = inner_device_copy(rows->taken, column, first, count, to, place,
+                                   error);
+        return status == VDBQ_OK ? inner_device_wait(rows->taken, times, error)
+                                 : status;
     }
     status = device_write(to, place->values,
                           (const u8 *)from->values + first * from->width,

@@ -20,8 +20,7 @@ struct inner_rows {
 /* Takes all rows of a stream: on `device`, if they are and can be there (NULL:
  * they cannot), the columns that are wanted. inner_rows_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
-enum vdbq_status inner_rows_take(struct inner_rows *rows,
-                                 struct stream *stream,
+enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
                                  const struct inner_device_params *params,
                                  struct error *error);
 void inner_rows_finish(struct inner_rows *rows);

@@ -19,9 +19,9 @@ static uint64_t pairs_most(const struct join_stream *join)
     const struct step_join *step = &join->head.step->join;
     uint64_t left = join->head.inputs[0]->rows_most;
     uint64_t right = join->right.rows;
-    if (step->right_keys.count > 0 ||
-        (step->band.low >= 0 && step->band.high >= 0 &&
-         step->band.side != BAND_NONE))
+    if (step->right_keys.count > 0
+        || (step->band.low >= 0 && step->band.high >= 0
+            && step->band.side != BAND_NONE))
         return left > right ? left : right;
     return right > 0 && left > UINT32_MAX / right ? UINT32_MAX : left * right;
 }
@@ -38,8 +38,8 @@ static bool asks_which(const struct join_stream *join)
     const struct step *step = join->head.step;
     unsigned left = join->head.inputs[0]->step->column_count;
     enum join_kind kind = step->join.kind;
-    bool asks = step->join.condition != NULL || kind == JOIN_RIGHT ||
-                kind == JOIN_FULL || join->parts != NULL;
+    bool asks = step->join.condition != NULL || kind == JOIN_RIGHT
+                || kind == JOIN_FULL || join->parts != NULL;
     if (kind == JOIN_MARK)
         left++;
     for (unsigned i = left; i < step->column_count; i++)
@@ -102,8 +102,8 @@ enum vdbq_status join_begin(struct join_stream *join, struct error *error)
                                         .pairs = stream->rows_most },
             error);
     if (status == VDBQ_OK)
-        status = relation_init(&join->output, step->columns,
-                               step->column_count, error);
+        status = relation_init(&join->output, step->columns, step->column_count,
+                               error);
     join->vectors = memory_zeroed(step->column_count, sizeof *join->vectors);
     if (status == VDBQ_OK && join->vectors == NULL)
         status = error_no_memory(error);
@@ -156,15 +156,13 @@ static enum vdbq_status tell_failure(const struct join_stream *join,
 }
 
 /* Takes the next left rows to hand, or notes that there are none. */
-static enum vdbq_status next_left(struct join_stream *join,
-                                  struct error *error)
+static enum vdbq_status next_left(struct join_stream *join, struct error *error)
 {
     enum vdbq_status status = stream_pause(join->head.params, error);
     if (status == VDBQ_OK && join->taken == join->pending.rows) {
         join->taken = 0;
         status = join->left_failure.status == VDBQ_OK
-                     ? stream_batch(join->head.inputs[0], &join->pending,
-                                    error)
+                     ? stream_batch(join->head.inputs[0], &join->pending, error)
                      : tell_failure(join, error);
         join->left_ended = join->pending.rows == 0;
     }
@@ -176,17 +174,15 @@ static enum vdbq_status next_left(struct join_stream *join,
     join_view(&join->left, &join->pending, join->taken, rows);
     if (join->numbered)
         join->left_numbers =
-            (const uint64_t *)join->pending.column[join->pending.columns]
-                .values +
-            join->taken;
+            (const uint64_t *)join->pending.column[join->pending.columns].values
+            + join->taken;
     join->taken += rows;
     join->slot = 0;
     return join_search_begin(&join->search, &join->left, error);
 }
 
-static enum vdbq_status join_batch(struct stream *stream,
-                                   struct vdbq_batch *batch,
-                                   struct error *error)
+static enum vdbq_status
+join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     struct join_stream *join = (struct join_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
@@ -214,9 +210,8 @@ static struct words *join_words(const struct stream *stream, unsigned column)
     if (column < join->left.column_count)
         return join->left.columns[column].words;
     column -= join->left.column_count;
-    return column < join->right.column_count
-               ? join->right.columns[column].words
-               : NULL;
+    return column < join->right.column_count ? join->right.columns[column].words
+                                             : NULL;
 }
 
 static void join_stats(const struct stream *stream, struct vdbq_stats *stats)

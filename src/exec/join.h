@@ -26,10 +26,13 @@
 
 /* For each thread: */
 enum {
-    LEFT_ROWS_EACH = 1 << 17, /* rows of the left input joined at once, at most */
-    PAIRS_EACH = 1 << 16      /* pairs of a round, at most ...                   */
+    LEFT_ROWS_EACH =
+        1 << 17,         /* rows of the left input joined at once, at most */
+    PAIRS_EACH = 1 << 16 /* pairs of a round, at most ...                   */
 };
-enum { PAIRS_FIRST = 1 << 10 }; /* ... and of the first one, by all threads    */
+enum {
+    PAIRS_FIRST = 1 << 10
+}; /* ... and of the first one, by all threads    */
 
 /* ------------------------------------------------------------- search -- */
 
@@ -45,8 +48,8 @@ struct join_finder {
                  unsigned rows);
     /* Where candidates are in no list: writes those of a row, from number
      * `skip` on. NULL: they are in the list. */
-    void (*write)(const struct join_search *search, uint64_t row,
-                  uint32_t skip, uint32_t count, uint32_t *right);
+    void (*write)(const struct join_search *search, uint64_t row, uint32_t skip,
+                  uint32_t count, uint32_t *right);
 };
 extern const struct join_finder join_find_all;   /* each right row */
 extern const struct join_finder join_find_equal; /* by the index   */
@@ -68,20 +71,20 @@ struct join_search {
     const struct step_join *step;
     const struct join_finder *finder;
     enum join_slots slots;
-    bool single;            /* no row has several candidates               */
-    unsigned threads;       /* to work with at most                        */
-    const uint32_t *list;   /* right rows; NULL: numbers of the list are
+    bool single;          /* no row has several candidates               */
+    unsigned threads;     /* to work with at most                        */
+    const uint32_t *list; /* right rows; NULL: numbers of the list are
                                right rows themselves                       */
     uint64_t right_rows;
-    struct join_keys keys;  /* join_find_equal                             */
+    struct join_keys keys; /* join_find_equal                             */
     struct join_index index;
-    struct join_band band;  /* join_find_band                              */
+    struct join_band band; /* join_find_band                              */
     const struct relation *left; /* the rows at hand                       */
-    uint64_t left_room;     /* rows that there is room for in these:       */
+    uint64_t left_room; /* rows that there is room for in these:       */
     uint32_t *starts, *counts;
-    uint64_t *before;       /* slots before each block of rows at hand, and
+    uint64_t *before;    /* slots before each block of rows at hand, and
                                of all at the end                           */
-    uint64_t slot_count;    /* of the rows at hand                         */
+    uint64_t slot_count; /* of the rows at hand                         */
 };
 
 struct join_search_params {
@@ -116,7 +119,7 @@ bool join_search_plain(const struct join_search *search);
 /* Slots of a round. */
 struct join_pairs {
     uint32_t *left, *right;
-    uint8_t *kept;  /* by the condition */
+    uint8_t *kept; /* by the condition */
     uint64_t count, room;
 };
 
@@ -129,29 +132,29 @@ struct join_stream {
     struct vdbq_batch pending; /* left rows, taken up to `taken`            */
     struct vdbq_vector *early_vectors; /* of the first one                  */
     uint64_t taken;
-    struct relation left;      /* the rows at hand: a view of `pending`     */
-    uint64_t slot;             /* of theirs: the next round's first one     */
+    struct relation left; /* the rows at hand: a view of `pending`     */
+    uint64_t slot;        /* of theirs: the next round's first one     */
     struct join_search search;
     struct join_pairs pairs;
     struct condition condition;
-    bool matched;              /* the left row at hand has a partner        */
-    bool right_null;           /* JOIN_MARK: a right key is NULL            */
-    bool right_any;            /* ... there is a right row                  */
-    atomic_uchar *partners;    /* JOIN_RIGHT, _FULL: a right row has one    */
+    bool matched;           /* the left row at hand has a partner        */
+    bool right_null;        /* JOIN_MARK: a right key is NULL            */
+    bool right_any;         /* ... there is a right row                  */
+    atomic_uchar *partners; /* JOIN_RIGHT, _FULL: a right row has one    */
     bool left_ended;
-    uint64_t right_next;       /* JOIN_RIGHT, _FULL: the row to look at next,
+    uint64_t right_next; /* JOIN_RIGHT, _FULL: the row to look at next,
                                   when the left ones have ended             */
     struct relation output;
     struct vdbq_vector *vectors;
-    uint64_t taken_bytes;      /* of the params' memory                     */
-    struct join_parts *parts;  /* NULL: the right rows are all at hand      */
+    uint64_t taken_bytes;     /* of the params' memory                     */
+    struct join_parts *parts; /* NULL: the right rows are all at hand      */
     /* Of a pass over a part (join_parts.h), whose left rows have numbers
      * behind their columns: */
     bool numbered;
     const uint64_t *left_numbers;  /* of the rows at hand                   */
     uint64_t failed_left;          /* ... of which one failed: its number   */
     const uint64_t *right_numbers; /* of right rows; JOIN_RIGHT             */
-    uint64_t *numbers;         /* of the output rows; room for those of a
+    uint64_t *numbers;             /* of the output rows; room for those of a
                                   round                                     */
 };
 

@@ -20,9 +20,9 @@
 #include "exec/sort.h"
 
 enum {
-    LEVEL_BITS = 4,    /* of the tree                                     */
+    LEVEL_BITS = 4,     /* of the tree                                     */
     PART_MAX = 1 << 13, /* candidates of which a part can be sorted out   */
-    DENSE_SHARE = 16,  /* more than such a share of right rows is much    */
+    DENSE_SHARE = 16,   /* more than such a share of right rows is much    */
     SHORT_RUN = 24
 };
 
@@ -84,14 +84,14 @@ static inline bool bounds_at(const struct bounding *bounding, uint64_t row,
     *high = INT64_MAX;
     if (bounding->low != NULL) {
         *low = code_at(bounding->low, bounding->low_type, row);
-        if (relation_is_null(bounding->low, row) ||
-            !close_low(low, bounding->low_open))
+        if (relation_is_null(bounding->low, row)
+            || !close_low(low, bounding->low_open))
             return false;
     }
     if (bounding->high != NULL) {
         *high = code_at(bounding->high, bounding->high_type, row);
-        if (relation_is_null(bounding->high, row) ||
-            !close_high(high, bounding->high_open))
+        if (relation_is_null(bounding->high, row)
+            || !close_high(high, bounding->high_open))
             return false;
     }
     return *low <= *high;
@@ -161,8 +161,10 @@ static enum vdbq_status rank(const struct join_band *band,
                              struct error *error)
 {
     uint32_t rows = band->right_rows, count = count_somewhere(band);
-    struct sort_key key = { .type = TYPE_I64, .values = values,
-                            .nulls = band->nowhere, .nulls_last = true };
+    struct sort_key key = { .type = TYPE_I64,
+                            .values = values,
+                            .nulls = band->nowhere,
+                            .nulls_last = true };
     int64_t *sorted = memory_resize(NULL, ((size_t)rows + 1) * 8);
     enum vdbq_status status;
     *order = NULL;
@@ -179,8 +181,7 @@ static enum vdbq_status rank(const struct join_band *band,
     status = sort_order(&key, 1, rows, threads, *order, error);
     for (uint32_t i = 0; status == VDBQ_OK && i < count; i++)
         sorted[i] = values[(*order)[i]];
-    return status == VDBQ_OK ? ranks_init(ranks, sorted, count, error)
-                             : status;
+    return status == VDBQ_OK ? ranks_init(ranks, sorted, count, error) : status;
 }
 
 /* ------------------------------------------------------------ the tree -- */
@@ -246,8 +247,8 @@ enum vdbq_status join_band_init(struct join_band *band,
     if (status == VDBQ_OK)
         status = rank(band, band->low, params->threads, &band->ranks,
                       &band->rows, error);
-    return status == VDBQ_OK && spans
-               ? rank_spans(band, params->threads, error) : status;
+    return status == VDBQ_OK && spans ? rank_spans(band, params->threads, error)
+                                      : status;
 }
 
 void join_band_finish(struct join_band *band)
@@ -364,8 +365,8 @@ static bool ends_below(const struct join_band *band, unsigned level,
                        uint32_t at, int64_t value)
 {
     unsigned shift = LEVEL_BITS * level;
-    return (at & ((UINT64_C(1) << shift) - 1)) == 0 &&
-           band->most[level][((uint64_t)at >> shift) - 1] < value;
+    return (at & ((UINT64_C(1) << shift) - 1)) == 0
+           && band->most[level][((uint64_t)at >> shift) - 1] < value;
 }
 
 /* Spans that have begun and not ended: from the last that has begun on back,
@@ -405,8 +406,8 @@ static void write_all(const struct join_band *band,
 static bool is_between(const struct join_band *band, uint32_t row, int64_t low,
                        int64_t high)
 {
-    return (band->high[row] >= low) & (band->low[row] <= high) &
-           (band->nowhere == NULL || !band->nowhere[row]);
+    return (band->high[row] >= low) & (band->low[row] <= high)
+           & (band->nowhere == NULL || !band->nowhere[row]);
 }
 
 enum { SCANNED = 256 };
@@ -421,8 +422,8 @@ static uint32_t count_block(const struct join_band *band, uint32_t first,
     for (uint32_t i = 0; i < count; i++)
         found += (uint64_t)((highs[i] >= low) & (lows[i] <= high));
     for (uint32_t i = 0; band->nowhere != NULL && i < count; i++)
-        found -= (highs[i] >= low) & (lows[i] <= high) &
-                 band->nowhere[first + i];
+        found -=
+            (highs[i] >= low) & (lows[i] <= high) & band->nowhere[first + i];
     return (uint32_t)found;
 }
 
@@ -484,8 +485,8 @@ static bool is_scanned(const struct join_band *band,
 {
     if (run->wanted < run->count && run->count > PART_MAX)
         return true;
-    return run->count > SHORT_RUN &&
-           run->count > band->right_rows / DENSE_SHARE;
+    return run->count > SHORT_RUN
+           && run->count > band->right_rows / DENSE_SHARE;
 }
 
 void join_band_write(const struct join_band *band, const struct relation *left,

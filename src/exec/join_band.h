@@ -18,13 +18,13 @@ struct join_band {
     uint32_t right_rows;
     const uint8_t *nowhere; /* right rows that have no partner; NULL: none  */
     uint8_t *own_nowhere;
-    int64_t *low, *high;    /* of right rows, by their numbers: BAND_RIGHT:
+    int64_t *low, *high; /* of right rows, by their numbers: BAND_RIGHT:
                                their value, which is both                   */
-    uint32_t *rows;         /* by their values, low first; NULL: they are in
+    uint32_t *rows;      /* by their values, low first; NULL: they are in
                                that order                                   */
-    struct ranks ranks;     /* these values                                 */
+    struct ranks ranks;  /* these values                                 */
     /* BAND_LEFT: right rows are spans. */
-    struct ranks ends;      /* their high values                            */
+    struct ranks ends; /* their high values                            */
     int64_t *most[BAND_LEVELS_MAX]; /* the greatest high value of rows
                                [16^level * i, ...) of that order            */
     unsigned levels;

@@ -78,8 +78,7 @@ static bool put_bits(uint64_t *bits, const uint32_t *tags,
 }
 
 /* Clears the range; the last one with the tag that no row has. */
-static void clear(const struct join_index *index, struct range range,
-                  bool last)
+static void clear(const struct join_index *index, struct range range, bool last)
 {
     uint64_t end = (uint64_t)range.first + range.count + last;
     for (uint64_t i = range.first; index->starts != NULL && i < end; i++)
@@ -120,15 +119,15 @@ enum vdbq_status join_direct(struct join_index *index, bool which,
                              uint64_t rows, unsigned threads, bool *unique,
                              struct error *error)
 {
-    struct filling filling = {
-        .index = index, .rows = rows, .threads = threads
-    };
+    struct filling filling = { .index = index,
+                               .rows = rows,
+                               .threads = threads };
     uint64_t tags = index->keys->tags + 1;
     if (which)
         index->starts = memory_spread(NULL, tags * sizeof *index->starts);
     else
-        index->bits = memory_spread(NULL, (tags / WORD_TAGS + 1) *
-                                              sizeof *index->bits);
+        index->bits =
+            memory_spread(NULL, (tags / WORD_TAGS + 1) * sizeof *index->bits);
     if (index->starts == NULL && index->bits == NULL)
         return error_no_memory(error);
     parallel_run(threads, fill_share, &filling);

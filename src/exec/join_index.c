@@ -17,13 +17,13 @@
 enum {
     PART_ROWS = 1 << 14, /* about how many a part has                      */
     PART_BITS_MAX = 9,
-    DENSE_TAGS = 4,      /* tags that a dense index may have for each row  */
+    DENSE_TAGS = 4, /* tags that a dense index may have for each row  */
     DENSE_TAGS_MIN = 1 << 10
 };
 
 /* A row on its way into the index. */
 struct entry {
-    uint32_t tag;   /* later on, the number of its group in the part */
+    uint32_t tag; /* later on, the number of its group in the part */
     uint32_t row;
 };
 
@@ -31,14 +31,14 @@ struct building {
     struct join_index *index;
     const struct join_index_params *params;
     unsigned part_count, threads;
-    unsigned tag_shift;     /* dense: part of a tag            */
-    uint64_t *places;       /* of each part, of each thread: where its next
+    unsigned tag_shift;    /* dense: part of a tag            */
+    uint64_t *places;      /* of each part, of each thread: where its next
                                row goes                                    */
-    uint64_t *part_starts;  /* of the entries; one more than parts         */
+    uint64_t *part_starts; /* of the entries; one more than parts         */
     struct entry *entries;
     atomic_uint next_part;
-    atomic_bool repeated;   /* keys are not unique                         */
-    bool lists;             /* so rows of a key are listed                 */
+    atomic_bool repeated; /* keys are not unique                         */
+    bool lists;           /* so rows of a key are listed                 */
 };
 
 /* ------------------------------------------------------------- parting -- */
@@ -109,11 +109,11 @@ static void make_places(struct building *building)
 static enum vdbq_status part_rows(struct building *building,
                                   struct error *error)
 {
-    building->places = memory_zeroed((size_t)building->part_count *
-                                         building->threads,
-                                     sizeof *building->places);
-    building->part_starts = memory_zeroed(building->part_count + 1,
-                                          sizeof *building->part_starts);
+    building->places =
+        memory_zeroed((size_t)building->part_count * building->threads,
+                      sizeof *building->places);
+    building->part_starts =
+        memory_zeroed(building->part_count + 1, sizeof *building->part_starts);
     building->entries =
         memory_spread(NULL, building->params->rows * sizeof(struct entry));
     if (!building->places || !building->part_starts || !building->entries)
@@ -139,7 +139,8 @@ static void dense_unique(struct building *building, unsigned part)
     uint32_t *rows = building->index->starts;
     bool repeated = false;
     for (uint64_t i = part_tags_first(building, part),
-                  end = part_tags_first(building, part + 1); i < end; i++)
+                  end = part_tags_first(building, part + 1);
+         i < end; i++)
         rows[i] = RELATION_NO_ROW;
     for (uint64_t i = building->part_starts[part];
          i < building->part_starts[part + 1]; i++) {
@@ -195,8 +196,7 @@ static struct join_slot *seek(const struct join_index *index,
         if (slot->tag != entry->tag)
             continue;
         uint32_t row = rows != NULL ? rows[slot->place] : slot->place;
-        if (keys->exact ||
-            join_keys_same(keys, row, keys->indexed, entry->row))
+        if (keys->exact || join_keys_same(keys, row, keys->indexed, entry->row))
             return slot;
     }
 }
@@ -236,11 +236,11 @@ static uint32_t number_groups(struct building *building, unsigned number)
     uint32_t groups = 0;
     for (uint64_t i = first; i < building->part_starts[number + 1]; i++) {
         struct entry *entry = &building->entries[i];
-        struct join_slot *slot = seek(index, &index->parts[number], entry,
-                                      index->list);
+        struct join_slot *slot =
+            seek(index, &index->parts[number], entry, index->list);
         if (slot->place == RELATION_NO_ROW) {
-            *slot = (struct join_slot){ entry->tag,
-                                        (uint32_t)(first + groups) };
+            *slot =
+                (struct join_slot){ entry->tag, (uint32_t)(first + groups) };
             index->list[first + groups] = entry->row;
             index->starts[first + groups++] = 0;
         }
@@ -278,8 +278,8 @@ static void build_share(void *context, unsigned share)
     (void)share;
     for (;;) {
         unsigned part = atomic_fetch_add(&building->next_part, 1);
-        if (part >= building->part_count ||
-            (!building->lists && atomic_load(&building->repeated)))
+        if (part >= building->part_count
+            || (!building->lists && atomic_load(&building->repeated)))
             return;
         if (building->lists)
             (dense ? dense_list : slots_list)(building, part);
@@ -305,8 +305,7 @@ static enum vdbq_status make_slots(struct building *building,
     if (index->parts == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < building->part_count; i++) {
-        uint64_t rows =
-            building->part_starts[i + 1] - building->part_starts[i];
+        uint64_t rows = building->part_starts[i + 1] - building->part_starts[i];
         uint64_t slots = 4;
         while (slots < rows + rows / 2 && slots < UINT32_MAX)
             slots *= 2;
@@ -342,8 +341,7 @@ static enum vdbq_status build_lists(struct building *building,
     if (status != VDBQ_OK)
         return status;
     build_parts(building, true);
-    index->starts[index->dense ? index->keys->tags + 1 : rows] =
-        (uint32_t)rows;
+    index->starts[index->dense ? index->keys->tags + 1 : rows] = (uint32_t)rows;
     return VDBQ_OK;
 }
 
@@ -371,9 +369,8 @@ static enum vdbq_status build(struct building *building, struct error *error)
     status = part_rows(building, error);
     if (status != VDBQ_OK)
         return status;
-    status = index->dense
-                 ? make_starts(index, index->keys->tags + 2, error)
-                 : make_slots(building, error);
+    status = index->dense ? make_starts(index, index->keys->tags + 2, error)
+                          : make_slots(building, error);
     if (status != VDBQ_OK)
         return status;
     if (!direct)
@@ -409,8 +406,8 @@ enum vdbq_status join_index_init(struct join_index *index,
     };
     *index = (struct join_index){
         .keys = keys,
-        .dense = keys->exact &&
-                 keys->tags <= params->rows * DENSE_TAGS + DENSE_TAGS_MIN,
+        .dense = keys->exact
+                 && keys->tags <= params->rows * DENSE_TAGS + DENSE_TAGS_MIN,
         .once = params->once,
         .unique = true,
     };

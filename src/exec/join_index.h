@@ -28,19 +28,19 @@ struct join_part {
 struct join_index {
     const struct join_keys *keys;
     bool dense;
-    bool once;             /* one row of a key is as good as all          */
-    bool unique;           /* places are rows                             */
-    uint32_t *starts;      /* dense: the place of each tag, of a last tag
+    bool once;        /* one row of a key is as good as all          */
+    bool unique;      /* places are rows                             */
+    uint32_t *starts; /* dense: the place of each tag, of a last tag
                               that no row has, and the end; else, where
                               places are not rows, of each group, and the
                               end where the next start is not that        */
-    uint64_t *bits;        /* dense, where nobody asks for places: of each
+    uint64_t *bits;   /* dense, where nobody asks for places: of each
                               tag, and of a last one that no row has, 1:
                               it has a row; a place is 0 then             */
-    uint32_t *list;        /* of rows; NULL: places are rows              */
+    uint32_t *list;   /* of rows; NULL: places are rows              */
     struct join_slot *slots;
     struct join_part *parts;
-    unsigned part_bits;    /* 2^part_bits parts                           */
+    unsigned part_bits; /* 2^part_bits parts                           */
 };
 
 /* Makes an index of the keys' indexed side, of so many rows. The keys outlive
@@ -50,7 +50,7 @@ struct join_index_params {
     const struct join_keys *keys;
     uint64_t rows;
     bool once;
-    bool which;            /* somebody asks for places, not only how many
+    bool which; /* somebody asks for places, not only how many
                               there are                                   */
     unsigned threads;
 };

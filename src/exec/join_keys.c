@@ -20,8 +20,8 @@ static enum vdbq_status make_texts(struct join_keys *keys,
     for (unsigned i = 0; i < keys->count; i++) {
         struct words *words =
             stream_words(asking, (unsigned)keys->asking_columns[i]);
-        if (keys->indexed[i].type != VDBQ_TEXT ||
-            words == keys->indexed[i].words)
+        if (keys->indexed[i].type != VDBQ_TEXT
+            || words == keys->indexed[i].words)
             continue;
         keys->texts[i] = words_translate(words, keys->indexed[i].words);
         if (keys->texts[i] == NULL)
@@ -39,8 +39,7 @@ static void translate_block(const struct join_keys *keys, unsigned key,
     uint32_t count = column->words != NULL ? column->words->count : 0;
     uint32_t *numbers = keys->numbers[key];
     for (uint64_t i = first; i < first + rows; i++)
-        numbers[i] = from[i] < count ? keys->texts[key][from[i]]
-                                     : WORDS_NONE;
+        numbers[i] = from[i] < count ? keys->texts[key][from[i]] : WORDS_NONE;
 }
 
 /* -------------------------------------------------------------- ranges -- */
@@ -127,19 +126,18 @@ static bool make_range(const struct join_keys *keys, unsigned key,
     if (bounds.low <= bounds.high)
         range->values = (uint64_t)bounds.high - (uint64_t)bounds.low + 1;
     range->codes = range->values + keys->nulls_match;
-    return range->values <= JOIN_NO_TAG &&
-           (range->values > 0 || bounds.low > bounds.high);
+    return range->values <= JOIN_NO_TAG
+           && (range->values > 0 || bounds.low > bounds.high);
 }
 
 /* Counts the combinations of values, as far as they have tags. */
-static void make_ranges(struct join_keys *keys, uint64_t rows,
-                        unsigned threads)
+static void make_ranges(struct join_keys *keys, uint64_t rows, unsigned threads)
 {
     keys->tags = 1;
     keys->exact = true;
     for (unsigned i = 0; i < keys->count && keys->exact; i++) {
-        keys->exact = make_range(keys, i, rows, threads) &&
-                      keys->tags * keys->ranges[i].codes <= JOIN_NO_TAG;
+        keys->exact = make_range(keys, i, rows, threads)
+                      && keys->tags * keys->ranges[i].codes <= JOIN_NO_TAG;
         keys->tags *= keys->exact ? keys->ranges[i].codes : 1;
     }
 }
@@ -162,8 +160,8 @@ enum vdbq_status join_keys_init(struct join_keys *keys,
         .sources = memory_zeroed(count, sizeof *keys->sources),
         .numbers = memory_zeroed(count, sizeof *keys->numbers),
     };
-    if (!keys->ranges || !keys->indexed || !keys->asking || !keys->texts ||
-        !keys->sources || !keys->numbers)
+    if (!keys->ranges || !keys->indexed || !keys->asking || !keys->texts
+        || !keys->sources || !keys->numbers)
         return error_no_memory(error);
     keys->count = count;
     for (unsigned i = 0; i < count; i++)
@@ -225,16 +223,15 @@ static inline uint32_t next_tag(const struct join_range *range, uint32_t tag,
 {
     uint64_t code = (uint64_t)value - (uint64_t)range->low;
     bool none = tag == JOIN_NO_TAG || code >= range->values;
-    return none ? JOIN_NO_TAG
-                : tag * (uint32_t)range->codes + (uint32_t)code;
+    return none ? JOIN_NO_TAG : tag * (uint32_t)range->codes + (uint32_t)code;
 }
 
 /* Whether all values of a range are of 32 bits, so that codes are told in as
  * many. */
 static bool is_narrow(const struct join_range *range)
 {
-    return range->low >= INT32_MIN && range->low <= INT32_MAX &&
-           range->values <= (uint64_t)(INT32_MAX - range->low) + 1;
+    return range->low >= INT32_MIN && range->low <= INT32_MAX
+           && range->values <= (uint64_t)(INT32_MAX - range->low) + 1;
 }
 
 PARALLEL_CLONES
@@ -246,7 +243,7 @@ static void tags_narrow(struct join_range range, const int32_t *restrict values,
     for (unsigned i = 0; i < count; i++) {
         uint32_t code = (uint32_t)values[i] - low, tag = tags[i];
         tags[i] = ((tag == JOIN_NO_TAG) | (code >= end)) ? JOIN_NO_TAG
-                                                       : tag * codes + code;
+                                                         : tag * codes + code;
     }
 }
 
@@ -293,11 +290,11 @@ static void exact_tags(const struct join_keys *keys,
             tags_nulls(keys, i, column, first, count, tags);
         else if (column->width == sizeof(int32_t))
             (is_narrow(&keys->ranges[i]) ? tags_narrow : tags_i32)(
-                keys->ranges[i], (const int32_t *)column->values + first,
-                count, tags);
+                keys->ranges[i], (const int32_t *)column->values + first, count,
+                tags);
         else
-            tags_i64(keys->ranges[i],
-                     (const int64_t *)column->values + first, count, tags);
+            tags_i64(keys->ranges[i], (const int64_t *)column->values + first,
+                     count, tags);
     }
 }
 

@@ -32,17 +32,17 @@ struct join_keys {
     struct relation_column *asking;  /* ... and of the rows at hand of
                                         the other one                 */
     const int *asking_columns;       /* which those are               */
-    uint32_t **texts;   /* a key: the number of the indexed side's word
+    uint32_t **texts;     /* a key: the number of the indexed side's word
                            for each of the other's; NULL: the same    */
     const void **sources; /* a key: numbers of the rows at hand ...   */
     uint32_t **numbers;   /* ... and what they become, where they do  */
-    uint64_t room;      /* rows that `numbers` have room for          */
+    uint64_t room;        /* rows that `numbers` have room for          */
 };
 
 struct join_keys_params {
-    const struct relation *indexed;     /* stays as it is             */
-    const struct vector *indexed_keys;  /* of int: its columns        */
-    const struct stream *asking;        /* the other side             */
+    const struct relation *indexed;    /* stays as it is             */
+    const struct vector *indexed_keys; /* of int: its columns        */
+    const struct stream *asking;       /* the other side             */
     const struct vector *asking_keys;
     bool nulls_match;
     unsigned threads;

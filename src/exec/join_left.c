@@ -44,8 +44,7 @@ void join_view(struct relation *relation, const struct vdbq_batch *batch,
         const struct vdbq_vector *from = &batch->column[i];
         struct relation_column *to = &relation->columns[i];
         to->values = (char *)from->values + first * to->width;
-        to->nulls = from->nulls != NULL ? (uint8_t *)from->nulls + first
-                                        : NULL;
+        to->nulls = from->nulls != NULL ? (uint8_t *)from->nulls + first : NULL;
     }
 }
 
@@ -56,9 +55,9 @@ struct filter {
     struct join_stream *join;
     struct join_keys keys;
     struct join_index index;
-    struct relation rows;  /* at hand: a view of a batch                    */
+    struct relation rows; /* at hand: a view of a batch                    */
     uint64_t room;
-    uint32_t *kept;        /* their numbers, those of each thread's share
+    uint32_t *kept; /* their numbers, those of each thread's share
                               from where that begins                        */
     uint64_t counts[PARALLEL_THREADS_MAX]; /* of each share                 */
     unsigned threads;
@@ -110,8 +109,8 @@ static enum vdbq_status add_kept(struct filter *filter,
     uint64_t sum = 0;
     join_view(&filter->rows, batch, 0, batch->rows);
     if (batch->rows > filter->room) {
-        uint32_t *kept = memory_resize(filter->kept,
-                                       batch->rows * sizeof *kept);
+        uint32_t *kept =
+            memory_resize(filter->kept, batch->rows * sizeof *kept);
         if (kept == NULL)
             return error_no_memory(error);
         filter->kept = kept;
@@ -126,8 +125,8 @@ static enum vdbq_status add_kept(struct filter *filter,
     for (unsigned i = 0; i < filter->threads; i++)
         sum += filter->counts[i];
     status = relation_room(right, sum, error);
-    filter->pick = (struct relation_picking){ .to = right,
-                                           .from = &filter->rows };
+    filter->pick =
+        (struct relation_picking){ .to = right, .from = &filter->rows };
     if (status == VDBQ_OK)
         status = relation_pick_flags(&filter->pick, error);
     if (status != VDBQ_OK)
@@ -160,9 +159,9 @@ static enum vdbq_status open_filter(struct filter *filter, struct error *error)
             error);
     if (status == VDBQ_OK)
         status = join_view_init(&filter->rows, join->head.inputs[1], error);
-    return status == VDBQ_OK ? stream_gather_begin(join->head.inputs[1],
-                                                   &join->right, error)
-                             : status;
+    return status == VDBQ_OK
+               ? stream_gather_begin(join->head.inputs[1], &join->right, error)
+               : status;
 }
 
 static void close_filter(struct filter *filter)
@@ -204,8 +203,8 @@ static uint64_t row_bytes(const struct stream *input)
 static uint64_t early_most(const struct join_stream *join)
 {
     uint64_t rows = join->head.inputs[1]->rows_most / FEWER;
-    uint64_t most = join_memory_room(join) / EARLY_SHARE /
-                    row_bytes(join->head.inputs[0]);
+    uint64_t most =
+        join_memory_room(join) / EARLY_SHARE / row_bytes(join->head.inputs[0]);
     return rows < most ? rows : most;
 }
 
@@ -232,9 +231,9 @@ static bool looks_left(const struct join_stream *join)
     const struct stream *left = join->head.inputs[0];
     if (is_whole_table(left) && left->rows_most > early_most(join))
         return false;
-    return step->left_keys.count > 0 && step->kind != JOIN_RIGHT &&
-           step->kind != JOIN_FULL && step->kind != JOIN_MARK &&
-           join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
+    return step->left_keys.count > 0 && step->kind != JOIN_RIGHT
+           && step->kind != JOIN_FULL && step->kind != JOIN_MARK
+           && join->head.inputs[1]->rows_most >= RIGHT_ROWS_MIN;
 }
 
 /* Gathers left rows until they end, fail, or are too many. */
@@ -252,8 +251,8 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
             status = VDBQ_OK;
         }
         if (status == VDBQ_OK && batch.rows > 0)
-            status = relation_append(&join->early, &batch, join->threads,
-                                     error);
+            status =
+                relation_append(&join->early, &batch, join->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(join->head.params, error);
     }
@@ -282,13 +281,12 @@ static enum vdbq_status gather_all(struct join_stream *join,
 {
     struct stream *input = join->head.inputs[1];
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status =
-        stream_gather_begin(input, &join->right, error);
+    enum vdbq_status status = stream_gather_begin(input, &join->right, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(input, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(&join->right, &batch, join->threads,
-                                     error);
+            status =
+                relation_append(&join->right, &batch, join->threads, error);
         if (status == VDBQ_OK)
             status = join_right_added(join, error);
         if (status == VDBQ_OK)

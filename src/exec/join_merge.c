@@ -23,11 +23,11 @@ struct join_merge {
     const struct spill *from; /* their output */
     struct run *runs;
     unsigned run_count;
-    unsigned *heap;          /* runs that have rows; the first one is next */
+    unsigned *heap; /* runs that have rows; the first one is next */
     unsigned heap_count;
     struct pick *picks;
-    uint64_t rows_most;      /* of a batch                                 */
-    const void **sources;    /* of a column: each run's                    */
+    uint64_t rows_most;   /* of a batch                                 */
+    const void **sources; /* of a column: each run's                    */
     struct relation output;
     struct vdbq_vector *vectors;
 };
@@ -46,8 +46,8 @@ static void sift(struct join_merge *merge, unsigned at)
 {
     unsigned run = merge->heap[at];
     for (unsigned next; (next = 2 * at + 1) < merge->heap_count; at = next) {
-        if (next + 1 < merge->heap_count &&
-            is_before(merge, merge->heap[next + 1], merge->heap[next]))
+        if (next + 1 < merge->heap_count
+            && is_before(merge, merge->heap[next + 1], merge->heap[next]))
             next++;
         if (is_before(merge, run, merge->heap[next]))
             break;
@@ -81,20 +81,19 @@ static enum vdbq_status make_room(struct join_merge *merge,
     merge->heap = memory_zeroed(runs, sizeof *merge->heap);
     merge->sources = memory_zeroed(runs, sizeof *merge->sources);
     merge->picks = memory_zeroed(merge->rows_most, sizeof *merge->picks);
-    merge->vectors = memory_zeroed(from->column_count + (size_t)1,
-                                   sizeof *merge->vectors);
-    if (!merge->runs || !merge->heap || !merge->sources || !merge->picks ||
-        !merge->vectors)
+    merge->vectors =
+        memory_zeroed(from->column_count + (size_t)1, sizeof *merge->vectors);
+    if (!merge->runs || !merge->heap || !merge->sources || !merge->picks
+        || !merge->vectors)
         return error_no_memory(error);
-    enum vdbq_status status = relation_init(&merge->output, from->columns,
-                                            from->column_count, error);
+    enum vdbq_status status =
+        relation_init(&merge->output, from->columns, from->column_count, error);
     return status == VDBQ_OK
                ? relation_room(&merge->output, merge->rows_most, error)
                : status;
 }
 
-static enum vdbq_status open_runs(struct join_merge *merge,
-                                  struct error *error)
+static enum vdbq_status open_runs(struct join_merge *merge, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < merge->from->parts.count && status == VDBQ_OK;
@@ -174,10 +173,10 @@ static bool is_behind(const struct join_merge *merge, const struct run *run)
 {
     const struct join_parts *parts = merge->parts;
     uint64_t number = run->numbers[run->at];
-    return parts->failure.status != VDBQ_OK &&
-           (number > parts->failed_left ||
-            (number == parts->failed_left &&
-             run->reader.part > parts->failed_pass));
+    return parts->failure.status != VDBQ_OK
+           && (number > parts->failed_left
+               || (number == parts->failed_left
+                   && run->reader.part > parts->failed_pass));
 }
 
 /* Picks the next rows, until a block is used up; how many. */
@@ -241,8 +240,7 @@ static enum vdbq_status copy_nulls(struct join_merge *merge, unsigned column,
 }
 
 enum vdbq_status join_merge_batch(struct join_merge *merge,
-                                  struct vdbq_batch *batch,
-                                  struct error *error)
+                                  struct vdbq_batch *batch, struct error *error)
 {
     const struct spill *from = merge->from;
     enum vdbq_status status = read_on(merge, error);
@@ -256,8 +254,7 @@ enum vdbq_status join_merge_batch(struct join_merge *merge,
         status = copy_nulls(merge, i, count, &nulls, error);
         if (status != VDBQ_OK)
             return status;
-        merge->vectors[i].nulls = nulls ? merge->output.columns[i].nulls
-                                        : NULL;
+        merge->vectors[i].nulls = nulls ? merge->output.columns[i].nulls : NULL;
     }
     batch->column = merge->vectors;
     batch->rows = count;

@@ -12,13 +12,13 @@
 #include "exec/row_index.h"
 
 enum {
-    INDEX_BYTES = 40,     /* of an index for each row, while it is made      */
-    ROOM_SHARE = 8,       /* of the limit that a join has in any case        */
+    INDEX_BYTES = 40, /* of an index for each row, while it is made      */
+    ROOM_SHARE = 8,   /* of the limit that a join has in any case        */
     PARTS_MIN = 4,
-    BLOCK_MIN = 4 << 10,  /* bytes of a block in a file, where parts are more
+    BLOCK_MIN = 4 << 10, /* bytes of a block in a file, where parts are more
                              than PARTS_MIN                                  */
     BLOCK_MAX = 1 << 20,
-    CUT_ROWS = 1 << 15,   /* rows that are cut at once                       */
+    CUT_ROWS = 1 << 15, /* rows that are cut at once                       */
     BLOCK_ROWS_MIN = 16
 };
 
@@ -51,16 +51,16 @@ uint64_t join_memory_room(const struct join_stream *join)
 static uint64_t right_row_bytes(const struct join_stream *join)
 {
     const struct step *step = join->head.inputs[1]->step;
-    return spill_row_bytes(step->columns, step->column_count, NULL) +
-           INDEX_BYTES;
+    return spill_row_bytes(step->columns, step->column_count, NULL)
+           + INDEX_BYTES;
 }
 
 static uint64_t held_bytes(const struct join_stream *join)
 {
     const struct step *left = join->head.inputs[0]->step;
-    return join->right.rows * right_row_bytes(join) +
-           join->early.rows * spill_row_bytes(left->columns,
-                                              left->column_count, NULL);
+    return join->right.rows * right_row_bytes(join)
+           + join->early.rows
+                 * spill_row_bytes(left->columns, left->column_count, NULL);
 }
 
 /* -------------------------------------------------------- open, finish -- */
@@ -74,9 +74,8 @@ static bool *copy_reads(const struct stream *stream)
     return reads;
 }
 
-static enum vdbq_status cut_init(struct join_parts *parts,
-                                 struct join_cut *cut, unsigned input,
-                                 struct error *error)
+static enum vdbq_status cut_init(struct join_parts *parts, struct join_cut *cut,
+                                 unsigned input, struct error *error)
 {
     const struct stream *head = &parts->join->head;
     const struct stream *from = head->inputs[input];
@@ -89,15 +88,15 @@ static enum vdbq_status cut_init(struct join_parts *parts,
                                             from->step->column_count, error);
     if (status != VDBQ_OK)
         return status;
-    return spill_init(&cut->spill,
-                      &(struct spill_params){
-                          .files = head->params->files,
-                          .columns = from->step->columns,
-                          .column_count = from->step->column_count,
-                          .reads = cut->reads,
-                          .parts = parts->count,
-                          .block_bytes = parts->block_bytes },
-                      error);
+    return spill_init(
+        &cut->spill,
+        &(struct spill_params){ .files = head->params->files,
+                                .columns = from->step->columns,
+                                .column_count = from->step->column_count,
+                                .reads = cut->reads,
+                                .parts = parts->count,
+                                .block_bytes = parts->block_bytes },
+        error);
 }
 
 static void cut_finish(struct join_cut *cut)
@@ -115,15 +114,15 @@ static void choose_parts(struct join_parts *parts)
     uint64_t rows = join->head.inputs[1]->rows_most;
     rows = rows > 2 * join->right.rows ? rows : 2 * join->right.rows;
     parts->count = PARTS_MIN;
-    while (parts->count < JOIN_PARTS_MAX && parts->count * half < rows * row &&
-           half / parts->count > 2 * BLOCK_MIN)
+    while (parts->count < JOIN_PARTS_MAX && parts->count * half < rows * row
+           && half / parts->count > 2 * BLOCK_MIN)
         parts->count *= 2;
     if (join->head.step->join.right_keys.count == 0)
         parts->count = 1;
-    parts->block_bytes = half / parts->count < BLOCK_MAX ? half / parts->count
-                                                         : BLOCK_MAX;
-    parts->block_rows = half / row > BLOCK_ROWS_MIN ? half / row
-                                                    : BLOCK_ROWS_MIN;
+    parts->block_bytes =
+        half / parts->count < BLOCK_MAX ? half / parts->count : BLOCK_MAX;
+    parts->block_rows =
+        half / row > BLOCK_ROWS_MIN ? half / row : BLOCK_ROWS_MIN;
 }
 
 /* Makes the numbers of the left side's words on the right one. */
@@ -146,20 +145,19 @@ static enum vdbq_status make_texts(struct join_parts *parts,
     return VDBQ_OK;
 }
 
-static enum vdbq_status make_room(struct join_parts *parts,
-                                  struct error *error)
+static enum vdbq_status make_room(struct join_parts *parts, struct error *error)
 {
     size_t keys = parts->join->head.step->join.left_keys.count + 1;
     parts->keys = memory_zeroed(keys, sizeof *parts->keys);
     parts->texts = memory_zeroed(keys, sizeof *parts->texts);
     parts->numbers = memory_zeroed(keys, sizeof *parts->numbers);
     parts->rows = memory_zeroed(CUT_ROWS, sizeof *parts->rows);
-    parts->rows_from = memory_zeroed(JOIN_PARTS_MAX + 1,
-                                     sizeof *parts->rows_from);
+    parts->rows_from =
+        memory_zeroed(JOIN_PARTS_MAX + 1, sizeof *parts->rows_from);
     parts->parts = memory_zeroed(CUT_ROWS, 1);
     parts->row_numbers = memory_zeroed(CUT_ROWS, sizeof *parts->row_numbers);
-    return parts->keys && parts->texts && parts->numbers && parts->rows &&
-                   parts->rows_from && parts->parts && parts->row_numbers
+    return parts->keys && parts->texts && parts->numbers && parts->rows
+                   && parts->rows_from && parts->parts && parts->row_numbers
                ? VDBQ_OK
                : error_no_memory(error);
 }
@@ -186,8 +184,8 @@ static enum vdbq_status parts_create(struct join_stream *join,
 /* Frees what cutting alone takes. */
 static void end_cutting(struct join_parts *parts)
 {
-    for (size_t i = 0; parts->texts != NULL && parts->numbers != NULL &&
-                       i < parts->join->head.step->join.left_keys.count;
+    for (size_t i = 0; parts->texts != NULL && parts->numbers != NULL
+                       && i < parts->join->head.step->join.left_keys.count;
          i++) {
         memory_release(parts->texts[i]);
         memory_release(parts->numbers[i]);
@@ -232,8 +230,7 @@ static void look_at_keys(struct join_parts *parts, const struct join_cut *cut)
             continue;
         const uint32_t *words = parts->keys[i].values;
         uint32_t *numbers = parts->numbers[i];
-        const struct words *from =
-            parts->join->left.columns[columns[i]].words;
+        const struct words *from = parts->join->left.columns[columns[i]].words;
         for (uint64_t row = 0; row < cut->rows.rows; row++)
             numbers[row] = from != NULL && words[row] < from->count
                                ? parts->texts[i][words[row]]
@@ -248,8 +245,9 @@ static unsigned part_of(const struct join_parts *parts,
 {
     unsigned keys = (unsigned)cut->keys->count;
     uint64_t hash = cut->count + row;
-    if (keys > 0 && (parts->join->head.step->join.nulls_match ||
-                     !row_has_null(parts->keys, keys, row)))
+    if (keys > 0
+        && (parts->join->head.step->join.nulls_match
+            || !row_has_null(parts->keys, keys, row)))
         hash = row_hash(parts->keys, keys, row) >> 32;
     return (unsigned)hash & (parts->count - 1);
 }
@@ -272,8 +270,8 @@ static void order_rows(struct join_parts *parts, const struct join_cut *cut)
 }
 
 /* Adds the rows at hand to their parts. */
-static enum vdbq_status cut_rows(struct join_parts *parts,
-                                 struct join_cut *cut, struct error *error)
+static enum vdbq_status cut_rows(struct join_parts *parts, struct join_cut *cut,
+                                 struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     look_at_keys(parts, cut);
@@ -281,14 +279,13 @@ static enum vdbq_status cut_rows(struct join_parts *parts,
     /* from[part + 1] is now where the part's rows start. */
     for (unsigned i = 0; i < parts->count && status == VDBQ_OK; i++) {
         uint64_t first = parts->rows_from[i + 1];
-        uint64_t end = i + 1 < parts->count ? parts->rows_from[i + 2]
-                                            : cut->rows.rows;
+        uint64_t end =
+            i + 1 < parts->count ? parts->rows_from[i + 2] : cut->rows.rows;
         status = spill_add(&cut->spill, i,
-                           &(struct spill_rows){
-                               .from = &cut->rows,
-                               .rows = parts->rows + first,
-                               .numbers = parts->row_numbers,
-                               .count = end - first },
+                           &(struct spill_rows){ .from = &cut->rows,
+                                                 .rows = parts->rows + first,
+                                                 .numbers = parts->row_numbers,
+                                                 .count = end - first },
                            error);
     }
     cut->count += cut->rows.rows;
@@ -339,30 +336,27 @@ static bool marks_null(const struct join_stream *join)
 }
 
 /* Puts the right rows that were gathered into their parts. */
-static enum vdbq_status cut_right(struct join_stream *join,
-                                  struct error *error)
+static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
 {
     unsigned count = join->right.column_count;
-    struct vdbq_vector *vectors = memory_zeroed(count + (size_t)1,
-                                                sizeof *vectors);
+    struct vdbq_vector *vectors =
+        memory_zeroed(count + (size_t)1, sizeof *vectors);
     if (vectors == NULL)
         return error_no_memory(error);
     relation_vectors(&join->right, 0, vectors);
     join->right_null |= marks_null(join);
     join->right_any |= join->right.rows > 0;
-    enum vdbq_status status =
-        cut_batch(join->parts, &join->parts->right,
-                  &(struct vdbq_batch){ .rows = join->right.rows,
-                                        .columns = count,
-                                        .column = vectors },
-                  0, error);
+    enum vdbq_status status = cut_batch(
+        join->parts, &join->parts->right,
+        &(struct vdbq_batch){
+            .rows = join->right.rows, .columns = count, .column = vectors },
+        0, error);
     memory_release(vectors);
     forget(&join->right);
     return status;
 }
 
-enum vdbq_status join_right_added(struct join_stream *join,
-                                  struct error *error)
+enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (join->parts == NULL && join_memory(join, held_bytes(join)))
@@ -372,8 +366,7 @@ enum vdbq_status join_right_added(struct join_stream *join,
     return status == VDBQ_OK ? cut_right(join, error) : status;
 }
 
-enum vdbq_status join_parts_right(struct join_stream *join,
-                                  struct error *error)
+enum vdbq_status join_parts_right(struct join_stream *join, struct error *error)
 {
     return spill_end(&join->parts->right.spill, error);
 }
@@ -399,8 +392,7 @@ void join_parts_failed(struct join_parts *parts, const struct error *error,
 }
 
 /* Takes the next left rows to hand. Where they fail that is their end. */
-static enum vdbq_status next_left(struct join_stream *join,
-                                  struct error *error)
+static enum vdbq_status next_left(struct join_stream *join, struct error *error)
 {
     struct join_parts *parts = join->parts;
     enum vdbq_status status = VDBQ_OK;
@@ -416,8 +408,7 @@ static enum vdbq_status next_left(struct join_stream *join,
 }
 
 /* Cuts the left rows: those that came early, and the others. */
-static enum vdbq_status cut_left(struct join_stream *join,
-                                 struct error *error)
+static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
 {
     struct join_parts *parts = join->parts;
     enum vdbq_status status = VDBQ_OK;
@@ -435,8 +426,7 @@ static enum vdbq_status cut_left(struct join_stream *join,
     return status == VDBQ_OK ? spill_end(&parts->left.spill, error) : status;
 }
 
-enum vdbq_status join_parts_left(struct join_stream *join,
-                                 struct error *error)
+enum vdbq_status join_parts_left(struct join_stream *join, struct error *error)
 {
     struct join_parts *parts = join->parts;
     enum vdbq_status status = cut_left(join, error);
@@ -445,7 +435,8 @@ enum vdbq_status join_parts_left(struct join_stream *join,
     stream_close_input(&join->head, 0);
     end_cutting(parts);
     join->head.rows_most = parts->left.count > parts->right.count
-                               ? parts->left.count : parts->right.count;
+                               ? parts->left.count
+                               : parts->right.count;
     return VDBQ_OK;
 }
 
@@ -458,22 +449,20 @@ static enum vdbq_status begin_merge(struct join_parts *parts,
     join_merge_destroy(parts->merge);
     parts->merge = NULL;
     enum vdbq_status status = join_rounds_run(parts, error);
-    return status == VDBQ_OK
-               ? join_merge_create(parts, &parts->merge, error)
-               : status;
+    return status == VDBQ_OK ? join_merge_create(parts, &parts->merge, error)
+                             : status;
 }
 
 /* Whether the rows that are merged are the last ones. */
 static bool is_over(const struct join_parts *parts)
 {
     bool failed = parts->failure.status != VDBQ_OK;
-    return !join_rounds_more(parts) ||
-           (failed && parts->left_next > parts->failed_left);
+    return !join_rounds_more(parts)
+           || (failed && parts->left_next > parts->failed_left);
 }
 
 enum vdbq_status join_parts_batch(struct join_stream *join,
-                                  struct vdbq_batch *batch,
-                                  struct error *error)
+                                  struct vdbq_batch *batch, struct error *error)
 {
     struct join_parts *parts = join->parts;
     enum vdbq_status status = VDBQ_OK;
@@ -487,8 +476,8 @@ enum vdbq_status join_parts_batch(struct join_stream *join,
             break;
         status = begin_merge(parts, error);
     }
-    if (status == VDBQ_OK && batch->rows == 0 &&
-        parts->failure.status != VDBQ_OK) {
+    if (status == VDBQ_OK && batch->rows == 0
+        && parts->failure.status != VDBQ_OK) {
         *error = parts->failure;
         status = error->status;
     }

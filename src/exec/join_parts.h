@@ -43,44 +43,44 @@ enum { JOIN_PARTS_MAX = 256 };
 /* A side that is cut. */
 struct join_cut {
     struct spill spill;
-    struct relation rows;  /* that are cut: a view of a batch               */
+    struct relation rows; /* that are cut: a view of a batch               */
     const struct vector *keys; /* of int: its columns                       */
-    uint64_t count;        /* rows so far: the next one's number            */
-    const bool *reads;     /* of each column, owned                         */
+    uint64_t count;    /* rows so far: the next one's number            */
+    const bool *reads; /* of each column, owned                         */
 };
 
 /* Right rows of a part that are at hand together. */
 struct join_block {
     struct relation rows;
     uint64_t *numbers;
-    uint64_t room;         /* of the numbers                                */
+    uint64_t room; /* of the numbers                                */
 };
 
 struct join_merge;
 
 struct join_parts {
     struct join_stream *join;
-    uint64_t share_bytes;  /* of memory, for all that it does               */
-    unsigned count;        /* of parts, a power of two                      */
-    uint64_t block_bytes;  /* of the file, for each part                    */
-    uint64_t block_rows;   /* right rows that a pass takes at most          */
+    uint64_t share_bytes; /* of memory, for all that it does               */
+    unsigned count;       /* of parts, a power of two                      */
+    uint64_t block_bytes; /* of the file, for each part                    */
+    uint64_t block_rows;  /* right rows that a pass takes at most          */
     struct join_cut left, right;
-    uint32_t **texts;      /* a key: for each word of the left side, its
+    uint32_t **texts;             /* a key: for each word of the left side, its
                               number on the right one; NULL: the same       */
     struct relation_column *keys; /* of the rows that are cut               */
-    uint32_t **numbers;    /* ... of a text: its words'                     */
+    uint32_t **numbers; /* ... of a text: its words'                     */
     uint32_t *rows, *rows_from; /* by parts; the first one of each part     */
-    uint8_t *parts;        /* of each row                                   */
+    uint8_t *parts; /* of each row                                   */
     uint64_t *row_numbers;
-    struct spill output;   /* rows of the passes, a part each               */
-    struct spill rest[2];  /* left rows without a partner so far            */
-    uint64_t left_next;    /* left rows come a few at a time: the next one  */
-    uint64_t left_most;    /* ... and how many at once                      */
+    struct spill output;  /* rows of the passes, a part each               */
+    struct spill rest[2]; /* left rows without a partner so far            */
+    uint64_t left_next;   /* left rows come a few at a time: the next one  */
+    uint64_t left_most;   /* ... and how many at once                      */
     struct join_merge *merge;
-    struct error failure;  /* of the first left row for which something
+    struct error failure; /* of the first left row for which something
                               failed; status OK: none did                   */
-    uint64_t failed_left;  /* ... its number ...                            */
-    unsigned failed_pass;  /* ... and of the output, the part of its pass   */
+    uint64_t failed_left; /* ... its number ...                            */
+    unsigned failed_pass; /* ... and of the output, the part of its pass   */
     unsigned passes;
     char text[96];
 };
@@ -88,8 +88,7 @@ struct join_parts {
 /* Ends the right side; cuts the left one, and begins to join. */
 enum vdbq_status join_parts_right(struct join_stream *join,
                                   struct error *error);
-enum vdbq_status join_parts_left(struct join_stream *join,
-                                 struct error *error);
+enum vdbq_status join_parts_left(struct join_stream *join, struct error *error);
 /* Something failed for a left row of that number, in the pass whose rows are that
  * part of the output. */
 void join_parts_failed(struct join_parts *parts, const struct error *error,
@@ -109,8 +108,8 @@ struct join_pass {
     enum join_kind kind;
     struct spill_range left;
     const struct join_block *right;
-    struct spill *to;      /* gets the rows, in its last part               */
-    struct spill *rest;    /* JOIN_MARK: gets left rows that are not marked
+    struct spill *to;   /* gets the rows, in its last part               */
+    struct spill *rest; /* JOIN_MARK: gets left rows that are not marked
                               true, which are not for `to`; or NULL         */
 };
 enum vdbq_status join_pass_run(const struct join_pass *pass,
@@ -119,8 +118,7 @@ enum vdbq_status join_pass_run(const struct join_pass *pass,
 /* -------------------------------------------------------------- rounds -- */
 
 /* Joins all parts, or the next left rows, into `output`. */
-enum vdbq_status join_rounds_run(struct join_parts *parts,
-                                 struct error *error);
+enum vdbq_status join_rounds_run(struct join_parts *parts, struct error *error);
 /* Whether left rows are still to come. */
 bool join_rounds_more(const struct join_parts *parts);
 

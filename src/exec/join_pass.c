@@ -16,9 +16,8 @@ struct rows_stream {
     const struct relation *words; /* has those of the columns */
 };
 
-static enum vdbq_status rows_batch(struct stream *stream,
-                                   struct vdbq_batch *batch,
-                                   struct error *error)
+static enum vdbq_status
+rows_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     return spill_read(&((struct rows_stream *)stream)->reader, batch, error);
 }
@@ -105,12 +104,11 @@ static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
         bool is = !relation_is_null(mark, i) && relation_integer(mark, i) != 0;
         giving->rows[is][counts[is]++] = (uint32_t)i;
     }
-    enum vdbq_status status = add(giving, giving->pass->rest, giving->rows[0],
-                                  counts[0], error);
-    return status == VDBQ_OK
-               ? add(giving, giving->pass->to, giving->rows[1], counts[1],
-                     error)
-               : status;
+    enum vdbq_status status =
+        add(giving, giving->pass->rest, giving->rows[0], counts[0], error);
+    return status == VDBQ_OK ? add(giving, giving->pass->to, giving->rows[1],
+                                   counts[1], error)
+                             : status;
 }
 
 /* The condition failed for a pair: that ends the pass, and maybe the join. */
@@ -135,8 +133,8 @@ static enum vdbq_status give_all(struct giving *giving, struct error *error)
                      ? add_marked(giving, batch.rows, error)
                      : add(giving, giving->pass->to, NULL, batch.rows, error);
     }
-    if (status != VDBQ_OK && giving->join->head.held != NULL &&
-        status == giving->join->head.held->status)
+    if (status != VDBQ_OK && giving->join->head.held != NULL
+        && status == giving->join->head.held->status)
         status = note_failure(giving, error);
     memory_release(giving->rows[0]);
     memory_release(giving->rows[1]);
@@ -168,8 +166,8 @@ static struct join_stream *make_join(const struct join_pass *pass,
         .calls = &join_stream.calls,
         .params = whole->head.params,
         .step = step,
-        .inputs = memory_zeroed(step->inputs.count + 1,
-                                sizeof *join->head.inputs),
+        .inputs =
+            memory_zeroed(step->inputs.count + 1, sizeof *join->head.inputs),
         .reads = memory_zeroed(step->column_count + (size_t)1,
                                sizeof *join->head.reads),
         .replays = true,
@@ -185,8 +183,7 @@ static struct join_stream *make_join(const struct join_pass *pass,
     return join;
 }
 
-static enum vdbq_status open_join(struct join_stream *join,
-                                  struct error *error)
+static enum vdbq_status open_join(struct join_stream *join, struct error *error)
 {
     if (join->head.inputs == NULL || join->head.reads == NULL)
         return error_no_memory(error);

@@ -13,8 +13,8 @@ enum { PROBES = 64 }; /* that are on their way at once */
 
 PARALLEL_CLONES
 static void dense_rows(const uint32_t *rows, uint32_t tags,
-                       const uint32_t *wanted, unsigned count,
-                       uint32_t *starts, uint32_t *counts)
+                       const uint32_t *wanted, unsigned count, uint32_t *starts,
+                       uint32_t *counts)
 {
     for (unsigned i = 0; i < count; i++) {
         uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
@@ -26,8 +26,8 @@ static void dense_rows(const uint32_t *rows, uint32_t tags,
 
 PARALLEL_CLONES
 static void dense_bits(const uint64_t *bits, uint32_t tags,
-                       const uint32_t *wanted, unsigned count,
-                       uint32_t *starts, uint32_t *counts)
+                       const uint32_t *wanted, unsigned count, uint32_t *starts,
+                       uint32_t *counts)
 {
     for (unsigned i = 0; i < count; i++) {
         uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
@@ -88,8 +88,8 @@ static inline uint32_t end(const struct join_index *index,
         const struct join_slot *slot = &probe->slots[at];
         if (slot->place == RELATION_NO_ROW)
             return RELATION_NO_ROW;
-        if (slot->tag == probe->tag &&
-            (index->keys->exact || same(index, slot->place, probe->row)))
+        if (slot->tag == probe->tag
+            && (index->keys->exact || same(index, slot->place, probe->row)))
             return slot->place;
     }
 }
@@ -132,14 +132,14 @@ void join_index_find(const struct join_index *index, uint64_t first,
     uint32_t tags[JOIN_BLOCK];
     join_tags_asking(index->keys, first, rows, tags);
     if (index->bits != NULL) {
-        dense_bits(index->bits, (uint32_t)index->keys->tags, tags, rows,
-                   starts, counts);
+        dense_bits(index->bits, (uint32_t)index->keys->tags, tags, rows, starts,
+                   counts);
         return;
     }
     if (index->dense) {
-        (index->unique ? dense_rows : dense_groups)(
-            index->starts, (uint32_t)index->keys->tags, tags, rows, starts,
-            counts);
+        (index->unique ? dense_rows : dense_groups)(index->starts,
+                                                    (uint32_t)index->keys->tags,
+                                                    tags, rows, starts, counts);
         return;
     }
     find_slots(index, first, tags, rows, starts);

@@ -40,8 +40,7 @@ static enum vdbq_status numbers_room(struct join_stream *join, uint64_t room,
 }
 
 /* Room for the next round: more than for the last one, if that was full. */
-static enum vdbq_status next_room(struct join_stream *join,
-                                  struct error *error)
+static enum vdbq_status next_room(struct join_stream *join, struct error *error)
 {
     struct join_pairs *pairs = &join->pairs;
     uint64_t most = (uint64_t)PAIRS_EACH * join->threads;
@@ -69,8 +68,8 @@ struct sharing {
     struct join_stream *join;
     uint64_t count;
     unsigned threads;
-    bool writes, picks;   /* the slots; the columns                */
-    bool picks_left;      /* ... of the left side, too             */
+    bool writes, picks; /* the slots; the columns                */
+    bool picks_left;    /* ... of the left side, too             */
     struct relation_picking left, right;
 };
 
@@ -99,8 +98,7 @@ static void do_share(void *context, unsigned share)
     if (all->writes && join->partners != NULL)
         note_partners(join, first, end);
     if (all->picks_left)
-        relation_pick_part(&all->left, first, pairs->left + first,
-                           end - first);
+        relation_pick_part(&all->left, first, pairs->left + first, end - first);
     if (all->right.from != NULL)
         relation_pick_part(&all->right, first, pairs->right + first,
                            end - first);
@@ -157,8 +155,8 @@ static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
     struct relation *output = &join->output;
     const bool *reads = join->head.reads;
     unsigned left = join->left.column_count;
-    bool right = output->column_count > left &&
-                 join->search.step->kind != JOIN_MARK;
+    bool right =
+        output->column_count > left && join->search.step->kind != JOIN_MARK;
     output->rows = 0;
     all->picks = true;
     enum vdbq_status status = relation_room(output, all->count, error);
@@ -212,8 +210,7 @@ static bool needs_pairs(const struct join_stream *join)
 
 /* Rows that need no judging. */
 static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
-                                  struct vdbq_batch *batch,
-                                  struct error *error)
+                                  struct vdbq_batch *batch, struct error *error)
 {
     bool plain = !join->numbered && join_search_plain(&join->search);
     struct sharing all = { .join = join,
@@ -242,14 +239,14 @@ static enum vdbq_status judge(struct join_stream *join, struct error *error)
 {
     struct join_pairs *pairs = &join->pairs;
     uint64_t judged;
-    enum vdbq_status status = condition_run(
-        &join->condition,
-        &(struct condition_pairs){ .left = &join->left,
-                                   .right = &join->right,
-                                   .left_rows = pairs->left,
-                                   .right_rows = pairs->right,
-                                   .count = pairs->count },
-        pairs->kept, &judged, error);
+    enum vdbq_status status =
+        condition_run(&join->condition,
+                      &(struct condition_pairs){ .left = &join->left,
+                                                 .right = &join->right,
+                                                 .left_rows = pairs->left,
+                                                 .right_rows = pairs->right,
+                                                 .count = pairs->count },
+                      pairs->kept, &judged, error);
     if (status != VDBQ_RANGE)
         return status;
     if (join->numbered)
@@ -271,8 +268,8 @@ static uint64_t settle(struct join_stream *join)
         bool kept = !end && pairs->kept[i];
         pairs->left[count] = left;
         pairs->right[count] = right;
-        count += end ? join->matched == (kind == JOIN_SEMI)
-                     : pairs_go_out && kept;
+        count +=
+            end ? join->matched == (kind == JOIN_SEMI) : pairs_go_out && kept;
         if (kept && join->partners != NULL)
             atomic_store_explicit(&join->partners[right], 1,
                                   memory_order_relaxed);
@@ -322,8 +319,7 @@ enum vdbq_status join_round(struct join_stream *join, struct vdbq_batch *batch,
 }
 
 enum vdbq_status join_round_alone(struct join_stream *join,
-                                  struct vdbq_batch *batch,
-                                  struct error *error)
+                                  struct vdbq_batch *batch, struct error *error)
 {
     struct join_pairs *pairs = &join->pairs;
     struct sharing all = { .join = join,

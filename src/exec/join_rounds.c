@@ -63,10 +63,9 @@ static enum vdbq_status give(const struct part_joining *part,
                                                     .right = &part->block,
                                                     .to = output },
                                error);
-    return status == VDBQ_OK
-               ? spill_part_end(output, (unsigned)output->parts.count - 1,
-                                error)
-               : status;
+    return status == VDBQ_OK ? spill_part_end(
+               output, (unsigned)output->parts.count - 1, error)
+                             : status;
 }
 
 /* Makes an empty rest. */
@@ -103,23 +102,22 @@ static enum vdbq_status narrow(struct part_joining *part, enum join_kind kind,
     if (status == VDBQ_OK && marks)
         status = spill_part_add(output, error);
     if (status == VDBQ_OK)
-        status = join_pass_run(
-            &(struct join_pass){ .parts = part->parts,
-                                 .kind = kind,
-                                 .left = part->rest,
-                                 .right = &part->block,
-                                 .to = marks ? output : rest,
-                                 .rest = marks ? rest : NULL },
-            error);
+        status =
+            join_pass_run(&(struct join_pass){ .parts = part->parts,
+                                               .kind = kind,
+                                               .left = part->rest,
+                                               .right = &part->block,
+                                               .to = marks ? output : rest,
+                                               .rest = marks ? rest : NULL },
+                          error);
     if (status == VDBQ_OK && marks)
-        status = spill_part_end(output, (unsigned)output->parts.count - 1,
-                                error);
+        status =
+            spill_part_end(output, (unsigned)output->parts.count - 1, error);
     if (status == VDBQ_OK)
         status = spill_end(rest, error);
     part->rests++;
     part->rest = (struct spill_range){
-        .spill = rest,
-        .rows = status == VDBQ_OK ? spill_rows(rest, 0) : 0
+        .spill = rest, .rows = status == VDBQ_OK ? spill_rows(rest, 0) : 0
     };
     return status;
 }
@@ -209,8 +207,8 @@ static enum vdbq_status fill_block(struct part_joining *part,
             status = add_rows(part, &batch, error);
         if (status == VDBQ_OK)
             status = stream_pause(part->parts->join->head.params, error);
-    } while (status == VDBQ_OK && reader->rows_left > 0 &&
-             rows->rows + some <= most);
+    } while (status == VDBQ_OK && reader->rows_left > 0
+             && rows->rows + some <= most);
     return status;
 }
 
@@ -235,16 +233,15 @@ static enum vdbq_status join_part(struct join_parts *parts,
                                   const struct spill_range *left,
                                   struct error *error)
 {
-    struct part_joining part = { .parts = parts, .left = *left,
-                                 .rest = *left };
+    struct part_joining part = { .parts = parts, .left = *left, .rest = *left };
     struct spill *right = &parts->right.spill;
     struct spill_range range = { .spill = right,
                                  .part = left->part,
                                  .rows = spill_rows(right, left->part) };
     struct spill_reader reader = { 0 };
-    if (range.rows == 0 && (kind_of(parts) == JOIN_INNER ||
-                            kind_of(parts) == JOIN_RIGHT ||
-                            kind_of(parts) == JOIN_SEMI))
+    if (range.rows == 0
+        && (kind_of(parts) == JOIN_INNER || kind_of(parts) == JOIN_RIGHT
+            || kind_of(parts) == JOIN_SEMI))
         return VDBQ_OK;
     if (left->rows == 0 && !gives_right(kind_of(parts)))
         return VDBQ_OK;
@@ -267,8 +264,8 @@ static uint64_t passes_most(const struct join_parts *parts)
     uint64_t passes = 0;
     for (unsigned i = 0; i < parts->count; i++) {
         uint64_t rows = spill_rows(&parts->right.spill, i);
-        passes += rows <= parts->block_rows ? 1
-                                            : 2 * rows / parts->block_rows + 2;
+        passes +=
+            rows <= parts->block_rows ? 1 : 2 * rows / parts->block_rows + 2;
     }
     return passes;
 }
@@ -280,15 +277,15 @@ static enum vdbq_status open_output(struct join_parts *parts,
     uint64_t bytes = parts->share_bytes / 2 / passes_most(parts);
     bytes = bytes > BLOCK_MIN ? bytes : BLOCK_MIN;
     spill_finish(&parts->output);
-    return spill_init(&parts->output,
-                      &(struct spill_params){
-                          .files = head->params->files,
-                          .columns = head->step->columns,
-                          .column_count = head->step->column_count,
-                          .reads = head->reads,
-                          .block_bytes = bytes < BLOCK_MAX ? bytes
-                                                           : BLOCK_MAX },
-                      error);
+    return spill_init(
+        &parts->output,
+        &(struct spill_params){ .files = head->params->files,
+                                .columns = head->step->columns,
+                                .column_count = head->step->column_count,
+                                .reads = head->reads,
+                                .block_bytes =
+                                    bytes < BLOCK_MAX ? bytes : BLOCK_MAX },
+        error);
 }
 
 /* Whether all left rows may have pairs with all right ones, so that a few come
@@ -324,20 +321,18 @@ static enum vdbq_status join_chunk(struct join_parts *parts,
     return status;
 }
 
-enum vdbq_status join_rounds_run(struct join_parts *parts,
-                                 struct error *error)
+enum vdbq_status join_rounds_run(struct join_parts *parts, struct error *error)
 {
     enum vdbq_status status = open_output(parts, error);
     if (is_chunked(parts))
         status = status == VDBQ_OK ? join_chunk(parts, error) : status;
     else
         for (unsigned i = 0; i < parts->count && status == VDBQ_OK; i++)
-            status = join_part(
-                parts,
-                &(struct spill_range){ .spill = &parts->left.spill,
-                                       .part = i,
-                                       .rows = spill_rows(&parts->left.spill,
-                                                          i) },
-                error);
+            status = join_part(parts,
+                               &(struct spill_range){
+                                   .spill = &parts->left.spill,
+                                   .part = i,
+                                   .rows = spill_rows(&parts->left.spill, i) },
+                               error);
     return status == VDBQ_OK ? spill_end(&parts->output, error) : status;
 }

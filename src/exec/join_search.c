@@ -119,12 +119,12 @@ enum vdbq_status join_search_init(struct join_search *search,
         return make_index(search, params, error);
     if (search->finder == &join_find_all)
         return VDBQ_OK;
-    return join_band_init(&search->band,
-                          &(struct join_band_params){
-                              .band = &params->step->band,
-                              .right = params->right,
-                              .threads = params->threads },
-                          error);
+    return join_band_init(
+        &search->band,
+        &(struct join_band_params){ .band = &params->step->band,
+                                    .right = params->right,
+                                    .threads = params->threads },
+        error);
 }
 
 void join_search_finish(struct join_search *search)
@@ -204,12 +204,12 @@ static enum vdbq_status make_room(struct join_search *search, uint64_t rows,
 {
     if (rows <= search->left_room)
         return VDBQ_OK;
-    uint64_t *before = memory_resize(
-        search->before, (rows / JOIN_BLOCK + 2) * sizeof *before);
+    uint64_t *before =
+        memory_resize(search->before, (rows / JOIN_BLOCK + 2) * sizeof *before);
     if (before != NULL)
         search->before = before;
-    if (before == NULL || !grow(&search->starts, rows) ||
-        !grow(&search->counts, rows))
+    if (before == NULL || !grow(&search->starts, rows)
+        || !grow(&search->counts, rows))
         return error_no_memory(error);
     search->left_room = rows;
     return VDBQ_OK;
@@ -219,10 +219,9 @@ enum vdbq_status join_search_begin(struct join_search *search,
                                    const struct relation *left,
                                    struct error *error)
 {
-    struct searching all = {
-        .search = search,
-        .threads = parallel_threads(search->threads, left->rows)
-    };
+    struct searching all = { .search = search,
+                             .threads = parallel_threads(search->threads,
+                                                         left->rows) };
     search->left = left;
     search->slot_count = 0;
     enum vdbq_status status = make_room(search, left->rows, error);
@@ -242,9 +241,9 @@ enum vdbq_status join_search_begin(struct join_search *search,
 
 bool join_search_plain(const struct join_search *search)
 {
-    bool one = search->slots == SLOTS_ONE || search->slots == SLOTS_WITH ||
-               search->slots == SLOTS_WITHOUT ||
-               (search->single && search->slots != SLOTS_PAIRS_END);
+    bool one = search->slots == SLOTS_ONE || search->slots == SLOTS_WITH
+               || search->slots == SLOTS_WITHOUT
+               || (search->single && search->slots != SLOTS_PAIRS_END);
     return one && search->slot_count == search->left->rows;
 }
 
@@ -252,8 +251,8 @@ bool join_search_plain(const struct join_search *search)
 
 /* The slots that are to be written. */
 struct writing {
-    uint64_t row;    /* the next left row               */
-    uint64_t skip;   /* slots of it that come before    */
+    uint64_t row;  /* the next left row               */
+    uint64_t skip; /* slots of it that come before    */
     uint64_t count;
     uint32_t *left, *right;
 };
@@ -295,8 +294,8 @@ static void write_rows(const struct join_search *search,
     uint64_t row = writing->row;
     for (uint64_t n = 0; n < writing->count; row++) {
         writing->left[n] = (uint32_t)row;
-        n += slots == SLOTS_ONE ||
-             (search->counts[row] > 0) == (slots == SLOTS_WITH);
+        n += slots == SLOTS_ONE
+             || (search->counts[row] > 0) == (slots == SLOTS_WITH);
     }
 }
 

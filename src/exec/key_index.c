@@ -14,15 +14,15 @@
 #include "base/parallel.h"
 
 enum {
-    DENSE_PER_ROW = 8,      /* slots for each row that are no waste: as
+    DENSE_PER_ROW = 8,        /* slots for each row that are no waste: as
                                many bytes as a hashed index takes at most */
-    DENSE_FREE = 1 << 18,   /* ... and so many more                      */
+    DENSE_FREE = 1 << 18,     /* ... and so many more                      */
     GPU_DENSE_FREE = 1 << 24, /* ... on a GPU, which clears them in no time
                                  (H200, SSB 2.1: 2.7 ms dense, 3.4 hashed) */
-    DENSE_MAX = 1 << 30,    /* ... which the machine counts in 31 bits   */
-    SLOTS_PER_ROW = 2,      /* of a hashed index, at least               */
+    DENSE_MAX = 1 << 30,      /* ... which the machine counts in 31 bits   */
+    SLOTS_PER_ROW = 2,        /* of a hashed index, at least               */
     SLOTS_LEAST = 64,
-    AHEAD = 16              /* keys whose slots are fetched before use   */
+    AHEAD = 16 /* keys whose slots are fetched before use   */
 };
 
 /* The slots that a thread fills, and what it could not place. */
@@ -64,8 +64,8 @@ struct key_index key_index_plan(const struct key_column *column, bool on_gpu)
 
 uint64_t key_index_bytes(const struct key_index *index)
 {
-    return index->count *
-           (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64));
+    return index->count
+           * (index->kind == INDEX_DENSE ? sizeof(u32) : sizeof(u64));
 }
 
 /* ---------------------------------------------------------------- fill -- */
@@ -98,11 +98,11 @@ static inline void fill_dense(const struct filling *filling, bool wide,
 }
 
 /* Whether a slot that is not empty has the key. */
-static inline bool has_key(const struct key_column *column, bool wide,
-                           u64 slot, u64 entry, int64_t key)
+static inline bool has_key(const struct key_column *column, bool wide, u64 slot,
+                           u64 entry, int64_t key)
 {
-    return slot >> 32 == entry >> 32 &&
-           (!wide || key_at(column, wide, (u32)slot - 1) == key);
+    return slot >> 32 == entry >> 32
+           && (!wide || key_at(column, wide, (u32)slot - 1) == key);
 }
 
 /* What a slot holds for a row. */
@@ -121,8 +121,8 @@ static inline bool put(const struct filling *filling, bool wide, uint64_t row,
     int64_t key = key_at(column, wide, row);
     u64 entry = entry_of(wide, key, row);
     u64 *slots = filling->slots;
-    while (at < end && slots[at] != 0 &&
-           !has_key(column, wide, slots[at], entry, key))
+    while (at < end && slots[at] != 0
+           && !has_key(column, wide, slots[at], entry, key))
         at++;
     if (at < end && slots[at] == 0)
         slots[at] = entry;
@@ -144,14 +144,13 @@ static inline void fill_hashed(struct filling *filling, bool wide,
             u64 at = key_hash((u64)key_at(column, wide, row)) & mask;
             rows[count] = (uint32_t)row;
             places[count] = at;
-            count += at >= part->first && at < part->end &&
-                     is_key(column, row);
+            count += at >= part->first && at < part->end && is_key(column, row);
         }
         for (unsigned i = 0; i < count; i++)
             __builtin_prefetch(&slots[places[i]], 1);
         for (unsigned i = 0; i < count; i++)
-            if (!put(filling, wide, rows[i], places[i], part->end) &&
-                part->late == 0)
+            if (!put(filling, wide, rows[i], places[i], part->end)
+                && part->late == 0)
                 part->late = rows[i] + 1;
     }
 }
@@ -193,15 +192,14 @@ void key_index_fill(const struct key_index *index,
                     const struct key_column *column, unsigned threads,
                     void *slots)
 {
-    struct filling filling = {
-        .index = index, .column = column, .slots = slots
-    };
+    struct filling filling = { .index = index,
+                               .column = column,
+                               .slots = slots };
     threads = parallel_threads(threads, index->count);
     for (unsigned i = 0; i < threads; i++) {
         filling.parts[i].first = index->count / threads * i;
-        filling.parts[i].end = i + 1 < threads
-                                   ? index->count / threads * (i + 1)
-                                   : index->count;
+        filling.parts[i].end =
+            i + 1 < threads ? index->count / threads * (i + 1) : index->count;
     }
     parallel_run(threads, fill_part, &filling);
     for (unsigned i = 0; i < threads; i++)

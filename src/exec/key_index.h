@@ -20,7 +20,7 @@ struct key_column {
     const uint8_t *nulls; /* NULL: no key is NULL                         */
     unsigned width;
     uint64_t rows;
-    int64_t low, high;    /* the least and the greatest key; low > high:
+    int64_t low, high; /* the least and the greatest key; low > high:
                              there is none                                */
 };
 

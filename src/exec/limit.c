@@ -9,9 +9,9 @@
 
 struct limit_stream {
     struct stream head;
-    uint64_t offset; /* rows still to pass over */
-    uint64_t left;   /* rows still to give      */
-    bool counted;    /* both are known          */
+    uint64_t offset;             /* rows still to pass over */
+    uint64_t left;               /* rows still to give      */
+    bool counted;                /* both are known          */
     struct vdbq_vector *vectors; /* of a batch that was cut in front */
 };
 
@@ -22,8 +22,8 @@ static enum vdbq_status limit_open(struct stream *stream, struct error *error)
     limit->offset = step->offset;
     limit->left = step->limit;
     limit->counted = stream->step->inputs.count == 1;
-    limit->vectors = memory_zeroed(stream->step->column_count,
-                                   sizeof *limit->vectors);
+    limit->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *limit->vectors);
     stream->rows_most = stream->inputs[0]->rows_most;
     if (stream->rows_most > step->limit)
         stream->rows_most = step->limit;
@@ -37,8 +37,8 @@ static void cut(struct limit_stream *limit, struct vdbq_batch *batch,
     for (unsigned i = 0; i < batch->columns; i++) {
         struct vdbq_vector *vector = &limit->vectors[i];
         *vector = batch->column[i];
-        vector->values = (const char *)vector->values +
-                         rows * relation_width(vector->type);
+        vector->values =
+            (const char *)vector->values + rows * relation_width(vector->type);
         if (vector->nulls != NULL)
             vector->nulls += rows;
     }

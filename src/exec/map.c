@@ -12,13 +12,13 @@
 
 struct map_stream {
     struct stream head;
-    bool gathered;            /* the rows are all here                      */
-    struct replay input;      /* ... these                                  */
-    struct relation results;  /* of these rows, or of the batch: a column a
+    bool gathered;           /* the rows are all here                      */
+    struct replay input;     /* ... these                                  */
+    struct relation results; /* of these rows, or of the batch: a column a
                                  function                                   */
-    uint64_t given;           /* rows of `results` that are out             */
-    struct arena arena;       /* of texts                                   */
-    struct vector texts;      /* of struct vdbq_text: of the function at
+    uint64_t given;          /* rows of `results` that are out             */
+    struct arena arena;      /* of texts                                   */
+    struct vector texts;     /* of struct vdbq_text: of the function at
                                  hand, one a row                            */
     struct vdbq_vector *vectors;
 };
@@ -56,8 +56,8 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
         memory_zeroed(stream->step->column_count, sizeof *map->vectors);
     if (map->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = relation_init(
-        &map->results, result_columns(map), function_count(map), error);
+    enum vdbq_status status = relation_init(&map->results, result_columns(map),
+                                            function_count(map), error);
     if (status == VDBQ_OK && makes_texts(map))
         status = compute_all(map, error);
     return status;
@@ -99,9 +99,9 @@ static bool argument(const struct computing *computing, unsigned i,
     if (relation_is_null(&column, row))
         return false;
     if (vector->type == VDBQ_TEXT)
-        value->text = words_text(
-            stream_words(computing->map->head.inputs[0], number),
-            (uint32_t)relation_integer(&column, row));
+        value->text =
+            words_text(stream_words(computing->map->head.inputs[0], number),
+                       (uint32_t)relation_integer(&column, row));
     else if (vector->type == VDBQ_FLOAT || vector->type == VDBQ_DOUBLE)
         value->real = relation_real(&column, row);
     else
@@ -153,8 +153,8 @@ static enum vdbq_status compute_row(const struct computing *computing,
         return status;
     }
     if (value.null)
-        value = (struct function_value){ .null = true,
-                                         .text = { .bytes = "" } };
+        value =
+            (struct function_value){ .null = true, .text = { .bytes = "" } };
     return put_value(computing, at, &value, error);
 }
 
@@ -190,15 +190,14 @@ static enum vdbq_status make_words(struct map_stream *map, unsigned number,
     struct relation_column *column = &map->results.columns[number];
     if (column->type != VDBQ_TEXT || map->texts.count == 0)
         return VDBQ_OK;
-    column->words = words_make(map->texts.items, map->texts.count,
-                               column->values);
+    column->words =
+        words_make(map->texts.items, map->texts.count, column->values);
     map->texts.count = 0;
     return column->words != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Computes all rows of all functions. */
-static enum vdbq_status compute_all(struct map_stream *map,
-                                    struct error *error)
+static enum vdbq_status compute_all(struct map_stream *map, struct error *error)
 {
     struct relation *relation = &map->input.relation;
     enum vdbq_status status = stream_gather_some(&map->head, relation, error);
@@ -240,8 +239,7 @@ static enum vdbq_status compute_batch(struct map_stream *map,
 }
 
 static enum vdbq_status map_batch(struct stream *stream,
-                                  struct vdbq_batch *batch,
-                                  struct error *error)
+                                  struct vdbq_batch *batch, struct error *error)
 {
     struct map_stream *map = (struct map_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
@@ -253,8 +251,7 @@ static enum vdbq_status map_batch(struct stream *stream,
         status = compute_batch(map, batch, error);
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
-    memcpy(map->vectors, batch->column,
-           batch->columns * sizeof *map->vectors);
+    memcpy(map->vectors, batch->column, batch->columns * sizeof *map->vectors);
     relation_vectors(&map->results, map->given, map->vectors + batch->columns);
     map->given += batch->rows;
     batch->columns = stream->step->column_count;

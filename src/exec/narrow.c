@@ -24,8 +24,8 @@ static bool feed_bounds(const struct feed *feed, uint64_t rows,
         bounds->span = ((u64)1 << feed->bits) - 1;
     else if (feed->encoding == ENCODING_SEQUENCE)
         bounds->span = rows - 1;
-    return feed->encoding != ENCODING_PLAIN &&
-           bounds->span <= (u64)INT64_MAX - (u64)feed->base;
+    return feed->encoding != ENCODING_PLAIN
+           && bounds->span <= (u64)INT64_MAX - (u64)feed->base;
 }
 
 /* The values that feed `place` has in a piece. Codes of words are looked up:
@@ -59,7 +59,8 @@ static u32 width_of(u64 most)
 {
     return most <= UINT8_MAX    ? 1
            : most <= UINT16_MAX ? 2
-           : most <= UINT32_MAX ? 4 : 8;
+           : most <= UINT32_MAX ? 4
+                                : 8;
 }
 
 bool narrow_outputs(const struct program_pack *pack,
@@ -71,8 +72,8 @@ bool narrow_outputs(const struct program_pack *pack,
         int place = pack->result_feeds[i];
         struct bounds bounds;
         output->narrow = 0;
-        if (place < 0 || !launch_bounds(input, (unsigned)place, &bounds) ||
-            width_of(bounds.span) >= output->width)
+        if (place < 0 || !launch_bounds(input, (unsigned)place, &bounds)
+            || width_of(bounds.span) >= output->width)
             continue;
         output->narrow = width_of(bounds.span);
         output->base = bounds.low;
@@ -83,14 +84,13 @@ bool narrow_outputs(const struct program_pack *pack,
 
 /* -------------------------------------------------------------- widen -- */
 
-#define WIDEN(wide, narrow)                                                  \
-    PARALLEL_CLONES                                                          \
-    static void widen_##wide##_##narrow(wide *restrict to,                   \
-                                        const narrow *restrict from,         \
-                                        i64 base, u64 rows)                  \
-    {                                                                        \
-        for (u64 i = 0; i < rows; i++)                                       \
-            to[i] = (wide)base + from[i];                                    \
+#define WIDEN(wide, narrow)                                                    \
+    PARALLEL_CLONES                                                            \
+    static void widen_##wide##_##narrow(                                       \
+        wide *restrict to, const narrow *restrict from, i64 base, u64 rows)    \
+    {                                                                          \
+        for (u64 i = 0; i < rows; i++)                                         \
+            to[i] = (wide)base + from[i];                                      \
     }
 WIDEN(u32, u8)
 WIDEN(u32, u16)

@@ -25,8 +25,7 @@ enum vdbq_status ranks_init(struct ranks *ranks, int64_t *sorted,
     span = ranks_distance(ranks, sorted[count - 1]);
     ranks->shift = shift_for(span, count);
     buckets = (span >> ranks->shift) + 1;
-    ranks->starts = memory_resize(NULL,
-                                  (buckets + 1) * sizeof *ranks->starts);
+    ranks->starts = memory_resize(NULL, (buckets + 1) * sizeof *ranks->starts);
     if (ranks->starts == NULL)
         return error_no_memory(error);
     for (uint32_t i = 0; i < count; i++) {

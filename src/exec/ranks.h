@@ -11,10 +11,10 @@
 #include "base/error.h"
 
 struct ranks {
-    int64_t *sorted;   /* owned                                          */
+    int64_t *sorted; /* owned                                          */
     uint32_t count;
-    uint32_t *starts;  /* of each bucket, and the end of the last one    */
-    unsigned shift;    /* bucket: the distance from the first, shifted   */
+    uint32_t *starts; /* of each bucket, and the end of the last one    */
+    unsigned shift;   /* bucket: the distance from the first, shifted   */
 };
 
 /* Takes over `sorted`, which has ascending numbers. ranks_finish() is due

@@ -89,8 +89,8 @@ enum vdbq_status relation_flags(struct relation *relation, unsigned column,
     struct relation_column *to = &relation->columns[column];
     if (to->nulls != NULL)
         return VDBQ_OK;
-    to->nulls = memory_zeroed(relation->rows_room > 0 ? relation->rows_room
-                                                      : 1, 1);
+    to->nulls =
+        memory_zeroed(relation->rows_room > 0 ? relation->rows_room : 1, 1);
     return to->nulls != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
@@ -125,8 +125,7 @@ static void append_share(void *context, unsigned share)
     uint64_t end = all->rows * (share + 1) / all->threads;
     for (unsigned i = 0; i < all->to->column_count && first < end; i++)
         append_values(&all->to->columns[i], all->to->rows + first,
-                      &all->batch->column[i], all->first + first,
-                      end - first);
+                      &all->batch->column[i], all->first + first, end - first);
 }
 
 /* Makes the NULL flags that the rows take. */
@@ -137,8 +136,8 @@ static enum vdbq_status append_flags(const struct appending *all,
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
         const uint8_t *nulls = all->batch->column[i].nulls;
-        if (nulls != NULL && to->columns[i].nulls == NULL &&
-            memchr(nulls + all->first, 1, all->rows) != NULL)
+        if (nulls != NULL && to->columns[i].nulls == NULL
+            && memchr(nulls + all->first, 1, all->rows) != NULL)
             status = relation_flags(to, i, error);
     }
     return status;
@@ -165,8 +164,8 @@ enum vdbq_status relation_append(struct relation *relation,
     struct appending all = { .to = relation,
                              .batch = batch,
                              .rows = batch->rows,
-                             .threads = parallel_threads(threads,
-                                                         batch->rows) };
+                             .threads =
+                                 parallel_threads(threads, batch->rows) };
     return append(&all, error);
 }
 
@@ -224,8 +223,8 @@ static void pick_nulls(const struct relation_column *from, uint8_t *nulls,
                        const uint32_t *rows, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        nulls[i] = rows[i] == RELATION_NO_ROW ||
-                   relation_is_null(from, rows[i]);
+        nulls[i] =
+            rows[i] == RELATION_NO_ROW || relation_is_null(from, rows[i]);
 }
 
 /* Whether a row has no number. */
@@ -248,8 +247,8 @@ enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
     enum vdbq_status status = VDBQ_OK;
     const struct relation *from = picking->from;
     for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
-        if (is_read(picking, i) &&
-            (picking->lacks || from->columns[i].nulls != NULL))
+        if (is_read(picking, i)
+            && (picking->lacks || from->columns[i].nulls != NULL))
             status = relation_flags(picking->to, picking->first + i, error);
     return status;
 }
@@ -263,8 +262,8 @@ void relation_pick_part(const struct relation_picking *picking, uint64_t at,
             &picking->to->columns[picking->first + i];
         if (!is_read(picking, i))
             continue;
-        (picking->lacks ? pick_values_or_none : pick_values)(from, to, at,
-                                                             rows, count);
+        (picking->lacks ? pick_values_or_none : pick_values)(from, to, at, rows,
+                                                             count);
         if (to->nulls != NULL)
             pick_nulls(from, to->nulls + at, rows, count);
     }

@@ -12,7 +12,7 @@
 #include "program/steps.h"
 
 /* Numbers of rows are u32; RELATION_NO_ROW is none. */
-#define RELATION_NO_ROW 0xffffffffu
+#define RELATION_NO_ROW   0xffffffffu
 #define RELATION_ROWS_MAX 0xfffffffeu
 
 struct relation_column {
@@ -73,11 +73,11 @@ enum vdbq_status relation_pick(struct relation *relation, unsigned first,
 /* The same in parts, by several threads. */
 struct relation_picking {
     struct relation *to;
-    unsigned first;              /* of its columns                       */
+    unsigned first; /* of its columns                       */
     const struct relation *from;
-    const bool *reads;           /* of each column of `from`: it is wanted;
+    const bool *reads; /* of each column of `from`: it is wanted;
                                     NULL: all are                        */
-    bool lacks;                  /* a number may be RELATION_NO_ROW      */
+    bool lacks;        /* a number may be RELATION_NO_ROW      */
 };
 /* Makes the NULL flags that it takes. */
 enum vdbq_status relation_pick_flags(const struct relation_picking *picking,

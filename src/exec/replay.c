@@ -8,8 +8,8 @@
 enum vdbq_status replay_begin(struct replay *replay, struct error *error)
 {
     replay->next = 0;
-    replay->vectors = memory_zeroed(replay->relation.column_count,
-                                    sizeof *replay->vectors);
+    replay->vectors =
+        memory_zeroed(replay->relation.column_count, sizeof *replay->vectors);
     return replay->vectors != NULL ? VDBQ_OK : error_no_memory(error);
 }
 

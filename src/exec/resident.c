@@ -21,10 +21,10 @@ struct entry {
     uint32_t table_id;            /* where to look for it in a catalogue */
     uint64_t row_first;           /* likewise                            */
     uint64_t size_bytes;
-    bool *present;                /* one a column; lies behind the head  */
+    bool *present; /* one a column; lies behind the head  */
     unsigned pins;
-    struct entry *chain;          /* the next in its bucket              */
-    struct lru_link idle;         /* among those that nobody uses        */
+    struct entry *chain;  /* the next in its bucket              */
+    struct lru_link idle; /* among those that nobody uses        */
 };
 
 struct resident {
@@ -96,16 +96,15 @@ uint64_t resident_bytes(const struct resident *resident)
 static enum vdbq_status entry_create(struct resident *resident,
                                      uint32_t table_id,
                                      const struct tablet_ref *tablet,
-                                     struct entry **entry,
-                                     struct error *error)
+                                     struct entry **entry, struct error *error)
 {
     struct entry *made = memory_zeroed(1, sizeof *made), **bucket;
     enum vdbq_status status;
 
     if (made == NULL)
         return error_no_memory(error);
-    status = make_room(resident, tablet->size_bytes, &made->shown.memory,
-                       error);
+    status =
+        make_room(resident, tablet->size_bytes, &made->shown.memory, error);
     if (status != VDBQ_OK) {
         memory_release(made);
         return status;
@@ -151,8 +150,7 @@ const struct resident_tablet *resident_find(struct resident *resident,
     return entry != NULL ? &entry->shown : NULL;
 }
 
-void resident_release(struct resident *resident,
-                      struct resident_tablet *pinned)
+void resident_release(struct resident *resident, struct resident_tablet *pinned)
 {
     struct entry *entry = (struct entry *)pinned;
 
@@ -170,8 +168,8 @@ enum vdbq_status resident_describe(struct resident_tablet *pinned,
 {
     struct entry *entry = (struct entry *)pinned;
     unsigned columns = ((const struct tablet *)head)->columns;
-    size_t size = sizeof(struct tablet)
-                + columns * sizeof(struct tablet_column);
+    size_t size =
+        sizeof(struct tablet) + columns * sizeof(struct tablet_column);
     char *copy = memory_zeroed(1, size + columns * sizeof *entry->present);
 
     assert(pinned->tablet == NULL);
@@ -204,8 +202,8 @@ void resident_forget(struct resident_tablet *pinned)
 
 /* ---------------------------------------------------------------- room -- */
 
-static enum vdbq_status no_room(const struct resident *resident,
-                                uint64_t size, struct error *error)
+static enum vdbq_status no_room(const struct resident *resident, uint64_t size,
+                                struct error *error)
 {
     return pool_no_room(
         &(struct pool_shortage){ .size_bytes = size,
@@ -258,8 +256,8 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
 {
     uint64_t budget = resident->budget_bytes;
 
-    while (bytes <= budget && resident->used_bytes > budget - bytes &&
-           oldest(resident) != NULL)
+    while (bytes <= budget && resident->used_bytes > budget - bytes
+           && oldest(resident) != NULL)
         device_memory_destroy(drop(resident, oldest(resident)));
     if (bytes > budget || resident->used_bytes > budget - bytes) {
         error_set(error, VDBQ_LIMIT,
@@ -268,10 +266,11 @@ enum vdbq_status resident_reserve(struct resident *resident, uint64_t bytes,
                   (unsigned long long)bytes,
                   (unsigned long long)resident->used_bytes,
                   (unsigned long long)budget);
-        return error_hint(error, "give more memory: set VDBQ_DEVICE_MEMORY, "
-                          "for instance to %lluM",
-                          (unsigned long long)((resident->used_bytes +
-                                                2 * bytes) >> 20) + 1);
+        return error_hint(
+            error,
+            "give more memory: set VDBQ_DEVICE_MEMORY, "
+            "for instance to %lluM",
+            (unsigned long long)((resident->used_bytes + 2 * bytes) >> 20) + 1);
     }
     resident->used_bytes += bytes;
     return VDBQ_OK;
@@ -348,8 +347,7 @@ static struct entry *find(struct resident *resident,
 {
     struct entry *entry = *bucket_of(resident, tablet->identity);
 
-    while (entry != NULL
-           && !identity_equal(entry->identity, tablet->identity))
+    while (entry != NULL && !identity_equal(entry->identity, tablet->identity))
         entry = entry->chain;
     return entry;
 }

@@ -18,8 +18,8 @@ uint64_t result_row_bytes(const struct program *program)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < program_results(program); i++)
-        bytes += type_width(program_result(program, i).type) +
-                 (program_result(program, i).null_register >= 0);
+        bytes += type_width(program_result(program, i).type)
+                 + (program_result(program, i).null_register >= 0);
     return bytes;
 }
 
@@ -91,9 +91,9 @@ static enum vdbq_status result_room(struct result *result, uint64_t rows,
     struct device *device = result->params.device;
     bool mapped = result->params.mapped;
     u64 size = place_outputs(result, rows);
-    enum vdbq_status status = device_memory_create(
-        device, mapped ? MEMORY_PINNED : MEMORY_DEVICE, size,
-        &result->written, error);
+    enum vdbq_status status =
+        device_memory_create(device, mapped ? MEMORY_PINNED : MEMORY_DEVICE,
+                             size, &result->written, error);
     if (status == VDBQ_OK && result_leaves(result))
         status = device_memory_create(device, MEMORY_PINNED, size,
                                       &result->copied, error);
@@ -108,9 +108,8 @@ void result_leave_wide(struct result *result)
         result->outputs[i].narrow = 0;
 }
 
-enum vdbq_status result_begin(struct result *result,
-                              struct machine_shape shape, uint64_t steps,
-                              struct device_times *times,
+enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
+                              uint64_t steps, struct device_times *times,
                               struct error *error)
 {
     uint64_t rows = steps * shape.step_rows;
@@ -135,8 +134,8 @@ enum vdbq_status result_begin(struct result *result,
 /* ------------------------------------------------------------ arrange -- */
 
 /* Adds rows behind the last segment, or joins them to it. */
-static enum vdbq_status add_segment(struct result *result, u32 start,
-                                    u32 count, struct error *error)
+static enum vdbq_status add_segment(struct result *result, u32 start, u32 count,
+                                    struct error *error)
 {
     struct segment *last =
         result->segments.count > 0
@@ -168,8 +167,8 @@ static u8 *arrival(const struct result *result, const struct output *output,
 {
     bool narrow = output->narrow > 0;
     u8 *host = device_memory_host(narrow ? result->narrow : result->copied);
-    return host + output->values / (narrow ? 2 : 1) +
-           start * leaving_width(output);
+    return host + output->values / (narrow ? 2 : 1)
+           + start * leaving_width(output);
 }
 
 static bool any_narrow(const struct result *result)
@@ -181,8 +180,7 @@ static bool any_narrow(const struct result *result)
 }
 
 /* Makes sure that there is memory for narrow columns to arrive in. */
-static enum vdbq_status narrow_room(struct result *result,
-                                    struct error *error)
+static enum vdbq_status narrow_room(struct result *result, struct error *error)
 {
     if (!any_narrow(result) || result->narrow != NULL)
         return VDBQ_OK;
@@ -219,8 +217,8 @@ static enum vdbq_status copy_segment(struct result *result,
                           arrival(result, output, segment->start),
                           segment->count * width, error);
         if (status == VDBQ_OK && output->null_register >= 0)
-            status = add_copy(result, nulls, host + nulls, segment->count,
-                              error);
+            status =
+                add_copy(result, nulls, host + nulls, segment->count, error);
     }
     return status;
 }
@@ -229,8 +227,7 @@ enum vdbq_status result_foresee(struct result *result, uint64_t rows,
                                 struct error *error)
 {
     result->foreseen = rows;
-    return copy_segment(result, &(struct segment){ .count = (u32)rows },
-                        error);
+    return copy_segment(result, &(struct segment){ .count = (u32)rows }, error);
 }
 
 /* The one segment of a dense machine's rows; what was not foreseen of it is to
@@ -248,8 +245,8 @@ static enum vdbq_status arrange_dense(struct result *result, u32 rows,
 }
 
 enum vdbq_status result_arrange(struct result *result,
-                                const struct progress *progress,
-                                unsigned steps, struct error *error)
+                                const struct progress *progress, unsigned steps,
+                                struct error *error)
 {
     const struct descriptor *descriptors = (const void *)(progress + 1);
     enum vdbq_status status = VDBQ_OK;
@@ -257,10 +254,10 @@ enum vdbq_status result_arrange(struct result *result,
     if (result->dense)
         return arrange_dense(result, progress->rows, error);
     for (unsigned i = 0; i < steps && status == VDBQ_OK; i++)
-        status = add_segment(result, descriptors[i].start,
-                             descriptors[i].count, error);
-    for (size_t i = 0; result_leaves(result) && i < result->segments.count &&
-                       status == VDBQ_OK;
+        status = add_segment(result, descriptors[i].start, descriptors[i].count,
+                             error);
+    for (size_t i = 0; result_leaves(result) && i < result->segments.count
+                       && status == VDBQ_OK;
          i++)
         status = copy_segment(result, vector_at(&result->segments, i), error);
     return status;
@@ -272,13 +269,12 @@ enum vdbq_status result_sink(struct result *result, struct error *error)
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < result->segments.count && status == VDBQ_OK; i++) {
         const struct segment *segment = vector_at(&result->segments, i);
-        status = sink->take(
-            sink,
-            &(struct sink_rows){ .memory = result->written,
-                                 .outputs = result->outputs,
-                                 .start = segment->start,
-                                 .count = segment->count },
-            error);
+        status = sink->take(sink,
+                            &(struct sink_rows){ .memory = result->written,
+                                                 .outputs = result->outputs,
+                                                 .start = segment->start,
+                                                 .count = segment->count },
+                            error);
         if (status == VDBQ_OK)
             sink->rows += segment->count;
     }
@@ -306,8 +302,8 @@ static void widen_part(void *context, unsigned i)
         const struct output *output = &result->outputs[k];
         if (output->narrow > 0)
             narrow_widen(output, arrival(result, output, start),
-                         (u8 *)device_memory_host(result->copied) +
-                             output->values + start * output->width,
+                         (u8 *)device_memory_host(result->copied)
+                             + output->values + start * output->width,
                          rows < PART_ROWS ? rows : PART_ROWS);
     }
 }
@@ -321,8 +317,8 @@ static void widen(const struct result *result, const struct segment *segment)
              &arrived);
 }
 
-enum vdbq_status result_land(struct result *result,
-                             struct device_times *times, struct error *error)
+enum vdbq_status result_land(struct result *result, struct device_times *times,
+                             struct error *error)
 {
     struct device_memory *memory = result->copied;
     enum vdbq_status status = VDBQ_OK;
@@ -341,8 +337,8 @@ enum vdbq_status result_land(struct result *result,
 void result_batch(struct result *result, struct vdbq_batch *batch)
 {
     unsigned columns = program_results(result->params.program);
-    *batch = (struct vdbq_batch){ .columns = columns,
-                                  .column = result->vectors };
+    *batch =
+        (struct vdbq_batch){ .columns = columns, .column = result->vectors };
     if (result->next >= result->segments.count)
         return;
     const struct segment *segment = vector_at(&result->segments, result->next);
@@ -352,8 +348,8 @@ void result_batch(struct result *result, struct vdbq_batch *batch)
             program_result(result->params.program, i);
         result->vectors[i] = (struct vdbq_vector){
             .type = (enum vdbq_type)column.type,
-            .values = result->host + output->values +
-                      (u64)segment->start * output->width,
+            .values = result->host + output->values
+                      + (u64)segment->start * output->width,
             .nulls = output->null_register >= 0
                          ? result->host + output->nulls + segment->start
                          : NULL,

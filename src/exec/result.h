@@ -13,7 +13,7 @@
 struct result_params {
     struct device *device;
     const struct program *program;
-    bool mapped; /* the machine writes into the host's memory */
+    bool mapped;       /* the machine writes into the host's memory */
     struct sink *sink; /* takes the rows on the device; NULL: none */
 };
 
@@ -53,9 +53,8 @@ void result_finish(struct result *result);
 
 /* Makes room for a launch of `steps` steps by a machine of that shape: after
  * it `outputs` and the memories hold for the launch. */
-enum vdbq_status result_begin(struct result *result,
-                              struct machine_shape shape, uint64_t steps,
-                              struct device_times *times,
+enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
+                              uint64_t steps, struct device_times *times,
                               struct error *error);
 
 /* Has no column leave narrow, as it is after result_begin(). */
@@ -69,11 +68,11 @@ enum vdbq_status result_foresee(struct result *result, uint64_t rows,
  * the host, but for rows that were foreseen. Descriptors follow `progress`
  * unless the machine is dense. */
 enum vdbq_status result_arrange(struct result *result,
-                                const struct progress *progress,
-                                unsigned steps, struct error *error);
+                                const struct progress *progress, unsigned steps,
+                                struct error *error);
 /* The copies are done: the rows can be read. */
-enum vdbq_status result_land(struct result *result,
-                             struct device_times *times, struct error *error);
+enum vdbq_status result_land(struct result *result, struct device_times *times,
+                             struct error *error);
 
 /* Whether the rows are copied to the host. */
 bool result_leaves(const struct result *result);

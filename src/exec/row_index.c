@@ -72,11 +72,11 @@ bool row_has_null(const struct relation_column *keys, unsigned key_count,
 static bool is_number(const struct relation_column *key, uint64_t row)
 {
     if (key->type == VDBQ_FLOAT)
-        return ((const float *)key->values)[row] ==
-               ((const float *)key->values)[row];
+        return ((const float *)key->values)[row]
+               == ((const float *)key->values)[row];
     if (key->type == VDBQ_DOUBLE)
-        return ((const double *)key->values)[row] ==
-               ((const double *)key->values)[row];
+        return ((const double *)key->values)[row]
+               == ((const double *)key->values)[row];
     return true;
 }
 
@@ -86,8 +86,7 @@ bool row_same(const struct relation_column *a, uint64_t a_row,
     bool a_null = relation_is_null(a, a_row);
     if (a_null || relation_is_null(b, b_row))
         return a_null && relation_is_null(b, b_row);
-    return value_bits(a, a_row) == value_bits(b, b_row) &&
-           is_number(a, a_row);
+    return value_bits(a, a_row) == value_bits(b, b_row) && is_number(a, a_row);
 }
 
 static bool same_keys(const struct row_index *index, uint32_t at,
@@ -128,8 +127,7 @@ static bool resize(struct row_index *index, uint64_t rows)
 static void link_row(struct row_index *index, uint64_t row)
 {
     uint32_t *head = &index->heads[index->hashes[row] & index->mask];
-    if (!index->nulls_match &&
-        row_has_null(index->keys, index->key_count, row))
+    if (!index->nulls_match && row_has_null(index->keys, index->key_count, row))
         return;
     index->next[row] = *head;
     *head = (uint32_t)row;
@@ -163,8 +161,8 @@ uint32_t row_index_find(const struct row_index *index,
         return RELATION_NO_ROW;
     at = after == RELATION_NO_ROW ? index->heads[hash & index->mask]
                                   : index->next[after];
-    while (at != RELATION_NO_ROW &&
-           (index->hashes[at] != hash || !same_keys(index, at, keys, row)))
+    while (at != RELATION_NO_ROW
+           && (index->hashes[at] != hash || !same_keys(index, at, keys, row)))
         at = index->next[at];
     return at;
 }

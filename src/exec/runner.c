@@ -11,16 +11,16 @@
 #include "exec/flight.h"
 
 enum {
-    LAUNCH_WORK = 100000000,    /* cost of one launch, in additions: a CPU
+    LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
                                    core does this in some 20 ms          */
-    GPU_FACTOR = 32,            /* a GPU does that much more             */
-    LAUNCH_BYTES = 128 << 20,   /* of feeds or of result rows, together  */
-    MAPPED_BYTES = 64 << 20,    /* of result rows in the host's memory   */
-    CACHED_SHARE = 256,         /* cached: of result rows, up to such a part
+    GPU_FACTOR = 32,          /* a GPU does that much more             */
+    LAUNCH_BYTES = 128 << 20, /* of feeds or of result rows, together  */
+    MAPPED_BYTES = 64 << 20,  /* of result rows in the host's memory   */
+    CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
                                    of the device's memory, and ...       */
-    CACHED_BYTES = 256 << 20,   /* ... this: a launch takes 8 us to start
+    CACHED_BYTES = 256 << 20, /* ... this: a launch takes 8 us to start
                                    and end (H200)                        */
-    LAUNCH_ROWS_STEP = 64       /* launches start at multiples of this   */
+    LAUNCH_ROWS_STEP = 64     /* launches start at multiples of this   */
 };
 
 struct runner {
@@ -86,7 +86,8 @@ static uint64_t rows_of_a_launch(const struct runner *runner)
     if (device_facts(runner->device)->is_gpu)
         work *= GPU_FACTOR;
     uint64_t rows = work / program_cost(runner->program);
-    rows = least(rows, result_bytes(runner) / result_row_bytes(runner->program));
+    rows =
+        least(rows, result_bytes(runner) / result_row_bytes(runner->program));
     rows = least(rows, LAUNCH_BYTES / feed_row_bytes(runner));
     rows = least(rows, (uint64_t)LAUNCH_PIECES * TABLET_ROWS_MAX);
     rows -= rows % LAUNCH_ROWS_STEP;
@@ -117,8 +118,8 @@ static unsigned ring_of(enum run_mode mode)
 }
 
 static enum vdbq_status make_ring(struct runner *runner,
-                                  const struct run_inner *inner,
-                                  uint64_t rows, struct error *error)
+                                  const struct run_inner *inner, uint64_t rows,
+                                  struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     runner->shared = (struct flight_params){
@@ -295,8 +296,8 @@ static enum vdbq_status send_rows(struct runner *runner, unsigned waited,
  * those of others be foreseen. */
 static unsigned waited_at_start(struct runner *runner)
 {
-    return runner->in_flight >= 2 && flight_foresees(flight_at(runner, 0))
-               ? 1 : 0;
+    return runner->in_flight >= 2 && flight_foresees(flight_at(runner, 0)) ? 1
+                                                                           : 0;
 }
 
 enum vdbq_status runner_start(struct runner *runner,
@@ -305,8 +306,7 @@ enum vdbq_status runner_start(struct runner *runner,
 {
     struct flight *flight = flight_at(runner, runner->in_flight);
     struct device_machine *machine;
-    enum vdbq_status status =
-        send_rows(runner, waited_at_start(runner), error);
+    enum vdbq_status status = send_rows(runner, waited_at_start(runner), error);
     if (status == VDBQ_OK)
         status = adapt_machine(&runner->adapt, input, &runner->times, &machine,
                                error);

@@ -32,12 +32,12 @@ struct runner_params {
     const struct program *program; /* checked; outlives the runner */
     enum run_mode mode;
     enum device_build build;
-    bool adaptive; /* `build` is ours to choose, and to change between
+    bool adaptive;  /* `build` is ours to choose, and to change between
                       launches: exec/adapt.h                           */
-    uint64_t rows; /* of all launches together, as far as is known     */
+    uint64_t rows;  /* of all launches together, as far as is known     */
     bool most_live; /* so many rows become result rows that most tiles have
                       one: columns are best loaded without asking      */
-    const struct run_inner *inner; /* of a program of several cursors; what
+    const struct run_inner *inner;   /* of a program of several cursors; what
                       it points to lives as long as the runner          */
     const struct run_values *values; /* what the program leaves open; NULL:
                       nothing. Read while the runner opens             */
@@ -67,9 +67,9 @@ struct runner_piece {
                                       live as long as the runner, and two
                                       launches with the same pointer have
                                       the same ranks                      */
-    uint64_t rows;              /* at least 1                           */
-    struct device_memory *data; /* in which they lie; NULL: ...         */
-    u8 *host;                   /* they are copied from here, column by
+    uint64_t rows;                 /* at least 1                           */
+    struct device_memory *data;    /* in which they lie; NULL: ...         */
+    u8 *host;                      /* they are copied from here, column by
                                    column                               */
 };
 

@@ -18,29 +18,29 @@ enum { AWAITED_BYTES_MAX = 3 << 20 };
 struct part {
     struct source sources[LAUNCH_PIECES]; /* one a piece */
     uint64_t rows;
-    uint64_t bytes; /* of the columns that it reads */
+    uint64_t bytes;        /* of the columns that it reads */
     uint64_t bytes_mapped; /* ... those that lie in the file */
 };
 
 struct scan {
     struct scan_params params;
     struct runner *runner;
-    struct sink *sink; /* that takes the rows; NULL: none */
+    struct sink *sink;         /* that takes the rows; NULL: none */
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
-    struct feed *feeds;        /* of the launch at hand, piece by piece    */
-    struct vector copies;      /* struct device_copy: likewise             */
+    struct feed *feeds;   /* of the launch at hand, piece by piece    */
+    struct vector copies; /* struct device_copy: likewise             */
     struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
-    unsigned first;            /* the oldest of them                       */
-    struct walk walk;          /* over the table, if any: what comes next  */
-    uint64_t rows_run;         /* whose parts are done                     */
-    uint64_t bytes_done;       /* of the columns that were read            */
-    uint64_t bytes_mapped;     /* of which so many lie in the file         */
-    bool fed;                  /* nothing is left to start                 */
+    unsigned first;        /* the oldest of them                       */
+    struct walk walk;      /* over the table, if any: what comes next  */
+    uint64_t rows_run;     /* whose parts are done                     */
+    uint64_t bytes_done;   /* of the columns that were read            */
+    uint64_t bytes_mapped; /* of which so many lie in the file         */
+    bool fed;              /* nothing is left to start                 */
     bool failed;
-    struct word_table words;   /* zeroed: the program needs none           */
+    struct word_table words; /* zeroed: the program needs none           */
     struct device_times word_times; /* of reading dictionaries             */
-    struct error held;         /* ... since this happened; status OK: not  */
+    struct error held; /* ... since this happened; status OK: not  */
     struct arena arena;
 };
 
@@ -57,8 +57,8 @@ static enum vdbq_status make_base(struct scan *scan, struct word_base **base,
         *base = word_base_make(NULL, 0, 0);
         return *base != NULL ? VDBQ_OK : error_no_memory(error);
     }
-    enum vdbq_status status = program_pack(scan->params.runner.program,
-                                           &scan->arena, &pack, error);
+    enum vdbq_status status =
+        program_pack(scan->params.runner.program, &scan->arena, &pack, error);
     if (status != VDBQ_OK)
         return status;
     return word_cache_base(
@@ -99,8 +99,8 @@ static bool find_columns(struct scan *scan)
     sources->columns = columns;
     for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
          i++) {
-        unsigned column = feed_table_column(scan->table,
-                                            sources->pack->feeds[i].column);
+        unsigned column =
+            feed_table_column(scan->table, sources->pack->feeds[i].column);
         if (column != NO_KEY)
             columns[sources->column_count++] = column;
     }
@@ -113,12 +113,12 @@ static enum vdbq_status open_runner(struct scan *scan, struct error *error)
     struct scan_params *params = &scan->params;
     enum vdbq_status status = VDBQ_OK;
     if (params->inner != NULL)
-        status = inner_put(params->inner,
-                           &(struct inner_place){
-                               .device = params->runner.device,
-                               .resident = params->resident,
-                               .words = &scan->words },
-                           error);
+        status =
+            inner_put(params->inner,
+                      &(struct inner_place){ .device = params->runner.device,
+                                             .resident = params->resident,
+                                             .words = &scan->words },
+                      error);
     params->runner.inner = inner_run(params->inner);
     return status == VDBQ_OK
                ? runner_open(&params->runner, &scan->runner, error)
@@ -154,25 +154,26 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (!find_columns(scan))
         return error_no_memory(error);
     scan->feeds =
-        arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1) *
-                                      LAUNCH_PIECES * sizeof *scan->feeds);
+        arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1)
+                                      * LAUNCH_PIECES * sizeof *scan->feeds);
     if (scan->feeds == NULL)
         return error_no_memory(error);
-    if (scan->table != NULL &&
-        !walk_init(&scan->walk,
-                   &(struct skip_params){
-                       .program = params->runner.program,
-                       .pack = scan->sources.pack,
-                       .table = scan->table,
-                       .words = scan->words.base != NULL ? &scan->words : NULL,
-                       .inner = inner_ranges(params->inner) },
-                   params->skips, &scan->arena))
+    if (scan->table != NULL
+        && !walk_init(
+            &scan->walk,
+            &(struct skip_params){
+                .program = params->runner.program,
+                .pack = scan->sources.pack,
+                .table = scan->table,
+                .words = scan->words.base != NULL ? &scan->words : NULL,
+                .inner = inner_ranges(params->inner) },
+            params->skips, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }
 
-enum vdbq_status scan_open(const struct scan_params *params,
-                           struct scan **scan, struct error *error)
+enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
+                           struct error *error)
 {
     struct scan *made = memory_zeroed(1, sizeof *made);
     *scan = NULL;
@@ -223,8 +224,8 @@ uint64_t scan_taken(const struct scan *scan)
 /* Of values that may change after they were proven nothing is known. */
 bool scan_ranges(struct scan *scan, struct interval *ranges)
 {
-    return scan->table != NULL && !pool_maps(scan->params.pool) &&
-           walk_ranges(&scan->walk, ranges);
+    return scan->table != NULL && !pool_maps(scan->params.pool)
+           && walk_ranges(&scan->walk, ranges);
 }
 
 /* --------------------------------------------------------------- batch -- */
@@ -262,16 +263,16 @@ static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
 {
     enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
     *batch = (struct vdbq_batch){ 0 };
-    *more = !scan->failed && status == VDBQ_OK &&
-            runner_in_flight(scan->runner) > 0;
+    *more = !scan->failed && status == VDBQ_OK
+            && runner_in_flight(scan->runner) > 0;
     if (*more)
         status = runner_batch(scan->runner, batch, error);
     if (*more && status == VDBQ_OK && batch->rows == 0)
         part_done(scan);
     else if (*more && status == VDBQ_OK)
         status = part_landed(scan, error);
-    if (!*more && status == VDBQ_OK && !scan->failed &&
-        scan->held.status != VDBQ_OK) {
+    if (!*more && status == VDBQ_OK && !scan->failed
+        && scan->held.status != VDBQ_OK) {
         *error = scan->held;
         status = error->status;
     }
@@ -306,8 +307,8 @@ static uint64_t piece_bytes(const struct scan *scan,
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < scan->sources.pack->feed_count; i++)
-        bytes += feed_value_bytes(&piece->feeds[i], piece->rows) +
-                 feed_null_bytes(&piece->feeds[i], piece->rows);
+        bytes += feed_value_bytes(&piece->feeds[i], piece->rows)
+                 + feed_null_bytes(&piece->feeds[i], piece->rows);
     return bytes;
 }
 
@@ -316,12 +317,10 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
                                   struct runner_input *input,
                                   struct error *error)
 {
-    const struct tablet_ref *tablet =
-        &scan->table->tablets[scan->walk.tablet];
+    const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
     struct source_params *sources = &scan->sources;
     struct source *source = &part->sources[input->count];
-    struct feed *feeds =
-        scan->feeds + input->count * sources->pack->feed_count;
+    struct feed *feeds = scan->feeds + input->count * sources->pack->feed_count;
     uint64_t left = tablet->rows - scan->walk.row;
     uint64_t most = runner_rows_max(scan->runner) - part->rows;
     size_t copies = scan->copies.count;
@@ -364,12 +363,11 @@ static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
 static bool joins(const struct scan *scan, const struct part *part,
                   const struct runner_input *input)
 {
-    uint64_t most =
-        runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
-    return scan->sources.mode != MODE_MAPPED &&
-           bytes_awaited(scan, part) < most &&
-           input->count < LAUNCH_PIECES &&
-           walk_fits(&scan->walk, runner_rows_max(scan->runner) - part->rows);
+    uint64_t most = runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
+    return scan->sources.mode != MODE_MAPPED && bytes_awaited(scan, part) < most
+           && input->count < LAUNCH_PIECES
+           && walk_fits(&scan->walk,
+                        runner_rows_max(scan->runner) - part->rows);
 }
 
 /* Starts the next part of the table. Whatever keeps a tablet from joining the
@@ -377,8 +375,8 @@ static bool joins(const struct scan *scan, const struct part *part,
 static enum vdbq_status start_part(struct scan *scan, struct error *error)
 {
     struct part *part =
-        &scan->parts[(scan->first + runner_in_flight(scan->runner)) %
-                     RUNNER_RING_MAX];
+        &scan->parts[(scan->first + runner_in_flight(scan->runner))
+                     % RUNNER_RING_MAX];
     struct runner_input input = { 0 };
     struct error ignored;
     part->rows = part->bytes = part->bytes_mapped = 0;
@@ -386,8 +384,8 @@ static enum vdbq_status start_part(struct scan *scan, struct error *error)
     enum vdbq_status status = add_piece(scan, part, &input, error);
     if (status != VDBQ_OK)
         return status;
-    while (joins(scan, part, &input) &&
-           add_piece(scan, part, &input, &ignored) == VDBQ_OK)
+    while (joins(scan, part, &input)
+           && add_piece(scan, part, &input, &ignored) == VDBQ_OK)
         continue;
     input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
     input.copy_count = scan->copies.count;
@@ -402,11 +400,11 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
 {
     scan->fed = true;
     scan->parts[scan->first].rows = 1;
-    return runner_start(scan->runner,
-                        &(struct runner_input){
-                            .pieces = { { .feeds = scan->feeds, .rows = 1 } },
-                            .count = 1 },
-                        error);
+    return runner_start(
+        scan->runner,
+        &(struct runner_input){
+            .pieces = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
+        error);
 }
 
 /* Whether the query is to stop. */
@@ -415,9 +413,9 @@ static bool stopped(const struct scan *scan)
     const struct scan_params *params = &scan->params;
     if (atomic_load(params->cancelled))
         return true;
-    return params->progress != NULL && scan->table != NULL &&
-           !params->progress(params->progress_context, rows_done(scan),
-                             scan->table->rows);
+    return params->progress != NULL && scan->table != NULL
+           && !params->progress(params->progress_context, rows_done(scan),
+                                scan->table->rows);
 }
 
 /* One launch more, or the end of the table. */

@@ -16,25 +16,25 @@
 
 struct scan_params {
     struct runner_params runner;
-    const struct snapshot *snapshot; /* outlives the scan                  */
-    struct pool *pool;               /* of the snapshot's database and of
+    const struct snapshot *snapshot;    /* outlives the scan                  */
+    struct pool *pool;                  /* of the snapshot's database and of
                                         the runner's device                */
-    struct resident *resident;       /* of that device; for MODE_CACHED    */
-    struct word_cache *words;        /* beside the pool; NULL: none        */
-    struct inner *inner;             /* rows that the program probes, put
+    struct resident *resident;          /* of that device; for MODE_CACHED    */
+    struct word_cache *words;           /* beside the pool; NULL: none        */
+    struct inner *inner;                /* rows that the program probes, put
                                         in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
     unsigned parameter_count;
-    bool skips;                      /* tablets of which nothing comes     */
-    const atomic_bool *cancelled;    /* read between launches              */
-    vdbq_progress progress;          /* may be NULL; called between them   */
+    bool skips;                   /* tablets of which nothing comes     */
+    const atomic_bool *cancelled; /* read between launches              */
+    vdbq_progress progress;       /* may be NULL; called between them   */
     void *progress_context;
 };
 
 struct scan;
 
-enum vdbq_status scan_open(const struct scan_params *params,
-                           struct scan **scan, struct error *error);
+enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
+                           struct error *error);
 void scan_close(struct scan *scan);
 
 /* From now on a sink takes the rows; as runner_sink(). */

@@ -26,13 +26,13 @@ struct scan_grid {
     struct stream head;
     struct axis axes[VDBQ_AXES_MAX];
     unsigned axis_count;
-    struct program program;      /* what slices leave to do: it is run    */
-    struct program_pack pack;    /* of it                                 */
-    struct stream_place place;   /* where the cells are                   */
+    struct program program;    /* what slices leave to do: it is run    */
+    struct program_pack pack;  /* of it                                 */
+    struct stream_place place; /* where the cells are                   */
     struct grid_left left;
     struct grid_inner inner;
-    struct word_table words;     /* zeroed: the program needs none        */
-    struct runner *runner;       /* NULL: an axis has no rows             */
+    struct word_table words; /* zeroed: the program needs none        */
+    struct runner *runner;   /* NULL: an axis has no rows             */
     struct block block;
     struct left_chunk *chunks[RUNNER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
@@ -79,15 +79,14 @@ static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
 
 /* Gathers the rows of all axes but the first. What the device has stays there,
  * and then the cells are there, too; else they are counted once more. */
-static enum vdbq_status gather_axes(struct scan_grid *grid,
-                                    struct error *error)
+static enum vdbq_status gather_axes(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = choose(grid, error);
     bool taken = false;
     for (unsigned a = 1; a < grid->axis_count && status == VDBQ_OK; a++) {
-        status = axis_gather(&grid->axes[a], &grid->head,
-                             grid->place.takes ? grid->place.device : NULL,
-                             error);
+        status =
+            axis_gather(&grid->axes[a], &grid->head,
+                        grid->place.takes ? grid->place.device : NULL, error);
         taken |= grid->axes[a].inner.taken != NULL;
     }
     if (status != VDBQ_OK || !taken)
@@ -100,8 +99,8 @@ static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     for (unsigned a = 0; a < grid->axis_count && status == VDBQ_OK; a++)
-        status = axis_open(&grid->axes[a], &grid->head, &grid->pack, (int)a,
-                           error);
+        status =
+            axis_open(&grid->axes[a], &grid->head, &grid->pack, (int)a, error);
     return status == VDBQ_OK ? gather_axes(grid, error) : status;
 }
 
@@ -109,8 +108,7 @@ static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
 static void find_words(const struct scan_grid *grid, unsigned axis,
                        struct words *none, struct words **words)
 {
-    const struct program_table *table =
-        vector_at(&grid->program.tables, axis);
+    const struct program_table *table = vector_at(&grid->program.tables, axis);
     unsigned count;
     const struct program_feed *feeds =
         program_axis_feeds(&grid->pack, (int)axis, &count);
@@ -178,8 +176,7 @@ static bool has_inner_rows(const struct scan_grid *grid)
 }
 
 /* Makes ready to launch. */
-static enum vdbq_status open_runner(struct scan_grid *grid,
-                                    struct error *error)
+static enum vdbq_status open_runner(struct scan_grid *grid, struct error *error)
 {
     const struct stream_place *place = &grid->place;
     if (place->takes && device_has_kernels(place->device))
@@ -197,15 +194,14 @@ static enum vdbq_status open_runner(struct scan_grid *grid,
     if (status != VDBQ_OK)
         return status;
     grid->inner.run.ranks = grid->words.inner_ranks;
-    return runner_open(&(struct runner_params){
-                           .device = place->device,
-                           .program = &grid->program,
-                           .mode = place->mode,
-                           .build = place->build,
-                           .adaptive = place->adaptive,
-                           .rows = grid->head.rows_most,
-                           .inner = &grid->inner.run,
-                           .values = &grid->words.values },
+    return runner_open(&(struct runner_params){ .device = place->device,
+                                                .program = &grid->program,
+                                                .mode = place->mode,
+                                                .build = place->build,
+                                                .adaptive = place->adaptive,
+                                                .rows = grid->head.rows_most,
+                                                .inner = &grid->inner.run,
+                                                .values = &grid->words.values },
                        &grid->runner, error);
 }
 
@@ -220,9 +216,9 @@ static enum vdbq_status make_program(struct scan_grid *grid,
     program_init(&grid->program);
     if (status == VDBQ_OK)
         status = program_rest(whole, &grid->pack, &grid->program, error);
-    return status == VDBQ_OK ? program_pack(&grid->program, &grid->arena,
-                                            &grid->pack, error)
-                             : status;
+    return status == VDBQ_OK
+               ? program_pack(&grid->program, &grid->arena, &grid->pack, error)
+               : status;
 }
 
 static enum vdbq_status scan_grid_open(struct stream *stream,
@@ -230,8 +226,8 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     grid->axis_count = program_axes(&stream->step->scan.program);
-    grid->vectors = memory_zeroed(stream->step->column_count,
-                                  sizeof *grid->vectors);
+    grid->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *grid->vectors);
     if (grid->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status = make_program(grid, error);
@@ -269,8 +265,7 @@ static void block_begin(struct scan_grid *grid, uint64_t left_first,
 
 /* Goes on to the next block of the chunk, or to the next chunk; without one
  * the grid is fed. */
-static enum vdbq_status next_block(struct scan_grid *grid,
-                                   struct error *error)
+static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
 {
     const struct block *block = &grid->block;
     struct left_chunk *chunk = grid_left_chunk(&grid->left);
@@ -282,8 +277,8 @@ static enum vdbq_status next_block(struct scan_grid *grid,
         block_begin(grid, block->left_first + block->left_rows, 0);
         return VDBQ_OK;
     }
-    enum vdbq_status status = grid_left_fill(
-        &grid->left, &grid->head, runner_times(grid->runner), error);
+    enum vdbq_status status = grid_left_fill(&grid->left, &grid->head,
+                                             runner_times(grid->runner), error);
     if (status != VDBQ_OK)
         grid->held = *error;
     grid->block = (struct block){ 0 };
@@ -294,8 +289,7 @@ static enum vdbq_status next_block(struct scan_grid *grid,
 }
 
 /* Starts a launch over the next cells of the block. */
-static enum vdbq_status start_cells(struct scan_grid *grid,
-                                    struct error *error)
+static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
 {
     struct block *block = &grid->block;
     uint64_t each = row_cells(grid, block->part);
@@ -340,8 +334,7 @@ static bool must_wait(const struct scan_grid *grid)
 }
 
 /* One launch more, or the end. */
-static enum vdbq_status start_next(struct scan_grid *grid,
-                                   struct error *error)
+static enum vdbq_status start_next(struct scan_grid *grid, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (grid->block.cell == grid->block.cells && grid->held.status != VDBQ_OK)
@@ -434,10 +427,10 @@ static struct device_column *scan_grid_columns(struct stream *stream)
     unsigned count = stream->step->column_count;
     struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
     for (unsigned i = 0; columns != NULL && i < count; i++)
-        columns[i] = device_column_of(
-            &stream->step->columns[i],
-            program_result(program, i).null_register >= 0,
-            scan_grid_words(stream, i));
+        columns[i] =
+            device_column_of(&stream->step->columns[i],
+                             program_result(program, i).null_register >= 0,
+                             scan_grid_words(stream, i));
     return columns;
 }
 

@@ -26,8 +26,8 @@ static int column_of(const struct program *program, bool null, int to)
     struct program_part part = program_part(program);
     for (int pc = part.first; pc < part.converge; pc++) {
         const struct instruction *in = program_at(program, pc);
-        if (op_facts(in->op)->form == FORM_COLUMN && in->a == to &&
-            (in->op == OP_COLUMN_NULL) == null)
+        if (op_facts(in->op)->form == FORM_COLUMN && in->a == to
+            && (in->op == OP_COLUMN_NULL) == null)
             return in->b;
     }
     return -1;
@@ -39,8 +39,8 @@ static bool only_loads(const struct program *program)
     struct program_part part = program_part(program);
     for (int pc = part.first; pc < part.converge; pc++) {
         enum opcode op = program_at(program, pc)->op;
-        if (op_facts(op)->form != FORM_COLUMN && op != OP_INTEGER_I32 &&
-            op != OP_RESULT)
+        if (op_facts(op)->form != FORM_COLUMN && op != OP_INTEGER_I32
+            && op != OP_RESULT)
             return false;
     }
     return true;
@@ -50,8 +50,7 @@ static bool only_loads(const struct program *program)
 static int any_column(const struct step *input, unsigned width)
 {
     int column = (int)input->column_count - 1;
-    while (column >= 0 &&
-           relation_width(input->columns[column].type) != width)
+    while (column >= 0 && relation_width(input->columns[column].type) != width)
         column--;
     return column;
 }
@@ -68,21 +67,21 @@ static bool make_move(const struct stream *stream, unsigned number,
     bool reads = stream->reads[number];
     int column = reads ? column_of(program, false, result.register_)
                        : any_column(input, relation_width(type));
-    if (column < 0 ||
-        relation_width(input->columns[column].type) != relation_width(type))
+    if (column < 0
+        || relation_width(input->columns[column].type) != relation_width(type))
         return false;
     *move = (struct move){ .column = (unsigned)column,
                            .nulls = reads && result.null_register >= 0 };
-    return !move->nulls ||
-           column_of(program, true, result.null_register) == column;
+    return !move->nulls
+           || column_of(program, true, result.null_register) == column;
 }
 
 bool scan_moves_can(const struct stream *stream)
 {
     const struct program *program = &stream->step->scan.program;
     struct move move;
-    bool can = program->tables.count == 1 && only_loads(program) &&
-               stream_device(stream->inputs[0], NULL) == NULL;
+    bool can = program->tables.count == 1 && only_loads(program)
+               && stream_device(stream->inputs[0], NULL) == NULL;
     for (unsigned i = 0; i < stream->step->column_count && can; i++)
         can = make_move(stream, i, &move);
     return can;

@@ -9,16 +9,16 @@
 
 /* Rows that the device has. */
 struct taker {
-    struct sink sink;     /* takes them                                  */
-    bool *reads;          /* the columns that the program reads          */
-    struct vector rows;   /* of struct sink_rows: taken the last time    */
-    size_t next;          /* of them, which is run over ...              */
-    uint64_t done;        /* ... up to this row                          */
+    struct sink sink;   /* takes them                                  */
+    bool *reads;        /* the columns that the program reads          */
+    struct vector rows; /* of struct sink_rows: taken the last time    */
+    size_t next;        /* of them, which is run over ...              */
+    uint64_t done;      /* ... up to this row                          */
 };
 
 struct scan_rows {
     struct stream head;
-    struct stream *input;      /* whose rows are run over: the others' are
+    struct stream *input; /* whose rows are run over: the others' are
                                   inner rows                               */
     struct inner *inner;
     struct chunks chunks;
@@ -29,14 +29,13 @@ struct scan_rows {
     struct vdbq_batch pending; /* of the input: rows that are not in a chunk
                                   yet, from `taken` on                     */
     uint64_t taken;
-    bool fed;                  /* nothing is left to start                 */
-    struct error held;         /* ... since this happened; status OK: not  */
+    bool fed;                    /* nothing is left to start                 */
+    struct error held;           /* ... since this happened; status OK: not  */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
 };
 
 /* Opens the program for rows with the input's words. */
-static enum vdbq_status open_chunks(struct scan_rows *scan,
-                                    struct error *error)
+static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
 {
     const struct stream *input = scan->input;
     unsigned count = input->step->column_count;
@@ -45,25 +44,23 @@ static enum vdbq_status open_chunks(struct scan_rows *scan,
         return error_no_memory(error);
     for (unsigned i = 0; i < count; i++)
         words[i] = stream_words(input, i);
-    enum vdbq_status status =
-        chunks_init(&scan->chunks,
-                    &(struct chunk_params){
-                        .stream = scan->head.params,
-                        .program = &scan->head.step->scan.program,
-                        .inner = scan->inner,
-                        .words = words,
-                        .rows = input->rows_most,
-                        .most_live = stream_most_live(scan->head.step,
-                                                      input->rows_most) },
-                    error);
+    enum vdbq_status status = chunks_init(
+        &scan->chunks,
+        &(struct chunk_params){
+            .stream = scan->head.params,
+            .program = &scan->head.step->scan.program,
+            .inner = scan->inner,
+            .words = words,
+            .rows = input->rows_most,
+            .most_live = stream_most_live(scan->head.step, input->rows_most) },
+        error);
     memory_release(words);
     return status;
 }
 
 /* Notes rows, to be run over before the next ones are asked for. */
-static enum vdbq_status sink_take(struct sink *sink,
-                                  const struct sink_rows *rows,
-                                  struct error *error)
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
 {
     struct taker *taker = (struct taker *)sink;
     return vector_append(&taker->rows, rows, 1) ? VDBQ_OK
@@ -88,14 +85,15 @@ static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
     taker->rows = VECTOR(struct sink_rows);
     if (device == NULL || device != scan->chunks.device || !scan->chunks.takes)
         return VDBQ_OK;
-    taker->reads = memory_zeroed(input->step->column_count + 1,
-                                 sizeof *taker->reads);
+    taker->reads =
+        memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);
     if (taker->reads == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < scan->chunks.pack->feed_count; i++)
         if (scan->chunks.feeds[i].column >= 0)
             taker->reads[scan->chunks.feeds[i].column] = true;
-    taker->sink = (struct sink){ .reads = taker->reads, .take = sink_take,
+    taker->sink = (struct sink){ .reads = taker->reads,
+                                 .take = sink_take,
                                  .wait = sink_wait };
     stream_sink(input, &taker->sink);
     scan->device = device;
@@ -109,8 +107,8 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
     const struct program_table *table = stream->step->scan.program.tables.items;
     scan->input = stream->inputs[table->input - 1];
     stream->rows_most = scan->input->rows_most;
-    scan->vectors = memory_zeroed(stream->step->column_count,
-                                  sizeof *scan->vectors);
+    scan->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status = inner_gather(stream, NULL, &scan->inner, error);
@@ -136,8 +134,7 @@ static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
 }
 
 /* Fills the next chunk and starts it. */
-static enum vdbq_status start_chunk(struct scan_rows *scan,
-                                    struct error *error)
+static enum vdbq_status start_chunk(struct scan_rows *scan, struct error *error)
 {
     struct chunk *chunk;
     enum vdbq_status status = fetch(scan, error);
@@ -192,14 +189,13 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
 /* ----------------------------------------------- rows that the device has -- */
 
 /* Starts launches over the rows that were taken while there is room. */
-static enum vdbq_status start_taken(struct scan_rows *scan,
-                                    struct error *error)
+static enum vdbq_status start_taken(struct scan_rows *scan, struct error *error)
 {
     struct taker *taker = &scan->taker;
     uint64_t most = runner_rows_max(scan->chunks.runner);
     enum vdbq_status status = VDBQ_OK;
-    while (status == VDBQ_OK && taker->next < taker->rows.count &&
-           chunks_have_room(&scan->chunks)) {
+    while (status == VDBQ_OK && taker->next < taker->rows.count
+           && chunks_have_room(&scan->chunks)) {
         const struct sink_rows *rows = vector_at(&taker->rows, taker->next);
         uint64_t left = rows->count - taker->done;
         uint64_t some = left < most ? left : most;
@@ -277,8 +273,8 @@ static int copied_column(const struct program *program, unsigned number)
     int wanted = program_result(program, number).register_;
     for (int pc = part.first; pc < part.converge; pc++) {
         const struct instruction *in = program_at(program, pc);
-        if ((in->op == OP_COLUMN_I32 || in->op == OP_COLUMN_I64) &&
-            in->a == wanted && in->c == 0)
+        if ((in->op == OP_COLUMN_I32 || in->op == OP_COLUMN_I64)
+            && in->a == wanted && in->c == 0)
             return in->b;
     }
     return -1;
@@ -288,10 +284,10 @@ static struct device_column describe(struct stream *stream, unsigned number,
                                      const struct device_column *inputs)
 {
     const struct program *program = &stream->step->scan.program;
-    struct device_column column = device_column_of(
-        &stream->step->columns[number],
-        program_result(program, number).null_register >= 0,
-        stream_words(stream, number));
+    struct device_column column =
+        device_column_of(&stream->step->columns[number],
+                         program_result(program, number).null_register >= 0,
+                         stream_words(stream, number));
     int from = copied_column(program, number);
     if (column.ranged || from < 0 || !inputs[from].ranged)
         return column;
@@ -305,7 +301,8 @@ static struct device_column *scan_rows_columns(struct stream *stream)
 {
     unsigned count = stream->step->column_count;
     struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
-    struct device_column *inputs = stream_device_columns(((struct scan_rows *)stream)->input);
+    struct device_column *inputs =
+        stream_device_columns(((struct scan_rows *)stream)->input);
     for (unsigned i = 0; columns != NULL && inputs != NULL && i < count; i++)
         columns[i] = describe(stream, i, inputs);
     if (inputs == NULL) {

@@ -10,9 +10,9 @@
 struct scan_stream {
     struct stream head;
     struct scan *scan;
-    struct inner *inner;   /* rows that its program probes              */
-    struct device *device; /* that may take its rows; NULL: none        */
-    uint64_t room;         /* of its memory, for a step                 */
+    struct inner *inner;         /* rows that its program probes              */
+    struct device *device;       /* that may take its rows; NULL: none        */
+    uint64_t room;               /* of its memory, for a step                 */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
 };
 
@@ -23,8 +23,7 @@ static const struct table *table_of(const struct stream *stream)
     if (tables->count == 0)
         return NULL;
     return catalogue_table_id(stream->params->snapshot->catalogue,
-                              VECTOR_ITEMS(tables,
-                                           struct program_table)[0].id);
+                              VECTOR_ITEMS(tables, struct program_table)[0].id);
 }
 
 /* About how many rows there are to work on: of the table, or of an input. */
@@ -50,8 +49,8 @@ static enum vdbq_status open_scan(struct scan_stream *made,
                     .build = place->build,
                     .adaptive = place->adaptive,
                     .rows = stream->rows_most,
-                    .most_live = stream_most_live(stream->step,
-                                                  stream->rows_most) },
+                    .most_live =
+                        stream_most_live(stream->step, stream->rows_most) },
         .snapshot = params->snapshot,
         .pool = place->pool,
         .resident = place->resident,
@@ -75,12 +74,12 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     const struct table *table = table_of(stream);
     struct stream_place place;
     stream->rows_most = table != NULL ? table->rows : 1;
-    made->vectors = memory_zeroed(stream->step->column_count,
-                                  sizeof *made->vectors);
+    made->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *made->vectors);
     if (made->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = params->choose(
-        params->choose_context, table, rows_most(stream), &place, error);
+    enum vdbq_status status = params->choose(params->choose_context, table,
+                                             rows_most(stream), &place, error);
     if (status != VDBQ_OK)
         return status;
     if (place.takes && table != NULL && device_has_kernels(place.device))
@@ -158,10 +157,10 @@ static struct device_column describe(struct stream *input, unsigned number,
                                      bool known, const struct interval *range)
 {
     const struct program *program = &input->step->scan.program;
-    struct device_column column = device_column_of(
-        &input->step->columns[number],
-        program_result(program, number).null_register >= 0,
-        stream_words(input, number));
+    struct device_column column =
+        device_column_of(&input->step->columns[number],
+                         program_result(program, number).null_register >= 0,
+                         stream_words(input, number));
     if (!known || column.ranged || column.type == VDBQ_FLOAT
         || column.type == VDBQ_DOUBLE)
         return column;
@@ -174,12 +173,10 @@ static struct device_column describe(struct stream *input, unsigned number,
 static struct device_column *scan_stream_columns(struct stream *input)
 {
     unsigned count = input->step->column_count;
-    struct device_column *columns =
-        memory_zeroed(count, sizeof *columns);
+    struct device_column *columns = memory_zeroed(count, sizeof *columns);
     struct interval *ranges = memory_zeroed(count, sizeof *ranges);
-    bool known =
-        ranges != NULL &&
-        scan_ranges(((struct scan_stream *)input)->scan, ranges);
+    bool known = ranges != NULL
+                 && scan_ranges(((struct scan_stream *)input)->scan, ranges);
     for (unsigned i = 0; columns != NULL && i < count; i++)
         columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
     memory_release(ranges);

@@ -45,8 +45,8 @@ struct testing {
     struct rows host_rows;
     struct rows device_rows;
     const struct selftest_encoding *encoding; /* of columns; NULL: plain */
-    bool hashed; /* indexes of inner rows */
-    uint32_t axis_rows[VDBQ_AXES_MAX - 1]; /* of a grid at hand           */
+    bool hashed;                              /* indexes of inner rows */
+    uint32_t axis_rows[VDBQ_AXES_MAX - 1];    /* of a grid at hand           */
     struct open_values open;
     unsigned opcodes;
     vdbq_report report;
@@ -99,8 +99,7 @@ static bool keep_row(struct outcome *outcome, const struct vdbq_batch *batch,
 
 /* Takes rows until no more than `most` launches are in flight. */
 static enum vdbq_status keep_rows(struct runner *runner, unsigned most,
-                                  struct outcome *outcome,
-                                  struct error *error)
+                                  struct outcome *outcome, struct error *error)
 {
     struct vdbq_batch batch;
     while (runner_in_flight(runner) > most) {
@@ -149,18 +148,16 @@ static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
 static void make_grid(const struct testing *test, uint64_t row,
                       struct runner_input *input)
 {
-    struct runner_grid grid = { .first = row,
-                                .cells = input->pieces[0].rows };
+    struct runner_grid grid = { .first = row, .cells = input->pieces[0].rows };
     memcpy(grid.axis_rows, test->axis_rows, sizeof grid.axis_rows);
     input->grid = grid;
     input->pieces[0].rows = SELFTEST_ROWS;
 }
 
 /* Starts a launch over rows [row, ...), the way the mode has it. */
-static enum vdbq_status start(const struct testing *test,
-                              struct runner *runner, enum run_mode mode,
-                              const struct rows *rows, uint64_t row,
-                              const struct feed *all,
+static enum vdbq_status start(const struct testing *test, struct runner *runner,
+                              enum run_mode mode, const struct rows *rows,
+                              uint64_t row, const struct feed *all,
                               const struct run_ranks *ranks,
                               struct error *error)
 {
@@ -169,7 +166,9 @@ static enum vdbq_status start(const struct testing *test,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
     struct runner_input input = {
-        .pieces = { { .feeds = feeds, .ranks = ranks, .rows = launch_rows(mode) } },
+        .pieces = { { .feeds = feeds,
+                      .ranks = ranks,
+                      .rows = launch_rows(mode) } },
         .count = 1,
     };
     struct runner_piece *piece = &input.pieces[0];
@@ -204,8 +203,8 @@ static enum vdbq_status run_rows(const struct testing *test,
     for (uint64_t row = 0; row < SELFTEST_ROWS && status == VDBQ_OK;
          row += launch_rows(mode)) {
         if (!runner_has_room(runner))
-            status = keep_rows(runner, runner_in_flight(runner) - 1, outcome,
-                               error);
+            status =
+                keep_rows(runner, runner_in_flight(runner) - 1, outcome, error);
         if (status == VDBQ_OK)
             status = start(test, runner, mode, rows, row, feeds, ranks, error);
     }
@@ -266,8 +265,8 @@ static enum vdbq_status compare(const struct testing *test, const char *what,
 {
     const char *name = device_facts(test->device.device)->name;
     size_t same = 0;
-    if (host->status != device->status ||
-        strcmp(host->message, device->message) != 0)
+    if (host->status != device->status
+        || strcmp(host->message, device->message) != 0)
         return error_set(test->error, VDBQ_DEVICE,
                          "%s on %s: \"%s\", but on the host: \"%s\"", what,
                          name, device->message, host->message);
@@ -276,9 +275,9 @@ static enum vdbq_status compare(const struct testing *test, const char *what,
                          "%s on %s: %llu rows, but on the host: %llu", what,
                          name, (unsigned long long)device->rows,
                          (unsigned long long)host->rows);
-    while (same < host->values.count &&
-           VECTOR_ITEMS(&host->values, char)[same] ==
-               VECTOR_ITEMS(&device->values, char)[same])
+    while (same < host->values.count
+           && VECTOR_ITEMS(&host->values, char)[same]
+                  == VECTOR_ITEMS(&device->values, char)[same])
         same++;
     if (same < host->values.count)
         return error_set(test->error, VDBQ_DEVICE,
@@ -297,12 +296,14 @@ static enum vdbq_status open_values(struct testing *test,
     *open = (struct open_values){ 0 };
     enum vdbq_status status =
         program_pack(program, &open->arena, &pack, test->error);
-    if (status == VDBQ_OK && !selftest_open(program, &pack, &open->arena,
-                                            &open->values, open->ranks))
+    if (status == VDBQ_OK
+        && !selftest_open(program, &pack, &open->arena, &open->values,
+                          open->ranks))
         status = error_no_memory(test->error);
-    if (status == VDBQ_OK && program->tables.count > 1 &&
-        !selftest_inner(&pack, test->hashed, &open->ranks[pack.feed_count - 1],
-                        &open->arena, &open->inner))
+    if (status == VDBQ_OK && program->tables.count > 1
+        && !selftest_inner(&pack, test->hashed,
+                           &open->ranks[pack.feed_count - 1], &open->arena,
+                           &open->inner))
         status = error_no_memory(test->error);
     return status;
 }
@@ -320,8 +321,7 @@ static enum vdbq_status test_program(struct testing *test, const char *what,
     if (status == VDBQ_OK)
         status = run(test, program, &test->host, &test->host_rows, &host);
     if (status == VDBQ_OK)
-        status = run(test, program, &test->device, &test->device_rows,
-                     &device);
+        status = run(test, program, &test->device, &test->device_rows, &device);
     if (status == VDBQ_OK)
         status = compare(test, what, &host, &device);
     vector_finish(&host.values);
@@ -336,10 +336,10 @@ static enum vdbq_status test_values(struct testing *test,
 {
     struct program program;
     program_init(&program);
-    enum vdbq_status status = selftest_values(&program, ops, count)
-                                  ? test_program(test, op_facts(ops[0])->mnemonic,
-                                                 &program)
-                                  : error_no_memory(test->error);
+    enum vdbq_status status =
+        selftest_values(&program, ops, count)
+            ? test_program(test, op_facts(ops[0])->mnemonic, &program)
+            : error_no_memory(test->error);
     program_finish(&program);
     test->opcodes += count;
     return status;
@@ -380,15 +380,15 @@ static enum vdbq_status test_probe(struct testing *test)
         struct program program;
         program_init(&program);
         test->hashed = hashed;
-        status = selftest_probe(&program)
-                     ? test_program(test, hashed ? "Probe (hashed)"
-                                                 : "Probe (dense)", &program)
-                     : error_no_memory(test->error);
+        status =
+            selftest_probe(&program) ? test_program(
+                test, hashed ? "Probe (hashed)" : "Probe (dense)", &program)
+                                     : error_no_memory(test->error);
         program_finish(&program);
     }
     for (int i = 0; i < OPCODES; i++)
-        test->opcodes += op_facts((enum opcode)i)->form == FORM_PROBE ||
-                         op_facts((enum opcode)i)->form == FORM_COLUMN_AT;
+        test->opcodes += op_facts((enum opcode)i)->form == FORM_PROBE
+                         || op_facts((enum opcode)i)->form == FORM_COLUMN_AT;
     return status;
 }
 
@@ -396,12 +396,16 @@ static enum vdbq_status test_probe(struct testing *test)
 static enum vdbq_status test_grid(struct testing *test)
 {
     static const uint32_t shapes[][VDBQ_AXES_MAX - 1] = {
-        { SELFTEST_INNER_ROWS, 0 }, { 3, 0 }, { 1, 0 },
-        { 7, 300 }, { 200, 3 }, { 1, 1 }
+        { SELFTEST_INNER_ROWS, 0 },
+        { 3, 0 },
+        { 1, 0 },
+        { 7, 300 },
+        { 200, 3 },
+        { 1, 1 }
     };
     enum vdbq_status status = VDBQ_OK;
-    for (size_t i = 0;
-         i < sizeof shapes / sizeof *shapes && status == VDBQ_OK; i++) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && status == VDBQ_OK;
+         i++) {
         struct program program;
         program_init(&program);
         memcpy(test->axis_rows, shapes[i], sizeof shapes[i]);
@@ -418,8 +422,8 @@ static enum vdbq_status test_grid(struct testing *test)
  * and one that fixes the type of the key. */
 static bool is_alone(enum opcode op)
 {
-    return op_facts(op)->effect == EFFECT_FAULT ||
-           op_facts(op)->form == FORM_ROWID;
+    return op_facts(op)->effect == EFFECT_FAULT
+           || op_facts(op)->form == FORM_ROWID;
 }
 
 /* Runs every opcode over the rows that are in place. */

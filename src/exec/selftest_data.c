@@ -14,24 +14,39 @@
 
 /* Each column has room for 8-byte values; NULL bits come behind them. */
 #define COLUMN_BYTES ((u64)SELFTEST_ROWS * 8)
-#define NULLS_AT (SELFTEST_COLUMNS * COLUMN_BYTES + TABLET_ALIGN)
+#define NULLS_AT     (SELFTEST_COLUMNS * COLUMN_BYTES + TABLET_ALIGN)
 
 /* Lines of codes, for any width and with some rows in front. */
-#define LINES_AT TABLET_ALIGNED(NULLS_AT + SELFTEST_ROWS / 8 + 1)
+#define LINES_AT   TABLET_ALIGNED(NULLS_AT + SELFTEST_ROWS / 8 + 1)
 #define LINES_SIZE PACKED_SIZE(SELFTEST_ROWS + PACKED_ROWS, PACKED_BITS_MAX)
 
 _Static_assert(LINES_AT + LINES_SIZE <= SELFTEST_BYTES,
                "the self-test's rows need more room");
 
-static const i64 integer_edges[] = {
-    0, 1, -1, 2, -2, 7, -7, 127, INT32_MAX, INT32_MIN, (i64)INT32_MAX + 1,
-    (i64)INT32_MIN - 1, INT64_MAX, INT64_MIN, INT64_MAX - 1, INT64_MIN + 1,
-    4294967296, 3037000500
-};
+static const i64 integer_edges[] = { 0,
+                                     1,
+                                     -1,
+                                     2,
+                                     -2,
+                                     7,
+                                     -7,
+                                     127,
+                                     INT32_MAX,
+                                     INT32_MIN,
+                                     (i64)INT32_MAX + 1,
+                                     (i64)INT32_MIN - 1,
+                                     INT64_MAX,
+                                     INT64_MIN,
+                                     INT64_MAX - 1,
+                                     INT64_MIN + 1,
+                                     4294967296,
+                                     3037000500 };
 static const f64 real_edges[] = {
-    0.0, -0.0, 1.0, -1.0, 0.5, 1.5, -2.5, 0.1, FLT_MAX, -FLT_MAX, FLT_MIN,
-    1e-40, DBL_MAX, DBL_MIN, 5e-324, INFINITY, -INFINITY, 2147483647.0,
-    -2147483648.5, 9223372036854775808.0, 1e300
+    0.0,      -0.0,      1.0,          -1.0,          0.5,
+    1.5,      -2.5,      0.1,          FLT_MAX,       -FLT_MAX,
+    FLT_MIN,  1e-40,     DBL_MAX,      DBL_MIN,       5e-324,
+    INFINITY, -INFINITY, 2147483647.0, -2147483648.5, 9223372036854775808.0,
+    1e300
 };
 enum {
     INTEGER_EDGES = sizeof integer_edges / sizeof *integer_edges,
@@ -75,8 +90,8 @@ static f64 real_at(bool tame, unsigned i, bool is_y, u64 bits)
 
 static void fill_row(u8 *block, bool tame, unsigned i, bool is_y, u64 bits)
 {
-    u8 *column = block + TABLET_ALIGN + (is_y ? SELFTEST_Y : SELFTEST_X) *
-                                            COLUMN_BYTES;
+    u8 *column =
+        block + TABLET_ALIGN + (is_y ? SELFTEST_Y : SELFTEST_X) * COLUMN_BYTES;
     i64 integer = integer_at(tame, i, is_y, bits);
     f64 real = real_at(tame, i, is_y, bits);
     i32 narrow = (i32)(u32)(u64)integer;
@@ -111,8 +126,7 @@ struct feed selftest_feed(int column, int type)
                               .encoding = ENCODING_SEQUENCE };
     if (column == SELFTEST_WORD)
         column = SELFTEST_X;
-    return (struct feed){ .values = TABLET_ALIGN +
-                                    (u64)column * COLUMN_BYTES,
+    return (struct feed){ .values = TABLET_ALIGN + (u64)column * COLUMN_BYTES,
                           .nulls = NULLS_AT,
                           .width = type_width(type),
                           .encoding = ENCODING_PLAIN };
@@ -146,9 +160,9 @@ struct feed selftest_encoded(int column, int type,
 bool selftest_gives_value(enum opcode op)
 {
     enum op_form form = op_facts(op)->form;
-    return op_facts(op)->writes != TYPE_NONE &&
-           op_facts(op)->effect != EFFECT_HOST && form != FORM_PROBE &&
-           form != FORM_COLUMN_AT;
+    return op_facts(op)->writes != TYPE_NONE
+           && op_facts(op)->effect != EFFECT_HOST && form != FORM_PROBE
+           && form != FORM_COLUMN_AT;
 }
 
 bool selftest_jumps(enum opcode op)
@@ -165,9 +179,9 @@ static bool is_word(enum opcode op)
 /* Types of the columns, and the table that has them. */
 static bool add_table(struct program *program, int key_type)
 {
-    static const int types[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                 TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                 TYPE_WORD };
+    static const int types[] = { TYPE_I32, TYPE_I64, TYPE_F32,
+                                 TYPE_F64, TYPE_I32, TYPE_I64,
+                                 TYPE_F32, TYPE_F64, TYPE_WORD };
     struct program_table *table = vector_add(&program->tables);
     if (table == NULL)
         return false;
@@ -176,22 +190,22 @@ static bool add_table(struct program *program, int key_type)
                                      .column_types = types,
                                      .key_type = key_type };
     return program_add(program, &(struct instruction){ .op = OP_TABLE,
-                                                       .name = "selftest" }) >=
-           0;
+                                                       .name = "selftest" })
+           >= 0;
 }
 
 static bool add(struct program *program, enum opcode op, int a, int b, int c,
                 int d)
 {
-    return program_add(program,
-                       &(struct instruction){ .op = op,
-                                              .a = a,
-                                              .b = b,
-                                              .c = c,
-                                              .d = d,
-                                              .integer = -3,
-                                              .real = 0.1,
-                                              .name = "value" }) >= 0;
+    return program_add(program, &(struct instruction){ .op = op,
+                                                       .a = a,
+                                                       .b = b,
+                                                       .c = c,
+                                                       .d = d,
+                                                       .integer = -3,
+                                                       .real = 0.1,
+                                                       .name = "value" })
+           >= 0;
 }
 
 /* Loads x and y of every type into registers `first` to `first` + 7. */
@@ -251,9 +265,9 @@ static bool add_parallel(struct program *program, int rows_part)
 
 static bool add_end(struct program *program, int columns)
 {
-    return add(program, OP_RESULT, 0, columns, 0, 0) &&
-           add(program, OP_CONVERGE, 0, 0, 0, 0) &&
-           add(program, OP_FINISH, 0, 0, 0, 0);
+    return add(program, OP_RESULT, 0, columns, 0, 0)
+           && add(program, OP_CONVERGE, 0, 0, 0, 0)
+           && add(program, OP_FINISH, 0, 0, 0, 0);
 }
 
 bool selftest_values(struct program *program, const enum opcode *ops,
@@ -265,8 +279,8 @@ bool selftest_values(struct program *program, const enum opcode *ops,
             key = is_word(ops[i]) ? TYPE_WORD : op_facts(ops[i])->writes;
     bool added = add_table(program, key);
     for (unsigned i = 0; i < count; i++)
-        added &= add(program, OP_RESULT_COLUMN, op_facts(ops[i])->writes, 0, 0,
-                     0);
+        added &=
+            add(program, OP_RESULT_COLUMN, op_facts(ops[i])->writes, 0, 0, 0);
     added &= add_parallel(program, SELFTEST_COLUMNS + columns + 2);
     added &= add_loads(program, columns);
     for (unsigned i = 0; i < count; i++)
@@ -285,8 +299,8 @@ bool selftest_jump(struct program *program, enum opcode op, int validity)
     added &= add_parallel(program, rows_part);
     added &= add(program, OP_ROWID_I64, 0, 0, 0, 0);
     added &= add_loads(program, 1);
-    added &= add(program, op, x, facts->form == FORM_TEST ? 0 : y, target,
-                 validity);
+    added &=
+        add(program, op, x, facts->form == FORM_TEST ? 0 : y, target, validity);
     if (validity)
         added &= add(program, OP_INVALID, 0, 0, 0, 0);
     return added && add_end(program, 1);
@@ -324,8 +338,7 @@ bool selftest_open(const struct program *program,
     *values = (struct run_values){ .slots = bits, .lookups = lookups };
     for (unsigned i = 0; i < pack->slot_count; i++) {
         const struct program_slot *slot = &pack->slots[i];
-        const struct op_facts *op =
-            op_facts(program_at(program, slot->pc)->op);
+        const struct op_facts *op = op_facts(program_at(program, slot->pc)->op);
         if (op->form == FORM_LOOKUP)
             lookups[slot->place] =
                 (struct run_lookup){ .values = bits,

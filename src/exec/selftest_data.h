@@ -10,7 +10,7 @@
 #include "program/program.h"
 
 enum {
-    SELFTEST_ROWS = 9000,   /* no multiple of any tile         */
+    SELFTEST_ROWS = 9000, /* no multiple of any tile         */
     SELFTEST_BYTES = 2 << 20
 };
 

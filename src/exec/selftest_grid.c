@@ -15,10 +15,10 @@ struct read {
 };
 
 static const struct read left_reads[] = {
-    { "Rowid.I64", 0, TYPE_I64 },    { "Column.I32", 4, TYPE_I32 },
-    { "Column.I64", 1, TYPE_I64 },   { "Column.F32", 2, TYPE_F32 },
-    { "Column.F64", 3, TYPE_F64 },   { "Column.WORD", 8, TYPE_I32 },
-    { "ColumnNull", 0, TYPE_I32 },   { "ColumnNull", 4, TYPE_I32 },
+    { "Rowid.I64", 0, TYPE_I64 },  { "Column.I32", 4, TYPE_I32 },
+    { "Column.I64", 1, TYPE_I64 }, { "Column.F32", 2, TYPE_F32 },
+    { "Column.F64", 3, TYPE_F64 }, { "Column.WORD", 8, TYPE_I32 },
+    { "ColumnNull", 0, TYPE_I32 }, { "ColumnNull", 4, TYPE_I32 },
 };
 static const struct read inner_reads[] = {
     { "Column.I32", 0, TYPE_I32 },  { "Column.I64", 1, TYPE_I64 },
@@ -67,16 +67,16 @@ static void write_text(unsigned axes, struct text *text)
 /* Describes the axes. */
 static void describe(struct program *program)
 {
-    static const int left[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                TYPE_WORD };
+    static const int left[] = { TYPE_I32, TYPE_I64, TYPE_F32,
+                                TYPE_F64, TYPE_I32, TYPE_I64,
+                                TYPE_F32, TYPE_F64, TYPE_WORD };
     static const int inner[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
                                  TYPE_WORD };
     for (size_t i = 0; i < program->tables.count; i++) {
         struct program_table *table = vector_at(&program->tables, i);
         table->column_types = i == 0 ? left : inner;
-        table->column_count = i == 0 ? sizeof left / sizeof *left
-                                     : sizeof inner / sizeof *inner;
+        table->column_count =
+            i == 0 ? sizeof left / sizeof *left : sizeof inner / sizeof *inner;
         table->key_type = TYPE_I64;
     }
 }
@@ -86,8 +86,8 @@ bool selftest_grid(struct program *program, unsigned axes)
     struct text text = { 0 };
     struct error error;
     write_text(axes, &text);
-    bool made = !text.failed &&
-                program_read(text.bytes, program, &error) == VDBQ_OK;
+    bool made =
+        !text.failed && program_read(text.bytes, program, &error) == VDBQ_OK;
     text_finish(&text);
     if (made)
         describe(program);

@@ -46,9 +46,9 @@ static const char probe_text[] = "Table 0 0 0 \"selftest\"\n"
 
 bool selftest_probe(struct program *program)
 {
-    static const int outer[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                 TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                 TYPE_WORD };
+    static const int outer[] = { TYPE_I32, TYPE_I64, TYPE_F32,
+                                 TYPE_F64, TYPE_I32, TYPE_I64,
+                                 TYPE_F32, TYPE_F64, TYPE_WORD };
     static const int inner[COLUMNS] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
                                         TYPE_WORD };
     struct error error;
@@ -81,8 +81,9 @@ struct columns {
 /* A key that tame rows may have; `far`: one of those that lie apart. */
 static i64 key_at(unsigned row, bool far)
 {
-    static const i64 edges[] = { INT32_MAX, INT32_MIN, 4294967296, INT64_MAX,
-                                 INT64_MIN, 1 - INT64_MAX, 3037000500 };
+    static const i64 edges[] = { INT32_MAX, INT32_MIN, 4294967296,
+                                 INT64_MAX, INT64_MIN, 1 - INT64_MAX,
+                                 3037000500 };
     if (far && row % 100 < sizeof edges / sizeof *edges)
         return edges[row % 100];
     return 2 * (i64)(row % (ROWS - 50)) - ROWS;
@@ -182,9 +183,9 @@ bool selftest_inner(const struct program_pack *pack, bool hashed,
         arena_alloc(arena, (feeds + 1) * sizeof *feed_ranks);
     struct key_index *indexes =
         arena_alloc(arena, (pack->index_count + 1) * sizeof *indexes);
-    *inner = (struct selftest_inner){
-        .block = arena_alloc(arena, SELFTEST_BYTES), .size = TABLET_ALIGN
-    };
+    *inner =
+        (struct selftest_inner){ .block = arena_alloc(arena, SELFTEST_BYTES),
+                                 .size = TABLET_ALIGN };
     if (!columns || !put_feeds || !feed_ranks || !indexes || !inner->block)
         return false;
     fill_columns(columns, hashed, ranks);

@@ -15,7 +15,7 @@
 struct device_column {
     enum vdbq_type type;
     bool nullable;
-    bool ranged;       /* integers: they are known to be ... */
+    bool ranged; /* integers: they are known to be ... */
     int64_t low, high;
 };
 

@@ -26,8 +26,8 @@ bool skip_init(struct skip *skip, const struct skip_params *params,
     size_t inner = pack->inner_count + 2 * (size_t)pack->index_count;
     *skip = (struct skip){
         .params = *params,
-        .ranges = arena_alloc(arena, (pack->feed_count + inner + 1) *
-                                         sizeof *skip->ranges),
+        .ranges = arena_alloc(arena, (pack->feed_count + inner + 1)
+                                         * sizeof *skip->ranges),
         .room = arena_alloc(arena, program_reach_room(params->program)),
     };
     if (skip->ranges == NULL || skip->room == NULL)
@@ -42,9 +42,9 @@ bool skip_init(struct skip *skip, const struct skip_params *params,
 static struct interval values(const struct column_facts *facts)
 {
     return (struct interval){ .low = facts->minimum,
-                                 .high = facts->maximum,
-                                 .low_real = facts->minimum_real,
-                                 .high_real = facts->maximum_real };
+                              .high = facts->maximum,
+                              .low_real = facts->minimum_real,
+                              .high_real = facts->maximum_real };
 }
 
 /* What stands for a NULL: 0 or, by encoding, the minimum (cl/tablet.h). */
@@ -78,7 +78,8 @@ static struct interval word_values(const struct skip *skip,
     size_t chunk = (size_t)(tablet - skip->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
     if (skip->params.words != NULL)
-        word_table_range(skip->params.words, chunk, feed, &range.low, &range.high);
+        word_table_range(skip->params.words, chunk, feed, &range.low,
+                         &range.high);
     return range;
 }
 
@@ -105,8 +106,8 @@ struct kind {
 static void set_range(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, struct kind kind)
 {
-    unsigned column =
-        feed_table_column(skip->params.table, skip->params.pack->feeds[feed].column);
+    unsigned column = feed_table_column(skip->params.table,
+                                        skip->params.pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
     *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
     if (skip->params.table->columns[column].type == VDBQ_TEXT)
@@ -119,10 +120,10 @@ static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
                       unsigned feed, unsigned splits)
 {
     if (feed == skip->params.pack->feed_count)
-        return !program_reaches(skip->params.program, skip->params.pack, run_values(skip),
-                                skip->ranges, skip->room);
-    unsigned column =
-        feed_table_column(skip->params.table, skip->params.pack->feeds[feed].column);
+        return !program_reaches(skip->params.program, skip->params.pack,
+                                run_values(skip), skip->ranges, skip->room);
+    unsigned column = feed_table_column(skip->params.table,
+                                        skip->params.pack->feeds[feed].column);
     struct feed_range *range = &skip->ranges[feed];
     if (column == NO_KEY) {
         *range = row_numbers(tablet);
@@ -146,21 +147,22 @@ bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
     return skip_rows(skip, tablet, 0, SPLIT_MAX);
 }
 
-bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
-                  bool join, struct interval *ranges)
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet, bool join,
+                  struct interval *ranges)
 {
     for (unsigned i = 0; i < skip->params.pack->feed_count; i++) {
-        unsigned column =
-            feed_table_column(skip->params.table, skip->params.pack->feeds[i].column);
+        unsigned column = feed_table_column(skip->params.table,
+                                            skip->params.pack->feeds[i].column);
         if (column == NO_KEY) {
             skip->ranges[i] = row_numbers(tablet);
             continue;
         }
         const struct column_facts *facts = &tablet->facts[column];
-        set_range(skip, tablet, i, (struct kind){ facts->null_count > 0, !facts->empty });
+        set_range(skip, tablet, i,
+                  (struct kind){ facts->null_count > 0, !facts->empty });
     }
-    if (!program_reach_results(skip->params.program, skip->params.pack, run_values(skip),
-                               skip->ranges, skip->room))
+    if (!program_reach_results(skip->params.program, skip->params.pack,
+                               run_values(skip), skip->ranges, skip->room))
         return false;
     const struct interval *registers = skip->room;
     for (unsigned i = 0; i < program_results(skip->params.program); i++) {

@@ -34,7 +34,7 @@ bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet);
 
 /* The ranges of the values of the tablet's result rows, one a column; with
  * `join` the ranges are widened. False: there is no such row. */
-bool skip_results(struct skip *skip, const struct tablet_ref *tablet,
-                  bool join, struct interval *ranges);
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet, bool join,
+                  struct interval *ranges);
 
 #endif

@@ -15,19 +15,19 @@
 /* A key, or whether it is NULL, as bits of the number. */
 struct field {
     struct sort_key key;
-    bool null;       /* only whether it is NULL               */
-    unsigned shift;  /* of its lowest bit in the number       */
+    bool null;      /* only whether it is NULL               */
+    unsigned shift; /* of its lowest bit in the number       */
     unsigned bits;
-    uint64_t least;  /* code of the values: least, greatest   */
+    uint64_t least; /* code of the values: least, greatest   */
     uint64_t most;
     uint64_t if_null;
-    uint64_t add;    /* to the value's distance from `least`  */
+    uint64_t add; /* to the value's distance from `least`  */
 };
 
 struct sorting {
     struct field *fields;
     unsigned field_count;
-    unsigned bits;      /* of the whole number      */
+    unsigned bits; /* of the whole number      */
     uint32_t count;
     unsigned threads;
     unsigned word;      /* which is being sorted    */
@@ -110,7 +110,8 @@ static void find_range(void *context, unsigned share)
 static bool range_of(struct field *field, const struct sorting *sorting,
                      bool *nulls)
 {
-    struct range range = { .key = &field->key, .count = sorting->count,
+    struct range range = { .key = &field->key,
+                           .count = sorting->count,
                            .threads = sorting->threads };
 
     parallel_run(range.threads, find_range, &range);
@@ -146,7 +147,9 @@ static void add_key(struct sorting *sorting, const struct sort_key *key)
         return;
     if (nulls && range == UINT64_MAX) {
         added = add_field(sorting, 1);
-        *added = (struct field){ .key = *key, .null = true, .bits = 1,
+        *added = (struct field){ .key = *key,
+                                 .null = true,
+                                 .bits = 1,
                                  .if_null = key->nulls_last,
                                  .add = !key->nulls_last };
         nulls = false;
@@ -178,8 +181,8 @@ static inline uint64_t value_of(const struct field *field, uint32_t row)
     if (field->null)
         return field->add;
     code = order_code(key->type, key->values, row);
-    return field->add + (key->descending ? field->most - code
-                                         : code - field->least);
+    return field->add
+           + (key->descending ? field->most - code : code - field->least);
 }
 
 /* Adds the bits of a field that lie in the word to elements. */
@@ -225,8 +228,8 @@ static enum vdbq_status sort_words(struct sorting *sorting, uint32_t *order,
          sorting->word++) {
         parallel_run(sorting->threads, put_word, sorting);
         other = sorting->elements == room ? room + sorting->count : room;
-        sorting->elements = radix_sort(sorting->elements, other,
-                                       sorting->count, sorting->threads);
+        sorting->elements = radix_sort(sorting->elements, other, sorting->count,
+                                       sorting->threads);
     }
     for (uint32_t i = 0; i < sorting->count; i++)
         order[i] = sorting->bits == 0 ? i : (uint32_t)sorting->elements[i];
@@ -242,8 +245,8 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
                                .threads = parallel_threads(threads, count) };
     enum vdbq_status status;
 
-    sorting.fields = memory_zeroed(2 * (size_t)key_count + 1,
-                                   sizeof *sorting.fields);
+    sorting.fields =
+        memory_zeroed(2 * (size_t)key_count + 1, sizeof *sorting.fields);
     if (sorting.fields == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < key_count; i++)

@@ -44,7 +44,7 @@ struct sort_top {
     bool bound_null;
     uint64_t bound;
     const struct step_column *columns;
-    uint8_t *room;        /* of a block's rows */
+    uint8_t *room; /* of a block's rows */
     struct arena arena;
 };
 /* Where fewer rows than this are asked for, sort_top is the faster way. */

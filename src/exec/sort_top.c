@@ -23,8 +23,9 @@ enum vdbq_status sort_top_init(struct sort_top *top,
                                const struct step_column *columns,
                                unsigned column_count, struct error *error)
 {
-    *top = (struct sort_top){ .keys = keys, .key_count = key_count,
-                              .limit = limit, .columns = columns };
+    *top = (struct sort_top){
+        .keys = keys, .key_count = key_count, .limit = limit, .columns = columns
+    };
     top->room = arena_alloc(&top->arena, (size_t)column_count * BLOCK * 9);
     if (top->room == NULL)
         return error_no_memory(error);
@@ -50,7 +51,7 @@ static bool may_null(const struct sort_top *top, bool equal)
 struct limit {
     uint64_t flip; /* what turns the order around    */
     uint64_t most;
-    bool equal;    /* what is the same counts, too   */
+    bool equal; /* what is the same counts, too   */
 };
 
 PARALLEL_CLONES
@@ -90,7 +91,8 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
     else
         mark_values(type, column->values, start, count,
                     &(struct limit){ key->descending ? UINT64_MAX : 0,
-                                     top->bound, equal }, kept);
+                                     top->bound, equal },
+                    kept);
     for (unsigned i = 0; column->nulls != NULL && i < count; i++)
         if (column->nulls[start + i] != 0)
             kept[i] = may_null(top, equal);
@@ -99,9 +101,9 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
 /* ------------------------------------------------------------ gathering ---- */
 
 /* Copies rows of a column, by their places, one behind the other. */
-static struct vdbq_vector pick(const struct vdbq_vector *column,
-                               uint64_t start, const uint16_t *places,
-                               uint64_t count, uint8_t *room)
+static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
+                               const uint16_t *places, uint64_t count,
+                               uint8_t *room)
 {
     unsigned width = relation_width(column->type);
     const uint8_t *from = (const uint8_t *)column->values + start * width;
@@ -118,11 +120,9 @@ static struct vdbq_vector pick(const struct vdbq_vector *column,
     return picked;
 }
 
-static enum vdbq_status add_block(struct sort_top *top,
-                                  const struct vdbq_batch *batch,
-                                  uint64_t start, unsigned count,
-                                  struct vdbq_vector *vectors,
-                                  struct error *error)
+static enum vdbq_status
+add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
+          unsigned count, struct vdbq_vector *vectors, struct error *error)
 {
     struct vdbq_batch picked = { .columns = top->rows.column_count,
                                  .column = vectors };
@@ -150,16 +150,16 @@ enum vdbq_status sort_top_add(struct sort_top *top,
                               const struct vdbq_batch *batch,
                               struct error *error)
 {
-    struct vdbq_vector *vectors = memory_zeroed(top->rows.column_count + 1,
-                                                sizeof *vectors);
-    enum vdbq_status status = vectors != NULL ? VDBQ_OK
-                                              : error_no_memory(error);
+    struct vdbq_vector *vectors =
+        memory_zeroed(top->rows.column_count + 1, sizeof *vectors);
+    enum vdbq_status status =
+        vectors != NULL ? VDBQ_OK : error_no_memory(error);
 
     for (uint64_t at = 0; status == VDBQ_OK && at < batch->rows; at += BLOCK) {
         uint64_t left = batch->rows - at;
-        status = add_block(top, batch, at,
-                           left < BLOCK ? (unsigned)left : BLOCK, vectors,
-                           error);
+        status =
+            add_block(top, batch, at, left < BLOCK ? (unsigned)left : BLOCK,
+                      vectors, error);
     }
     memory_release(vectors);
     return status;
@@ -185,8 +185,8 @@ static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
                              uint64_t count, struct error *error)
 {
     struct relation kept = { 0 };
-    enum vdbq_status status = relation_init(
-        &kept, top->columns, top->rows.column_count, error);
+    enum vdbq_status status =
+        relation_init(&kept, top->columns, top->rows.column_count, error);
 
     if (status == VDBQ_OK)
         status = relation_room(&kept, count, error);
@@ -208,13 +208,13 @@ static enum vdbq_status shrink(struct sort_top *top, struct error *error)
     uint64_t count = rows < top->limit ? rows : top->limit;
     uint32_t *order = memory_resize(NULL, (rows + 1) * sizeof *order);
     struct sort_key *keys = memory_zeroed(top->key_count, sizeof *keys);
-    enum vdbq_status status = order == NULL || keys == NULL
-                                  ? error_no_memory(error) : VDBQ_OK;
+    enum vdbq_status status =
+        order == NULL || keys == NULL ? error_no_memory(error) : VDBQ_OK;
 
     if (status == VDBQ_OK) {
         sort_keys(&top->rows, top->keys, top->key_count, keys);
-        status = sort_order(keys, top->key_count, (uint32_t)rows, 1, order,
-                            error);
+        status =
+            sort_order(keys, top->key_count, (uint32_t)rows, 1, order, error);
     }
     if (status == VDBQ_OK)
         status = keep(top, order, count, error);

@@ -63,8 +63,8 @@ bool source_ahead(const struct source_params *params,
                   const struct tablet_ref *ref)
 {
     struct pool_want want = want_of(params, ref);
-    if (params->mode == MODE_CACHED &&
-        !lacks_any(resident_find(params->resident, ref), params))
+    if (params->mode == MODE_CACHED
+        && !lacks_any(resident_find(params->resident, ref), params))
         return true;
     return pool_ahead(params->pool, &want);
 }
@@ -80,8 +80,7 @@ static enum vdbq_status open_slot(struct source *source,
         pool_pin(params->pool, &want, &source->slot, error);
     params->load_ns += pool_load_ns(params->pool) - before;
     if (status == VDBQ_OK && params->mode != MODE_MAPPED)
-        status = device_memory_take(source->slot->memory, params->times,
-                                    error);
+        status = device_memory_take(source->slot->memory, params->times, error);
     return status;
 }
 
@@ -97,11 +96,10 @@ void source_feeds(const struct source *source,
                   struct feed *feeds)
 {
     for (unsigned i = 0; i < params->pack->feed_count; i++) {
-        unsigned column = feed_table_column(params->table,
-                                              params->pack->feeds[i].column);
-        feeds[i] = column == NO_KEY
-                       ? feed_numbers(source->ref->row_first + row)
-                       : feed_column(source->tablet, column, row);
+        unsigned column =
+            feed_table_column(params->table, params->pack->feeds[i].column);
+        feeds[i] = column == NO_KEY ? feed_numbers(source->ref->row_first + row)
+                                    : feed_column(source->tablet, column, row);
     }
 }
 
@@ -113,8 +111,7 @@ struct device_memory *source_data(const struct source *source,
     return params->mode == MODE_MAPPED ? source->slot->memory : NULL;
 }
 
-u8 *source_host(const struct source *source,
-                const struct source_params *params)
+u8 *source_host(const struct source *source, const struct source_params *params)
 {
     return params->mode == MODE_SERIAL || params->mode == MODE_STREAMED
                ? device_memory_host(source->slot->memory)
@@ -159,9 +156,9 @@ static bool copy_column(const struct source *source, unsigned column,
     uint64_t rows = source->ref->rows;
     resident_add(source->resident, column);
     return add_copy(source, from.values, to.values,
-                    feed_value_bytes(&from, rows), copies) &&
-           add_copy(source, from.nulls, to.nulls,
-                    feed_null_bytes(&from, rows), copies);
+                    feed_value_bytes(&from, rows), copies)
+           && add_copy(source, from.nulls, to.nulls,
+                       feed_null_bytes(&from, rows), copies);
 }
 
 static enum vdbq_status open_resident(struct source *source,
@@ -176,8 +173,8 @@ static enum vdbq_status open_resident(struct source *source,
     if (lacks)
         status = open_slot(source, params, error);
     if (status == VDBQ_OK && source->resident->tablet == NULL)
-        status = resident_describe(source->resident, source->slot->whole,
-                                   error);
+        status =
+            resident_describe(source->resident, source->slot->whole, error);
     if (status != VDBQ_OK)
         return status;
     source->tablet = source->resident->tablet;

@@ -14,13 +14,13 @@
 struct source_params {
     enum run_mode mode;
     struct pool *pool;
-    struct resident *resident;       /* MODE_CACHED alone needs it    */
+    struct resident *resident; /* MODE_CACHED alone needs it    */
     const struct table *table;
     const struct program_pack *pack; /* the columns that are read ... */
     const unsigned *columns;         /* ... by their number in the table */
     unsigned column_count;
-    struct device_times *times;      /* added to                      */
-    uint64_t load_ns;                /* that the pool took, added to  */
+    struct device_times *times; /* added to                      */
+    uint64_t load_ns;           /* that the pool took, added to  */
 };
 
 /* One tablet, kept in place for a launch. */

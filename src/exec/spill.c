@@ -120,7 +120,8 @@ static enum vdbq_status file_failed(const char *what, int failure,
         return error_no_memory(error);
     error_set(error, VDBQ_IO, "a temporary file cannot be %s: %s", what,
               strerror(failure));
-    return error_hint(error, "rows that do not fit into VDBQ_MEMORY go to "
+    return error_hint(error,
+                      "rows that do not fit into VDBQ_MEMORY go to "
                       "files in TMPDIR: give more memory, or name a folder "
                       "with more room");
 }
@@ -128,9 +129,9 @@ static enum vdbq_status file_failed(const char *what, int failure,
 /* Bytes of a block at most. */
 static uint64_t block_bytes(const struct spill *spill)
 {
-    return padded(spill->column_count) +
-           spill->block_rows * (spill->row_bytes + 1) +
-           (uint64_t)spill->column_count * 16;
+    return padded(spill->column_count)
+           + spill->block_rows * (spill->row_bytes + 1)
+           + (uint64_t)spill->column_count * 16;
 }
 
 /* Puts an array into the block, at `at`; the place behind it. */
@@ -155,8 +156,8 @@ static uint64_t make_block(const struct spill *spill,
         if (!keeps(spill, i))
             continue;
         at = put(spill, at, column->values, rows->rows * column->width);
-        if (column->nulls == NULL ||
-            memchr(column->nulls, 1, rows->rows) == NULL)
+        if (column->nulls == NULL
+            || memchr(column->nulls, 1, rows->rows) == NULL)
             continue;
         spill->block[i] = 1;
         at = put(spill, at, column->nulls, rows->rows);
@@ -172,8 +173,8 @@ static enum vdbq_status write_block(struct spill *spill, uint64_t size,
         failure = spill->files->open("", OS_OPEN_CREATE, &spill->file);
     if (failure != 0)
         return file_failed("made", failure, error);
-    failure = spill->files->write(spill->file, spill->block, size,
-                                  spill->file_bytes);
+    failure =
+        spill->files->write(spill->file, spill->block, size, spill->file_bytes);
     return failure == 0 ? VDBQ_OK : file_failed("written", failure, error);
 }
 

@@ -20,15 +20,15 @@
 
 struct spill {
     const struct os_file_calls *files;
-    struct os_file *file;      /* NULL: nothing was written yet            */
+    struct os_file *file; /* NULL: nothing was written yet            */
     uint64_t file_bytes;
     const struct step_column *columns;
     unsigned column_count;
-    const bool *reads;         /* of each column: it is kept               */
-    uint64_t row_bytes;        /* of what is kept of a row, with its number */
+    const bool *reads;  /* of each column: it is kept               */
+    uint64_t row_bytes; /* of what is kept of a row, with its number */
     uint32_t block_rows;
-    uint8_t *block;            /* one that is written                      */
-    struct vector parts;       /* of struct spill_part                     */
+    uint8_t *block;      /* one that is written                      */
+    struct vector parts; /* of struct spill_part                     */
 };
 
 /* What is needed to make one; `columns` and `reads` outlive it. */
@@ -38,7 +38,7 @@ struct spill_params {
     unsigned column_count;
     const bool *reads;
     unsigned parts;
-    uint64_t block_bytes;              /* about                           */
+    uint64_t block_bytes; /* about                           */
 };
 /* spill_finish() is due whatever it returns, and accepts a zeroed struct. */
 enum vdbq_status spill_init(struct spill *spill,
@@ -74,12 +74,12 @@ enum vdbq_status spill_end(struct spill *spill, struct error *error);
 struct spill_reader {
     const struct spill *spill;
     unsigned part;
-    size_t block;            /* the next one                               */
-    uint32_t skip;           /* rows of it that were given already         */
-    uint64_t rows_left;      /* to give out                                */
-    uint8_t *memory;         /* a block                                    */
-    uint64_t room;           /* ... bytes                                  */
-    void *blank;             /* values of columns that were not kept       */
+    size_t block;       /* the next one                               */
+    uint32_t skip;      /* rows of it that were given already         */
+    uint64_t rows_left; /* to give out                                */
+    uint8_t *memory;    /* a block                                    */
+    uint64_t room;      /* ... bytes                                  */
+    void *blank;        /* values of columns that were not kept       */
     struct vdbq_vector *vectors; /* the columns, then the numbers          */
 };
 /* Rows [first, first + rows) of a part. */

@@ -19,11 +19,11 @@ static enum vdbq_status choose_kind(const struct stream *stream,
                                     struct error *error)
 {
     static const struct stream_kind *const kinds[] = {
-        [STEP_SCAN] = &scan_stream,     [STEP_GROUP] = &group_stream,
-        [STEP_SORT] = &sort_stream,     [STEP_LIMIT] = &limit_stream,
-        [STEP_JOIN] = &join_stream,     [STEP_CONCAT] = &concat_stream,
-        [STEP_APPLY] = &apply_stream,   [STEP_WINDOW] = &window_stream,
-        [STEP_MAP] = &map_stream,       [STEP_VALUES] = &values_stream,
+        [STEP_SCAN] = &scan_stream,   [STEP_GROUP] = &group_stream,
+        [STEP_SORT] = &sort_stream,   [STEP_LIMIT] = &limit_stream,
+        [STEP_JOIN] = &join_stream,   [STEP_CONCAT] = &concat_stream,
+        [STEP_APPLY] = &apply_stream, [STEP_WINDOW] = &window_stream,
+        [STEP_MAP] = &map_stream,     [STEP_VALUES] = &values_stream,
     };
     const struct step *step = stream->step;
     const struct program_table *first =
@@ -45,9 +45,8 @@ static enum vdbq_status open_inputs(const struct steps *steps,
     const struct vector *inputs = &head->step->inputs;
     enum vdbq_status status = VDBQ_OK;
     for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
-        status = stream_open(head->params, steps,
-                             VECTOR_ITEMS(inputs, int)[i], &head->inputs[i],
-                             error);
+        status = stream_open(head->params, steps, VECTOR_ITEMS(inputs, int)[i],
+                             &head->inputs[i], error);
     return status;
 }
 
@@ -61,8 +60,7 @@ static void close_head(const struct stream *head)
 
 /* Makes the stream of a head, whose inputs and reads are the stream's then. */
 static enum vdbq_status make_stream(const struct stream *head,
-                                    struct stream **stream,
-                                    struct error *error)
+                                    struct stream **stream, struct error *error)
 {
     const struct stream_kind *kind;
     struct stream *made = NULL;
@@ -88,8 +86,8 @@ static enum vdbq_status make_stream(const struct stream *head,
 /* The time, where somebody asks for it. */
 static uint64_t clock_of(const struct stream_params *params)
 {
-    return params->stats != NULL && params->stats->counts != NULL
-               ? os_time_ns() : 0;
+    return params->stats != NULL && params->stats->counts != NULL ? os_time_ns()
+                                                                  : 0;
 }
 
 enum vdbq_status stream_open(const struct stream_params *params,
@@ -103,8 +101,8 @@ enum vdbq_status stream_open(const struct stream_params *params,
         .params = params,
         .step = step,
         .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
-        .reads = memory_zeroed(step->column_count + (size_t)1,
-                               sizeof *head.reads),
+        .reads =
+            memory_zeroed(step->column_count + (size_t)1, sizeof *head.reads),
     };
     uint64_t start = clock_of(params);
     *stream = NULL;
@@ -141,8 +139,8 @@ void stream_list(const char *name, char *room, size_t size)
 {
     size_t length = strlen(room);
     if (strstr(room, name) == NULL)
-        snprintf(room + length, size - length, "%s%s",
-                 length > 0 ? ", " : "", name);
+        snprintf(room + length, size - length, "%s%s", length > 0 ? ", " : "",
+                 name);
 }
 
 static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
@@ -237,8 +235,8 @@ void stream_close(struct stream *stream)
 
 bool stream_row_failed(enum vdbq_status status)
 {
-    return status != VDBQ_OK && status != VDBQ_NO_MEMORY &&
-           status != VDBQ_CANCELLED;
+    return status != VDBQ_OK && status != VDBQ_NO_MEMORY
+           && status != VDBQ_CANCELLED;
 }
 
 enum vdbq_status stream_hold(struct stream *stream, struct error *error)
@@ -320,25 +318,24 @@ enum vdbq_status stream_gather_begin(struct stream *stream,
                                      struct relation *relation,
                                      struct error *error)
 {
-    enum vdbq_status status =
-        relation_init(relation, stream->step->columns,
-                      stream->step->column_count, error);
+    enum vdbq_status status = relation_init(relation, stream->step->columns,
+                                            stream->step->column_count, error);
     for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
         if (relation->columns[i].type == VDBQ_TEXT)
             relation_words(relation, i, words_hold(stream_words(stream, i)));
     return status;
 }
 
-enum vdbq_status stream_gather(struct stream *stream,
-                               struct relation *relation, struct error *error)
+enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
+                               struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status = stream_gather_begin(stream, relation, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(relation, &batch,
-                                     stream->params->threads, error);
+            status = relation_append(relation, &batch, stream->params->threads,
+                                     error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
@@ -349,7 +346,6 @@ enum vdbq_status stream_gather_some(struct stream *stream,
                                     struct relation *relation,
                                     struct error *error)
 {
-    enum vdbq_status status =
-        stream_gather(stream->inputs[0], relation, error);
+    enum vdbq_status status = stream_gather(stream->inputs[0], relation, error);
     return stream_row_failed(status) ? stream_hold(stream, error) : status;
 }

@@ -42,15 +42,15 @@ struct stream_place {
     enum run_mode mode;
     enum device_build build;
     bool adaptive;
-    bool skips;                /* tablets of which nothing comes          */
-    bool takes;                /* rows where they are: the device may do
+    bool skips; /* tablets of which nothing comes          */
+    bool takes; /* rows where they are: the device may do
                                   what other steps do with a scan's rows  */
 };
 
 /* What streams have cost, added up when each is closed. */
 struct stream_stats {
     struct vdbq_stats sum;
-    char build[64]; /* where sum.build points: the builds that ran, listed */
+    char build[64];  /* where sum.build points: the builds that ran, listed */
     char steps[256]; /* ... and sum.steps                                   */
     struct vector *counts; /* of struct step_count: what each step came to;
                               NULL: nobody asks                             */
@@ -77,15 +77,15 @@ struct stream_params {
     void *choose_context;
     const struct parameter *parameters; /* of the query; may be NULL       */
     unsigned parameter_count;
-    unsigned threads;                   /* of the host to work with at most;
+    unsigned threads;             /* of the host to work with at most;
                                            0: one                          */
-    const atomic_bool *cancelled;       /* read between launches and now and
+    const atomic_bool *cancelled; /* read between launches and now and
                                            then in loops over rows         */
-    vdbq_progress progress;             /* may be NULL                     */
+    vdbq_progress progress;       /* may be NULL                     */
     void *progress_context;
-    struct stream_stats *stats;         /* added to when a stream closes   */
-    struct stream_memory *memory;       /* NULL: there is no limit         */
-    const struct os_file_calls *files;  /* temporary ones; NULL: those of the
+    struct stream_stats *stats;        /* added to when a stream closes   */
+    struct stream_memory *memory;      /* NULL: there is no limit         */
+    const struct os_file_calls *files; /* temporary ones; NULL: those of the
                                            system                          */
 };
 

@@ -15,8 +15,8 @@ struct device *stream_device(const struct stream *stream, uint64_t *room)
 uint64_t stream_place_room(const struct stream_place *place)
 {
     uint64_t room = device_facts(place->device)->memory_bytes / 4;
-    uint64_t budget = place->resident != NULL
-                          ? resident_budget(place->resident) : room;
+    uint64_t budget =
+        place->resident != NULL ? resident_budget(place->resident) : room;
     return budget < room ? budget : room;
 }
 
@@ -26,8 +26,8 @@ bool stream_bounded(const struct stream *stream)
         return false;
     const struct program *program = &stream->step->scan.program;
     const struct program_table *first = program->tables.items;
-    return first == NULL || first->input == 0 ||
-           stream_bounded(stream->inputs[first->input - 1]);
+    return first == NULL || first->input == 0
+           || stream_bounded(stream->inputs[first->input - 1]);
 }
 
 struct device_column *stream_device_columns(struct stream *stream)
@@ -36,8 +36,7 @@ struct device_column *stream_device_columns(struct stream *stream)
 }
 
 struct device_column device_column_of(const struct step_column *column,
-                                      bool nullable,
-                                      const struct words *words)
+                                      bool nullable, const struct words *words)
 {
     struct device_column made = { .type = column->type, .nullable = nullable };
     if (column->type != VDBQ_TEXT || words == NULL)

@@ -10,20 +10,20 @@
 
 struct device_join_stream {
     struct stream head;
-    struct device *device;               /* that has the left rows        */
-    uint64_t room;                       /* of its memory                 */
-    struct device_column *left, *right;  /* what is known of the columns  */
-    struct words **words;                /* of the left ones, then of the
+    struct device *device;              /* that has the left rows        */
+    uint64_t room;                      /* of its memory                 */
+    struct device_column *left, *right; /* what is known of the columns  */
+    struct words **words;               /* of the left ones, then of the
                                             right ones; held              */
     unsigned word_count;
     struct device_join *join;
-    struct sink *sink;                   /* takes the rows; NULL: none    */
+    struct sink *sink; /* takes the rows; NULL: none    */
     bool left_ended;
-    struct device_memory *pinned;        /* a round, for the host         */
-    struct device_place *places;         /* ... the columns in it         */
+    struct device_memory *pinned; /* a round, for the host         */
+    struct device_place *places;  /* ... the columns in it         */
     struct vdbq_vector *vectors;
-    struct device_times times;           /* of bringing it                */
-    char where[96];                      /* for stats                     */
+    struct device_times times; /* of bringing it                */
+    char where[96];            /* for stats                     */
 };
 
 /* --------------------------------------------------------------- choose -- */
@@ -76,11 +76,11 @@ static bool right_fits(const struct stream *right, const struct device *device,
     unsigned count = right->step->column_count;
     struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
     for (unsigned i = 0; columns != NULL && i < count; i++)
-        columns[i] = (struct device_column){
-            .type = right->step->columns[i].type, .nullable = true
-        };
-    *fits = columns != NULL && device_join_fits(device, columns, count,
-                                                right->rows_most, room);
+        columns[i] =
+            (struct device_column){ .type = right->step->columns[i].type,
+                                    .nullable = true };
+    *fits = columns != NULL
+            && device_join_fits(device, columns, count, right->rows_most, room);
     memory_release(columns);
     return columns != NULL;
 }
@@ -98,8 +98,9 @@ enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
         return VDBQ_OK;
     if (!right_fits(inputs[1], device, room, &fits))
         return error_no_memory(error);
-    if (fits && (stream_device(inputs[1], NULL) != device ||
-                 !stream_bounded(inputs[1]))) {
+    if (fits
+        && (stream_device(inputs[1], NULL) != device
+            || !stream_bounded(inputs[1]))) {
         status = stream_gathered(&inputs[1], error);
         if (status == VDBQ_OK && !right_fits(inputs[1], device, room, &fits))
             status = error_no_memory(error);
@@ -177,14 +178,14 @@ static enum vdbq_status device_join_open(struct stream *stream,
     join->device = stream_device(left, &join->room);
     join->left = stream_device_columns(left);
     join->right = right_columns(right, join->device);
-    join->vectors = memory_zeroed(stream->step->column_count + 1,
-                                  sizeof *join->vectors);
-    join->places = memory_zeroed(stream->step->column_count + 1,
-                                 sizeof *join->places);
+    join->vectors =
+        memory_zeroed(stream->step->column_count + 1, sizeof *join->vectors);
+    join->places =
+        memory_zeroed(stream->step->column_count + 1, sizeof *join->places);
     if (!join->left || !join->right || !join->vectors || !join->places)
         return error_no_memory(error);
-    stream->rows_most = left->rows_most > right->rows_most ? left->rows_most
-                                                           : right->rows_most;
+    stream->rows_most =
+        left->rows_most > right->rows_most ? left->rows_most : right->rows_most;
     status = take_words(join, error);
     if (status == VDBQ_OK)
         status = make_join(join, error);
@@ -290,9 +291,8 @@ static enum vdbq_status device_join_batch(struct stream *stream,
     enum vdbq_status status = next_rows(join, &rows, error);
     if (status != VDBQ_OK || rows.count == 0)
         return status;
-    status = host_room(join,
-                       device_places(columns, count, rows.count, join->places),
-                       error);
+    status = host_room(
+        join, device_places(columns, count, rows.count, join->places), error);
     for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
         status = bring(join, &rows, i, &join->places[i], error);
     batch->column = join->vectors;

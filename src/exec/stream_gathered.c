@@ -24,7 +24,8 @@ static struct words *gathered_words(const struct stream *stream,
                                     unsigned column)
 {
     return ((const struct gathered_stream *)stream)
-        ->rows.relation.columns[column].words;
+        ->rows.relation.columns[column]
+        .words;
 }
 
 static void gathered_close(struct stream *stream)

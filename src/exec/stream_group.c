@@ -23,9 +23,10 @@ static unsigned words_column(const struct step *step, unsigned column)
 {
     if (column < step->group.keys)
         return column;
-    return (unsigned)VECTOR_ITEMS(&step->group.aggregates,
-                                  struct step_aggregate)
-        [column - step->group.keys].column;
+    return (unsigned)VECTOR_ITEMS(
+               &step->group.aggregates,
+               struct step_aggregate)[column - step->group.keys]
+        .column;
 }
 
 static void take_words(struct group_stream *group)
@@ -62,12 +63,12 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
     const struct step *step = stream->head.step;
     struct stream *input = stream->head.inputs[0];
     struct group *group = NULL;
-    enum vdbq_status status = group_create(
-        &(struct group_params){
-            .step = &step->group,
-            .columns = input->step->columns,
-            .threads = stream_threads(stream->head.params) },
-        &group, error);
+    enum vdbq_status status =
+        group_create(&(struct group_params){ .step = &step->group,
+                                             .columns = input->step->columns,
+                                             .threads = stream_threads(
+                                                 stream->head.params) },
+                     &group, error);
     if (status == VDBQ_OK)
         status = add_rows(stream, group, error);
     if (status == VDBQ_OK)
@@ -100,8 +101,8 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
 
 /* Groups on the device that has the rows, where there is one and it can;
  * `*done`: so it was. */
-static enum vdbq_status group_on_device(struct group_stream *stream,
-                                        bool *done, struct error *error)
+static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
+                                        struct error *error)
 {
     struct stream *input = stream->head.inputs[0];
     struct device_group_params params = {
@@ -162,7 +163,8 @@ static enum vdbq_status group_batch(struct stream *stream,
 static struct words *group_words(const struct stream *stream, unsigned column)
 {
     return ((const struct group_stream *)stream)
-        ->groups.relation.columns[column].words;
+        ->groups.relation.columns[column]
+        .words;
 }
 
 static void group_close(struct stream *stream)

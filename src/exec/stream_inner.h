@@ -86,8 +86,7 @@ void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
 enum vdbq_status stream_gather_begin(struct stream *stream,
                                      struct relation *relation,
                                      struct error *error);
-enum vdbq_status stream_gather(struct stream *stream,
-                               struct relation *relation,
+enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
                                struct error *error);
 /* The same of a stream's first input, whose failure the stream holds. */
 enum vdbq_status stream_gather_some(struct stream *stream,
@@ -115,8 +114,7 @@ bool stream_bounded(const struct stream *stream);
 struct device_column *stream_device_columns(struct stream *stream);
 /* What its type, and of a text its words, tell of a column. */
 struct device_column device_column_of(const struct step_column *column,
-                                      bool nullable,
-                                      const struct words *words);
+                                      bool nullable, const struct words *words);
 /* A sink takes the rows, and no batch gives any: before the first are asked
  * for. */
 void stream_sink(struct stream *stream, struct sink *sink);
@@ -150,8 +148,7 @@ struct stream_kind {
 };
 extern const struct stream_kind scan_stream, scan_rows, scan_moves, scan_grid,
     join_stream, concat_stream, apply_stream, limit_stream, map_stream,
-    group_stream, sort_stream, window_stream, values_stream,
-    device_join_stream;
+    group_stream, sort_stream, window_stream, values_stream, device_join_stream;
 
 /* Which kind joins two open inputs; the second may become another stream. */
 enum vdbq_status join_choose(const struct step *step, struct stream **inputs,

@@ -14,15 +14,15 @@ enum { SORT_BATCH_ROWS = 1 << 16 };
 
 struct sort_stream {
     struct stream head;
-    struct sort_top top;      /* few rows ...                       */
-    struct relation gathered; /* ... or all                         */
-    struct device_sort *device; /* has `gathered`, sorted; or NULL  */
-    struct device_times times;  /* of it                            */
-    char where[96];             /* for stats                        */
+    struct sort_top top;         /* few rows ...                       */
+    struct relation gathered;    /* ... or all                         */
+    struct device_sort *device;  /* has `gathered`, sorted; or NULL  */
+    struct device_times times;   /* of it                            */
+    char where[96];              /* for stats                        */
     const struct relation *rows; /* which of the two                */
-    uint32_t *order;          /* numbers of rows; NULL: as they are */
-    uint64_t next, end;       /* places in the order                */
-    struct relation output;   /* rows of a batch                    */
+    uint32_t *order;             /* numbers of rows; NULL: as they are */
+    uint64_t next, end;          /* places in the order                */
+    struct relation output;      /* rows of a batch                    */
     struct vdbq_vector *vectors;
 };
 
@@ -31,21 +31,19 @@ struct sort_stream {
 /* Places of the order that are asked for. */
 static uint64_t places_end(const struct step_sort *step)
 {
-    return step->limit > UINT64_MAX - step->offset
-               ? UINT64_MAX
-               : step->offset + step->limit;
+    return step->limit > UINT64_MAX - step->offset ? UINT64_MAX
+                                                   : step->offset + step->limit;
 }
 
-static enum vdbq_status open_top(struct sort_stream *sort,
-                                 struct error *error)
+static enum vdbq_status open_top(struct sort_stream *sort, struct error *error)
 {
     const struct step_sort *step = &sort->head.step->sort;
     struct stream *input = sort->head.inputs[0];
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = sort_top_init(
-        &sort->top, step->keys.items, (unsigned)step->keys.count,
-        places_end(step), input->step->columns, input->step->column_count,
-        error);
+    enum vdbq_status status =
+        sort_top_init(&sort->top, step->keys.items, (unsigned)step->keys.count,
+                      places_end(step), input->step->columns,
+                      input->step->column_count, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(input, &batch, error);
         if (status == VDBQ_OK && batch.rows > 0)
@@ -70,16 +68,15 @@ static enum vdbq_status make_order(struct sort_stream *sort,
         status = error_no_memory(error);
     if (status == VDBQ_OK) {
         sort_keys(&sort->gathered, keys->items, count, made);
-        status = sort_order(made, count, (uint32_t)sort->gathered.rows,
-                            stream_threads(sort->head.params), sort->order,
-                            error);
+        status =
+            sort_order(made, count, (uint32_t)sort->gathered.rows,
+                       stream_threads(sort->head.params), sort->order, error);
     }
     memory_release(made);
     return status;
 }
 
-static enum vdbq_status open_all(struct sort_stream *sort,
-                                 struct error *error)
+static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
     sort->rows = &sort->gathered;
     enum vdbq_status status =
@@ -111,13 +108,13 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
                                     struct error *error)
 {
     struct stream *input = sort->head.inputs[0];
-    struct device_sort_params params = {
-        .step = &sort->head.step->sort,
-        .column_count = input->step->column_count,
-        .out_count = sort->head.step->column_count,
-        .device = stream_device(input, NULL),
-        .rows = input->rows_most
-    };
+    struct device_sort_params params = { .step = &sort->head.step->sort,
+                                         .column_count =
+                                             input->step->column_count,
+                                         .out_count =
+                                             sort->head.step->column_count,
+                                         .device = stream_device(input, NULL),
+                                         .rows = input->rows_most };
     struct device_column *columns;
     enum vdbq_status status = VDBQ_OK;
     *done = false;
@@ -157,13 +154,13 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     bool done;
     enum vdbq_status status = open_device(sort, &done, error);
     if (status == VDBQ_OK && !done)
-        status = end < SORT_TOP_MAX ? open_top(sort, error)
-                                    : open_all(sort, error);
+        status =
+            end < SORT_TOP_MAX ? open_top(sort, error) : open_all(sort, error);
     if (!done)
         snprintf(sort->where, sizeof sort->where, "host");
     if (status == VDBQ_OK)
-        status = relation_init(&sort->output, step->columns,
-                               step->column_count, error);
+        status = relation_init(&sort->output, step->columns, step->column_count,
+                               error);
     sort->vectors = memory_zeroed(step->column_count, sizeof *sort->vectors);
     if (status == VDBQ_OK && sort->vectors == NULL)
         status = error_no_memory(error);
@@ -211,9 +208,8 @@ static enum vdbq_status put_rows(struct sort_stream *sort, uint64_t rows,
     return status;
 }
 
-static enum vdbq_status sort_batch(struct stream *stream,
-                                   struct vdbq_batch *batch,
-                                   struct error *error)
+static enum vdbq_status
+sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
 {
     struct sort_stream *sort = (struct sort_stream *)stream;
     uint64_t rows = sort->end - sort->next;

@@ -39,18 +39,16 @@ static enum vdbq_status compute(struct window_stream *window,
     enum vdbq_status status =
         relation_init(&window->results, step->columns + before,
                       step->column_count - before, error);
-    return status == VDBQ_OK
-               ? window_run(
-                     &(struct window_params){
-                         .step = &step->window,
-                         .rows = &window->input.relation,
-                         .threads = stream_threads(window->head.params) },
-                     &window->results, error)
-               : status;
+    return status == VDBQ_OK ? window_run(
+               &(struct window_params){
+                   .step = &step->window,
+                   .rows = &window->input.relation,
+                   .threads = stream_threads(window->head.params) },
+               &window->results, error)
+                             : status;
 }
 
-static enum vdbq_status window_open(struct stream *stream,
-                                    struct error *error)
+static enum vdbq_status window_open(struct stream *stream, struct error *error)
 {
     struct window_stream *window = (struct window_stream *)stream;
     window->vectors =

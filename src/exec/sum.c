@@ -111,8 +111,7 @@ static bool add_lanes(const double *values, size_t count, double scale,
 
 void sum_add_all(struct sum *sum, const double *values, size_t count)
 {
-    static const double rounding[3] = { SUM_ROUND_0, SUM_ROUND_1,
-                                        SUM_ROUND_2 };
+    static const double rounding[3] = { SUM_ROUND_0, SUM_ROUND_1, SUM_ROUND_2 };
     size_t whole = count / LANES * LANES, done = 0;
     double most = greatest(values, whole);
 
@@ -121,8 +120,8 @@ void sum_add_all(struct sum *sum, const double *values, size_t count)
         sum_raise(sum, sum_bits(most));
         if (add_lanes(values, whole, sum_scale(sum->top), sums)) {
             for (unsigned k = 0; k < 3; k++)
-                sum->limbs[k] += (int64_t)(sums[k]
-                                           - whole * sum_bits(rounding[k]));
+                sum->limbs[k] +=
+                    (int64_t)(sums[k] - whole * sum_bits(rounding[k]));
             done = whole;
         }
     }

@@ -13,8 +13,8 @@
 
 enum {
     TUNE_ROWS = TABLET_ROWS_MAX,
-    TUNE_FEW = 64,       /* rows of a launch that is all overhead */
-    TUNE_RUNS = 15,      /* the median of which counts            */
+    TUNE_FEW = 64,  /* rows of a launch that is all overhead */
+    TUNE_RUNS = 15, /* the median of which counts            */
     TUNE_COLUMNS = 2,
     TUNE_HOST_SHARE = 8, /* the host runs over that part          */
     HOST_ROWS_LEAST = 1 << 10,
@@ -23,21 +23,20 @@ enum {
 };
 
 /* select x, y from t where x > 60 and y + y < 100 */
-static const char program_text[] =
-    "Table 0 0 0 0 \"t\"\n"
-    "ResultColumn 1 0 0 0 \"x\"\n"
-    "ResultColumn 1 0 0 0 \"y\"\n"
-    "Parallel 0 0 13 0\n"
-    "Column.I32 0 0 0 0\n"
-    "Integer.I32 2 60 0 0\n"
-    "Le.I32 0 2 12 0\n"
-    "Column.I32 1 1 0 0\n"
-    "Add.I32 3 1 1 0\n"
-    "Integer.I32 4 100 0 0\n"
-    "Ge.I32 3 4 12 0\n"
-    "Result 0 2 0 0\n"
-    "Converge 0 0 0 0\n"
-    "Finish 0 0 0 0\n";
+static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
+                                   "ResultColumn 1 0 0 0 \"x\"\n"
+                                   "ResultColumn 1 0 0 0 \"y\"\n"
+                                   "Parallel 0 0 13 0\n"
+                                   "Column.I32 0 0 0 0\n"
+                                   "Integer.I32 2 60 0 0\n"
+                                   "Le.I32 0 2 12 0\n"
+                                   "Column.I32 1 1 0 0\n"
+                                   "Add.I32 3 1 1 0\n"
+                                   "Integer.I32 4 100 0 0\n"
+                                   "Ge.I32 3 4 12 0\n"
+                                   "Result 0 2 0 0\n"
+                                   "Converge 0 0 0 0\n"
+                                   "Finish 0 0 0 0\n";
 
 /* Both columns are plain. */
 static const unsigned char tuned_encodings[TUNE_COLUMNS] = {
@@ -85,9 +84,8 @@ static enum vdbq_status rows_make(struct device *device,
                                   struct error *error)
 {
     const uint64_t values = (uint64_t)TUNE_ROWS * TUNE_COLUMNS;
-    enum vdbq_status status =
-        device_memory_create(device, MEMORY_PINNED, values * sizeof(i32),
-                             data, error);
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, values * sizeof(i32), data, error);
     if (status != VDBQ_OK)
         return status;
     i32 *at = device_memory_host(*data);
@@ -156,7 +154,8 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
 {
     const struct feed feeds[TUNE_COLUMNS] = {
         { .width = sizeof(i32), .encoding = ENCODING_PLAIN },
-        { .width = sizeof(i32), .encoding = ENCODING_PLAIN,
+        { .width = sizeof(i32),
+          .encoding = ENCODING_PLAIN,
           .values = TUNE_ROWS * sizeof(i32) },
     };
     bool mapped = device_facts(device)->shares_memory;
@@ -180,8 +179,8 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
     times->compile_ns = runner_times(runner)->compile_ns;
     runner_close(runner);
     if (status == VDBQ_OK)
-        status = device_memory_take(data, &(struct device_times){ 0 },
-                                    run->error);
+        status =
+            device_memory_take(data, &(struct device_times){ 0 }, run->error);
     return status;
 }
 
@@ -327,11 +326,11 @@ static enum vdbq_status measure_builds(struct tuning_run *run,
 
 /* Rows under which the host is done before the device is even open. */
 static uint64_t host_rows(const struct tuning_run *run,
-                          const struct device_tuning *best,
-                          double host_row_ns, double device_row_ns)
+                          const struct device_tuning *best, double host_row_ns,
+                          double device_row_ns)
 {
-    double fixed = (double)(run->params->open_ns + best->cached_ns +
-                            best->launch_ns);
+    double fixed =
+        (double)(run->params->open_ns + best->cached_ns + best->launch_ns);
     double rows = host_row_ns > device_row_ns
                       ? fixed / (host_row_ns - device_row_ns)
                       : HOST_ROWS_MOST;
@@ -346,9 +345,8 @@ static enum vdbq_status measure_rates(struct tuning_run *run,
 {
     struct times_of_run few, host;
     const uint64_t host_share = TUNE_ROWS / TUNE_HOST_SHARE;
-    enum vdbq_status status =
-        measure(run, run->params->device, run->data, BUILD_INTERPRETED,
-                TUNE_FEW, &few);
+    enum vdbq_status status = measure(run, run->params->device, run->data,
+                                      BUILD_INTERPRETED, TUNE_FEW, &few);
     if (status == VDBQ_OK)
         status = measure(run, run->params->host, run->host_data,
                          BUILD_INTERPRETED, host_share, &host);
@@ -358,8 +356,8 @@ static enum vdbq_status measure_rates(struct tuning_run *run,
     best->gain = (double)ns[BUILD_INTERPRETED] / (double)ns[BUILD_SPECIALISED];
     best->cost_ns = row_ns / program_cost(&run->program);
     best->launch_ns = few.wall_ns;
-    best->host_rows_max = host_rows(
-        run, best, (double)host.wall_ns / (double)host_share, row_ns);
+    best->host_rows_max =
+        host_rows(run, best, (double)host.wall_ns / (double)host_share, row_ns);
     return VDBQ_OK;
 }
 
@@ -372,9 +370,9 @@ static void report_rates(const struct tuning_run *run,
     struct text lines = { 0 };
     text_print(&lines,
                "interpreted / specialised %.2f, compile %.1f ms, from a cache "
-               "%.1f ms, launch %.3f ms", best->gain,
-               milliseconds(best->compile_ns), milliseconds(best->cached_ns),
-               milliseconds(best->launch_ns));
+               "%.1f ms, launch %.3f ms",
+               best->gain, milliseconds(best->compile_ns),
+               milliseconds(best->cached_ns), milliseconds(best->launch_ns));
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);
@@ -387,8 +385,10 @@ static void report_rates(const struct tuning_run *run,
     if (!lines.failed)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);
-    text_print(&lines, "the host runs queries of up to %llu rows where no "
-               "device is asked for", (unsigned long long)best->host_rows_max);
+    text_print(&lines,
+               "the host runs queries of up to %llu rows where no "
+               "device is asked for",
+               (unsigned long long)best->host_rows_max);
     if (!lines.failed && device_tuning(run->params->device)->group == 1)
         run->params->report(run->params->context, lines.bytes);
     text_finish(&lines);

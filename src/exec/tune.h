@@ -12,11 +12,11 @@
 
 struct tune_params {
     struct device *device;
-    struct device *again;  /* the same device, opened a second time: what
+    struct device *again; /* the same device, opened a second time: what
                               it builds comes from the driver's cache     */
     struct device *host;
-    uint64_t open_ns;      /* that opening the device took                */
-    vdbq_report report;    /* gets the table, line by line                */
+    uint64_t open_ns;   /* that opening the device took                */
+    vdbq_report report; /* gets the table, line by line                */
     void *context;
     const atomic_bool *cancelled; /* read between shapes                  */
 };

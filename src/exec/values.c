@@ -18,9 +18,8 @@ static enum vdbq_status copy_texts(struct values_stream *values,
                                    unsigned column, struct error *error)
 {
     const struct step_values *step = &values->head.step->values;
-    struct words *words =
-        words_make(step->vectors[column].values, step->rows,
-                   values->rows.columns[column].values);
+    struct words *words = words_make(step->vectors[column].values, step->rows,
+                                     values->rows.columns[column].values);
     if (words == NULL)
         return error_no_memory(error);
     relation_words(&values->rows, column, words);
@@ -48,13 +47,12 @@ static enum vdbq_status copy_column(struct values_stream *values,
     return VDBQ_OK;
 }
 
-static enum vdbq_status values_open(struct stream *stream,
-                                    struct error *error)
+static enum vdbq_status values_open(struct stream *stream, struct error *error)
 {
     struct values_stream *values = (struct values_stream *)stream;
     const struct step *step = stream->step;
-    enum vdbq_status status = relation_init(&values->rows, step->columns,
-                                            step->column_count, error);
+    enum vdbq_status status =
+        relation_init(&values->rows, step->columns, step->column_count, error);
     stream->rows_most = step->values.rows;
     if (status == VDBQ_OK)
         status = relation_room(&values->rows, step->values.rows, error);
@@ -81,8 +79,7 @@ static enum vdbq_status values_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *values_words(const struct stream *stream,
-                                  unsigned column)
+static struct words *values_words(const struct stream *stream, unsigned column)
 {
     return ((const struct values_stream *)stream)->rows.columns[column].words;
 }

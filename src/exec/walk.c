@@ -15,15 +15,15 @@ bool walk_init(struct walk *walk, const struct skip_params *params, bool skips,
 /* Whether nothing comes of a tablet. */
 static bool skipped(struct walk *walk, size_t tablet)
 {
-    return walk->skips &&
-           skip_tablet(&walk->skip, &walk->table->tablets[tablet]);
+    return walk->skips
+           && skip_tablet(&walk->skip, &walk->table->tablets[tablet]);
 }
 
 /* Goes on to the next tablet that is not to be skipped. */
 static void pass_over(struct walk *walk)
 {
-    while (walk->tablet < walk->table->tablet_count &&
-           skipped(walk, walk->tablet)) {
+    while (walk->tablet < walk->table->tablet_count
+           && skipped(walk, walk->tablet)) {
         walk->rows_skipped += walk->table->tablets[walk->tablet].rows;
         walk->tablets_skipped++;
         walk->tablet++;
@@ -49,8 +49,8 @@ void walk_on(struct walk *walk, uint64_t rows)
 
 bool walk_fits(const struct walk *walk, uint64_t rows_max)
 {
-    return walk->row == 0 && walk->tablet < walk->table->tablet_count &&
-           walk->table->tablets[walk->tablet].rows <= rows_max;
+    return walk->row == 0 && walk->tablet < walk->table->tablet_count
+           && walk->table->tablets[walk->tablet].rows <= rows_max;
 }
 
 void walk_ahead(struct walk *walk, const struct source_params *sources)
@@ -58,8 +58,8 @@ void walk_ahead(struct walk *walk, const struct source_params *sources)
     if (walk->ahead < walk->tablet)
         walk->ahead = walk->tablet;
     for (; walk->ahead < walk->table->tablet_count; walk->ahead++)
-        if (!skipped(walk, walk->ahead) &&
-            !source_ahead(sources, &walk->table->tablets[walk->ahead]))
+        if (!skipped(walk, walk->ahead)
+            && !source_ahead(sources, &walk->table->tablets[walk->ahead]))
             return;
 }
 
@@ -67,7 +67,7 @@ bool walk_ranges(struct walk *walk, struct interval *ranges)
 {
     bool known = false;
     for (size_t i = 0; i < walk->table->tablet_count; i++)
-        known |= skip_results(&walk->skip, &walk->table->tablets[i], known,
-                              ranges);
+        known |=
+            skip_results(&walk->skip, &walk->table->tablets[i], known, ranges);
     return known;
 }

@@ -13,12 +13,12 @@
 /* To be read by others, changed by these calls alone. */
 struct walk {
     const struct table *table;
-    bool skips;             /* tablets are passed over                */
+    bool skips; /* tablets are passed over                */
     struct skip skip;
-    size_t tablet;          /* number of the one whose rows come next */
-    size_t ahead;           /* ... and to bring in next               */
-    uint64_t row;           /* of the tablet, that comes next         */
-    uint64_t rows_skipped;  /* of tablets that were passed over       */
+    size_t tablet;         /* number of the one whose rows come next */
+    size_t ahead;          /* ... and to bring in next               */
+    uint64_t row;          /* of the tablet, that comes next         */
+    uint64_t rows_skipped; /* of tablets that were passed over       */
     size_t tablets_skipped;
 };
 

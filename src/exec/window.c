@@ -20,9 +20,8 @@ static unsigned window_keys(const struct step_window_function *function,
     unsigned count = 0;
 
     for (unsigned i = 0; i < function->partition.count; i++)
-        keys[count++] = (struct step_key){
-            .column = VECTOR_ITEMS(&function->partition, int)[i]
-        };
+        keys[count++] = (struct step_key){ .column = VECTOR_ITEMS(
+                                               &function->partition, int)[i] };
     for (unsigned i = 0; i < function->order.count; i++)
         keys[count++] = VECTOR_ITEMS(&function->order, struct step_key)[i];
     return count;
@@ -40,8 +39,8 @@ static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
 }
 
 /* Marks where values of a key differ from the row's before. */
-static void mark_starts(const struct window *window,
-                        const struct sort_key *key, uint8_t what)
+static void mark_starts(const struct window *window, const struct sort_key *key,
+                        uint8_t what)
 {
     for (uint32_t i = 1; i < window->rows->rows; i++)
         if (!same_value(key, window->order[i - 1], window->order[i]))
@@ -55,19 +54,20 @@ static enum vdbq_status sort_window(struct window *window,
     size_t most = function->partition.count + function->order.count;
     struct step_key *steps = memory_zeroed(most + 1, sizeof *steps);
     struct sort_key *keys = memory_zeroed(most + 1, sizeof *keys);
-    enum vdbq_status status = steps == NULL || keys == NULL
-                                  ? error_no_memory(error) : VDBQ_OK;
+    enum vdbq_status status =
+        steps == NULL || keys == NULL ? error_no_memory(error) : VDBQ_OK;
 
     if (status == VDBQ_OK) {
         unsigned count = window_keys(function, steps);
         sort_keys(window->rows, steps, count, keys);
-        status = sort_order(keys, count, (uint32_t)window->rows->rows,
-                            threads, window->order, error);
+        status = sort_order(keys, count, (uint32_t)window->rows->rows, threads,
+                            window->order, error);
         memset(window->starts, 0, window->rows->rows);
         for (unsigned i = 0; status == VDBQ_OK && i < count; i++)
-            mark_starts(window, &keys[i], i < function->partition.count
-                                              ? WINDOW_PARTITION | WINDOW_PEERS
-                                              : WINDOW_PEERS);
+            mark_starts(window, &keys[i],
+                        i < function->partition.count
+                            ? WINDOW_PARTITION | WINDOW_PEERS
+                            : WINDOW_PEERS);
     }
     memory_release(steps);
     memory_release(keys);
@@ -96,10 +96,9 @@ static bool same_window(const struct step_window_function *a,
 
 /* -------------------------------------------------------------- running ---- */
 
-static enum vdbq_status run_function(struct window *window,
-                                     const struct step_window_function *function,
-                                     struct relation_column *result,
-                                     struct error *error)
+static enum vdbq_status
+run_function(struct window *window, const struct step_window_function *function,
+             struct relation_column *result, struct error *error)
 {
     window->any_nulls = false;
     switch (function->function) {
@@ -121,8 +120,7 @@ static enum vdbq_status run_all(struct window *window,
                                 struct relation *results, struct error *error)
 {
     const struct vector *functions = &params->step->functions;
-    enum vdbq_status status = relation_room(results, params->rows->rows,
-                                            error);
+    enum vdbq_status status = relation_room(results, params->rows->rows, error);
 
     for (unsigned i = 0; status == VDBQ_OK && i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);

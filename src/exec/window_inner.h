@@ -9,9 +9,9 @@
 
 struct window {
     const struct relation *rows;
-    uint32_t *order;  /* numbers of rows, by partition and order       */
-    uint8_t *starts;  /* of each in that order: enum window_start      */
-    bool any_nulls;   /* a function has written one                    */
+    uint32_t *order; /* numbers of rows, by partition and order       */
+    uint8_t *starts; /* of each in that order: enum window_start      */
+    bool any_nulls;  /* a function has written one                    */
 };
 enum window_start { WINDOW_PARTITION = 1, WINDOW_PEERS = 2 };
 

@@ -48,12 +48,12 @@ static void copy_value(struct window *window,
 }
 
 /* The place `offset` away from `at`, if it is in [first, end); else `end`. */
-static uint32_t moved(uint32_t at, int64_t offset, uint32_t first,
-                      uint32_t end)
+static uint32_t moved(uint32_t at, int64_t offset, uint32_t first, uint32_t end)
 {
     if (offset < 0)
         return offset >= -(int64_t)(at - first)
-                   ? (uint32_t)((int64_t)at + offset) : end;
+                   ? (uint32_t)((int64_t)at + offset)
+                   : end;
     return offset < (int64_t)(end - at) ? (uint32_t)(at + offset) : end;
 }
 
@@ -69,7 +69,8 @@ static void write_moved(struct window *window,
                                                           : function->offset;
     uint32_t row = window->order[at];
     uint32_t source = lag && function->offset == INT64_MIN
-                          ? end : moved(at, offset, first, end);
+                          ? end
+                          : moved(at, offset, first, end);
 
     if (source < end) {
         copy_value(window, &columns[function->aggregate.column],
@@ -93,8 +94,7 @@ static void write_ends(struct window *window,
 
     for (uint32_t at = first; at < end;) {
         uint32_t peers = window_end(window, at, WINDOW_PEERS);
-        uint32_t source = function->function == WINDOW_LAST ? peers - 1
-                                                            : first;
+        uint32_t source = function->function == WINDOW_LAST ? peers - 1 : first;
         for (; at < peers; at++)
             copy_value(window, column, window->order[source], result,
                        window->order[at]);
@@ -105,8 +105,8 @@ void window_neighbour(struct window *window,
                       const struct step_window_function *function,
                       struct relation_column *result)
 {
-    bool moves = function->function == WINDOW_LAG
-                 || function->function == WINDOW_LEAD;
+    bool moves =
+        function->function == WINDOW_LAG || function->function == WINDOW_LEAD;
 
     for (uint32_t first = 0; first < window->rows->rows;) {
         uint32_t end = window_end(window, first, WINDOW_PARTITION);
@@ -122,7 +122,7 @@ void window_neighbour(struct window *window,
 
 /* What an aggregate reads, in the window's order. */
 struct inputs {
-    struct relation picked;     /* argument and filter, where there are any */
+    struct relation picked; /* argument and filter, where there are any */
     struct vdbq_vector vectors[2];
     struct aggregate_rows rows;
     struct aggregate_room room;
@@ -133,7 +133,8 @@ static enum vdbq_status pick_column(const struct window *window, int column,
                                     struct relation *picked, unsigned to,
                                     struct error *error)
 {
-    struct relation one = { .rows = window->rows->rows, .column_count = 1,
+    struct relation one = { .rows = window->rows->rows,
+                            .column_count = 1,
                             .columns = &window->rows->columns[column] };
     return relation_pick(picked, to, &one, window->order, one.rows, error);
 }
@@ -201,9 +202,8 @@ static enum vdbq_status drop_repeated(const struct window *window,
 }
 
 /* Takes rows [at, end) of the order into the state. */
-static void take_rows(const struct aggregate *aggregate,
-                      struct inputs *inputs, uint32_t at, uint32_t end,
-                      uint8_t *state)
+static void take_rows(const struct aggregate *aggregate, struct inputs *inputs,
+                      uint32_t at, uint32_t end, uint8_t *state)
 {
     for (; at < end; at += inputs->rows.count) {
         uint32_t left = end - at;
@@ -215,17 +215,14 @@ static void take_rows(const struct aggregate *aggregate,
 }
 
 /* Writes the result of peers [at, end), and copies it to all of them. */
-static enum vdbq_status write_peers(struct window *window,
-                                    const struct aggregate *aggregate,
-                                    const uint8_t *state, uint64_t rows,
-                                    uint32_t at, uint32_t end,
-                                    struct relation_column *result,
-                                    struct error *error)
+static enum vdbq_status
+write_peers(struct window *window, const struct aggregate *aggregate,
+            const uint8_t *state, uint64_t rows, uint32_t at, uint32_t end,
+            struct relation_column *result, struct error *error)
 {
     uint32_t row = window->order[at];
-    enum vdbq_status status =
-        aggregate_result(aggregate, state, rows, result->values,
-                         result->nulls, row, error);
+    enum vdbq_status status = aggregate_result(
+        aggregate, state, rows, result->values, result->nulls, row, error);
 
     window->any_nulls |= result->nulls[row] != 0;
     for (at++; at < end; at++)

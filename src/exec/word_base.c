@@ -16,8 +16,8 @@ struct parts {
 
 static int compare_addresses(const void *a, const void *b)
 {
-    uintptr_t x = (uintptr_t)*(struct words *const *)a;
-    uintptr_t y = (uintptr_t)*(struct words *const *)b;
+    uintptr_t x = (uintptr_t) * (struct words *const *)a;
+    uintptr_t y = (uintptr_t) * (struct words *const *)b;
     return (x > y) - (x < y);
 }
 
@@ -80,12 +80,12 @@ static bool fill(struct word_base *base, struct words *const *dictionaries)
     struct parts parts = { 0 };
     size_t count = base->chunks * base->feeds;
     base->ranks = arena_alloc(&base->arena, (count + 1) * sizeof *base->ranks);
-    base->counts = arena_alloc(&base->arena,
-                               (count + 1) * sizeof *base->counts);
+    base->counts =
+        arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
     base->is_text = arena_alloc(&base->arena, base->feeds + (size_t)1);
-    if (base->ranks == NULL || base->counts == NULL || base->is_text == NULL ||
-        !find_parts(&parts, dictionaries, count, &base->arena) ||
-        !join_parts(base, &parts))
+    if (base->ranks == NULL || base->counts == NULL || base->is_text == NULL
+        || !find_parts(&parts, dictionaries, count, &base->arena)
+        || !join_parts(base, &parts))
         return false;
     for (size_t i = 0; i < count; i++) {
         base->ranks[i] = ranks_of(&parts, dictionaries[i]);

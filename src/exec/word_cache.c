@@ -14,7 +14,7 @@
 enum { ENTRIES = 32 };
 
 struct entry {
-    struct identity state;      /* of the table's rows */
+    struct identity state; /* of the table's rows */
     unsigned feed_count;
     unsigned *columns;      /* of the feeds        */
     struct word_base *base; /* NULL: a free entry  */
@@ -47,8 +47,7 @@ void word_cache_destroy(struct word_cache *cache)
 
 /* ---------------------------------------------------------------- keys -- */
 
-static unsigned column_of(const struct word_cache_params *params,
-                          unsigned feed)
+static unsigned column_of(const struct word_cache_params *params, unsigned feed)
 {
     return feed_table_column(params->table, params->pack->feeds[feed].column);
 }
@@ -56,9 +55,9 @@ static unsigned column_of(const struct word_cache_params *params,
 static bool is_of(const struct entry *entry,
                   const struct word_cache_params *params)
 {
-    if (entry->base == NULL ||
-        !identity_equal(entry->state, params->table->state) ||
-        entry->feed_count != params->pack->feed_count)
+    if (entry->base == NULL
+        || !identity_equal(entry->state, params->table->state)
+        || entry->feed_count != params->pack->feed_count)
         return false;
     for (unsigned i = 0; i < entry->feed_count; i++)
         if (entry->columns[i] != column_of(params, i))
@@ -77,15 +76,14 @@ static struct entry *oldest(struct word_cache *cache)
 }
 
 /* Keeps the words, if there is memory for it. */
-static void keep(const struct word_cache_params *params,
-                 struct word_base *base)
+static void keep(const struct word_cache_params *params, struct word_base *base)
 {
     struct entry *place = oldest(params->cache);
     struct entry made = { .state = params->table->state,
                           .feed_count = params->pack->feed_count,
                           .used = ++params->cache->clock };
-    made.columns = memory_zeroed(made.feed_count + (size_t)1,
-                                 sizeof *made.columns);
+    made.columns =
+        memory_zeroed(made.feed_count + (size_t)1, sizeof *made.columns);
     if (made.columns == NULL)
         return;
     for (unsigned i = 0; i < made.feed_count; i++)
@@ -120,8 +118,8 @@ static enum vdbq_status read_tablet(const struct word_cache_params *params,
     if (status != VDBQ_OK)
         return status;
     status = device_memory_take(slot->memory, params->times, error);
-    for (unsigned i = 0;
-         i < params->pack->feed_count && status == VDBQ_OK; i++) {
+    for (unsigned i = 0; i < params->pack->feed_count && status == VDBQ_OK;
+         i++) {
         if (!is_text(params, i))
             continue;
         dictionaries[i] = words_of_tablet(device_memory_host(slot->memory),

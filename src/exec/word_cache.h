@@ -11,11 +11,11 @@
 
 struct word_cache;
 
-struct word_cache *word_cache_create(void); /* NULL: no memory */
+struct word_cache *word_cache_create(void);        /* NULL: no memory */
 void word_cache_destroy(struct word_cache *cache); /* accepts NULL */
 
 struct word_cache_params {
-    struct word_cache *cache;        /* NULL: nothing is kept         */
+    struct word_cache *cache; /* NULL: nothing is kept         */
     struct pool *pool;
     const struct table *table;
     const struct program_pack *pack; /* the columns that are read     */
@@ -26,7 +26,6 @@ struct word_cache_params {
  * The caller releases them. Reads tablets where they are not kept: fails as
  * pool_pin() does. */
 enum vdbq_status word_cache_base(const struct word_cache_params *params,
-                                 struct word_base **base,
-                                 struct error *error);
+                                 struct word_base **base, struct error *error);
 
 #endif

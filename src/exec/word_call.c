@@ -40,8 +40,8 @@ static enum vdbq_status compute(struct making *making, struct call *call,
     lookup->arguments[lookup->open].text =
         words_text(making->table->words, word);
     enum vdbq_status status =
-        function_call(lookup->function, lookup->arguments, lookup->count,
-                      arena, &value, &refused);
+        function_call(lookup->function, lookup->arguments, lookup->count, arena,
+                      &value, &refused);
     if (status == VDBQ_NO_MEMORY)
         return error_no_memory(making->error);
     call->fails[word] = status != VDBQ_OK;
@@ -66,7 +66,8 @@ static enum vdbq_status take_texts(struct making *making, size_t number,
     for (uint32_t i = 0; i < count; i++)
         call->integers[i] = i;
     call->pending = true;
-    bool added = numbers != NULL && word_grow_by_texts(making, texts, count, numbers);
+    bool added =
+        numbers != NULL && word_grow_by_texts(making, texts, count, numbers);
     for (uint32_t i = 0; added && i < call->count; i++)
         if (call->integers[i] < count && texts[call->integers[i]].bytes)
             call->integers[i] = numbers[call->integers[i]];
@@ -97,9 +98,8 @@ static enum vdbq_status compute_all(struct making *making, size_t number)
 }
 
 /* The number of an instruction's call, which may be a new one. */
-static enum vdbq_status number_call(struct making *making,
-                                    const struct instruction *in,
-                                    size_t *number)
+static enum vdbq_status
+number_call(struct making *making, const struct instruction *in, size_t *number)
 {
     struct call *call = find_call(making, in->name);
     if (call != NULL) {
@@ -112,8 +112,8 @@ static enum vdbq_status number_call(struct making *making,
         return error_no_memory(making->error);
     call->text = in->name;
     call->operand = -1;
-    return function_lookup_read(in->name, &making->table->arena,
-                                &call->lookup, making->error);
+    return function_lookup_read(in->name, &making->table->arena, &call->lookup,
+                                making->error);
 }
 
 /* A call that comes again for another
@@ -147,8 +147,7 @@ static void *moved(struct making *making, const void *items, size_t width,
 {
     char *to = arena_alloc(&making->table->arena, width * ((size_t)now + 1));
     for (uint32_t i = 0; to != NULL && i < count; i++)
-        memcpy(to + width * numbers[i], (const char *)items + width * i,
-               width);
+        memcpy(to + width * numbers[i], (const char *)items + width * i, width);
     return to;
 }
 
@@ -159,14 +158,14 @@ static bool renumber_call(struct making *making, struct call *call,
         for (uint32_t i = 0; i < call->count; i++)
             if (!call->null[i] && !call->fails[i])
                 call->integers[i] = numbers[call->integers[i]];
-    call->fails = moved(making, call->fails, sizeof(bool), call->count,
-                        numbers, now);
-    call->null = moved(making, call->null, sizeof(bool), call->count, numbers,
-                       now);
-    call->integers = moved(making, call->integers, sizeof(int64_t),
-                           call->count, numbers, now);
-    call->reals = moved(making, call->reals, sizeof(double), call->count,
-                        numbers, now);
+    call->fails =
+        moved(making, call->fails, sizeof(bool), call->count, numbers, now);
+    call->null =
+        moved(making, call->null, sizeof(bool), call->count, numbers, now);
+    call->integers = moved(making, call->integers, sizeof(int64_t), call->count,
+                           numbers, now);
+    call->reals =
+        moved(making, call->reals, sizeof(double), call->count, numbers, now);
     call->count = now;
     return call->fails && call->null && call->integers && call->reals;
 }

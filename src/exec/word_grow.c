@@ -16,8 +16,7 @@ bool word_inner_first(const struct making *making, unsigned column)
     return i == column && inner[column] != NULL;
 }
 
-static void renumber_inner(const struct making *making,
-                           const uint32_t *numbers)
+static void renumber_inner(const struct making *making, const uint32_t *numbers)
 {
     for (unsigned i = 0; i < making->params->inner_count; i++) {
         if (making->inner[i] == NULL || !word_inner_first(making, i))
@@ -35,8 +34,8 @@ static bool renumber(struct making *making, const uint32_t *numbers,
     uint32_t count = making->params->base->words->count;
     bool first = making->renumbered == NULL;
     if (first)
-        making->renumbered = arena_alloc(&making->table->arena,
-                                         (count + (size_t)1) * sizeof(uint32_t));
+        making->renumbered = arena_alloc(
+            &making->table->arena, (count + (size_t)1) * sizeof(uint32_t));
     if (making->renumbered == NULL)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -64,8 +63,8 @@ bool word_grow_by(struct making *making, struct words *more,
     struct word_table *table = making->table;
     struct words *parts[2] = { table->words, more };
     uint32_t *numbers[2] = { NULL, more_numbers };
-    numbers[0] = memory_resize(NULL, (table->words->count + (size_t)1) *
-                                         sizeof **numbers);
+    numbers[0] = memory_resize(NULL, (table->words->count + (size_t)1)
+                                         * sizeof **numbers);
     struct words *all =
         numbers[0] != NULL ? words_join(parts, 2, numbers) : NULL;
     bool same = all != NULL && all->count == table->words->count;
@@ -84,10 +83,10 @@ bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
     if (are_there(making->table->words, texts, count, numbers))
         return true;
     struct words *more = words_make(texts, count, numbers);
-    uint32_t *places = more == NULL
-                           ? NULL
-                           : memory_resize(NULL, (more->count + (size_t)1) *
-                                                     sizeof *places);
+    uint32_t *places =
+        more == NULL
+            ? NULL
+            : memory_resize(NULL, (more->count + (size_t)1) * sizeof *places);
     bool added = places != NULL && word_grow_by(making, more, places);
     for (size_t i = 0; added && i < count; i++)
         if (texts[i].bytes != NULL)

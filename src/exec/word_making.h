@@ -20,22 +20,22 @@
 /* A different call and what it gives, for each word. */
 struct call {
     const char *text;
-    int operand;       /* register that it was computed for last    */
+    int operand; /* register that it was computed for last    */
     struct function_lookup lookup;
     bool *fails, *null;
     int64_t *integers; /* numbers where the result is a text        */
     double *reals;
-    uint32_t count;    /* of the words                              */
-    bool pending;      /* texts have no numbers yet                 */
+    uint32_t count; /* of the words                              */
+    bool pending;   /* texts have no numbers yet                 */
 };
 
 struct making {
     struct word_table *table;
     const struct word_table_params *params;
     struct program_pack pack;
-    struct vector calls;    /* of struct call                             */
-    uint32_t **inner;       /* numbers of the words of inner columns now  */
-    uint32_t *renumbered;   /* base's numbers now; NULL: they are the same */
+    struct vector calls;  /* of struct call                             */
+    uint32_t **inner;     /* numbers of the words of inner columns now  */
+    uint32_t *renumbered; /* base's numbers now; NULL: they are the same */
     i64 *slots;
     struct run_lookup *lookups;
     struct error *error;

@@ -11,10 +11,9 @@
 static bool is_open(const struct instruction *in)
 {
     enum op_form form = op_facts(in->op)->form;
-    return form == FORM_TEXT || form == FORM_PARAMETER ||
-           form == FORM_LOOKUP || in->op == OP_COLUMN_WORD ||
-           in->op == OP_ROWID_WORD || in->op == OP_COLUMN_AT_WORD ||
-           in->op == OP_PROBE_WORD;
+    return form == FORM_TEXT || form == FORM_PARAMETER || form == FORM_LOOKUP
+           || in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD
+           || in->op == OP_COLUMN_AT_WORD || in->op == OP_PROBE_WORD;
 }
 
 bool word_table_needed(const struct program *program)
@@ -130,8 +129,8 @@ static enum vdbq_status add_constants(struct making *making)
     if (texts == NULL || numbers == NULL)
         return error_no_memory(making->error);
     for (unsigned i = 0; i < count; i++)
-        texts[i] = constant_text(
-            making, program_at(making->params->program, making->pack.slots[i].pc));
+        texts[i] = constant_text(making, program_at(making->params->program,
+                                                    making->pack.slots[i].pc));
     return word_grow_by_texts(making, texts, count, numbers)
                ? VDBQ_OK
                : error_no_memory(making->error);
@@ -141,14 +140,14 @@ static enum vdbq_status add_constants(struct making *making)
 static void fill_slots(struct making *making)
 {
     for (unsigned i = 0; i < making->pack.slot_count; i++) {
-        const struct instruction *in = program_at(making->params->program,
-                                                  making->pack.slots[i].pc);
+        const struct instruction *in =
+            program_at(making->params->program, making->pack.slots[i].pc);
         struct vdbq_text text = constant_text(making, in);
         uint32_t number = 0;
         if (text.bytes != NULL)
             words_find(making->table->words, text, &number);
-        making->slots[i] = op_facts(in->op)->form == FORM_PARAMETER &&
-                                   in->op != OP_PARAMETER_WORD
+        making->slots[i] = op_facts(in->op)->form == FORM_PARAMETER
+                                   && in->op != OP_PARAMETER_WORD
                                ? parameter_bits(making, in)
                                : (i64)number;
     }
@@ -160,15 +159,15 @@ static void fill_slots(struct making *making)
 static bool renumber_ranks(struct making *making, const struct run_ranks *from,
                            struct run_ranks *to)
 {
-    uint32_t count = from->ranks ? from->count
-                                 : making->params->base->words->count;
-    i32 *ranks = arena_alloc(&making->table->arena,
-                             (count + (size_t)1) * sizeof *ranks);
+    uint32_t count =
+        from->ranks ? from->count : making->params->base->words->count;
+    i32 *ranks =
+        arena_alloc(&making->table->arena, (count + (size_t)1) * sizeof *ranks);
     if (ranks == NULL)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] = (i32)making->renumbered[from->ranks ? (uint32_t)from->ranks[i]
-                                                       : i];
+        ranks[i] =
+            (i32)making->renumbered[from->ranks ? (uint32_t)from->ranks[i] : i];
     *to = (struct run_ranks){ .ranks = ranks, .count = count };
     return true;
 }
@@ -204,8 +203,8 @@ static u64 ranks_size(const struct word_table *table)
     for (size_t chunk = 0; chunk < table->base->chunks; chunk++) {
         u64 size = 0;
         for (unsigned i = 0; i < table->base->feeds; i++)
-            size += run_ranks_size(
-                &table->ranks[chunk * table->base->feeds + i]);
+            size +=
+                run_ranks_size(&table->ranks[chunk * table->base->feeds + i]);
         most = size > most ? size : most;
     }
     return most;
@@ -236,16 +235,14 @@ const struct run_ranks *word_table_ranks(const struct word_table *table,
 static enum vdbq_status make(struct making *making)
 {
     struct word_table *table = making->table;
-    enum vdbq_status status = program_pack(making->params->program,
-                                           &table->arena, &making->pack,
-                                           making->error);
+    enum vdbq_status status = program_pack(
+        making->params->program, &table->arena, &making->pack, making->error);
     if (status != VDBQ_OK)
         return status;
-    making->slots = arena_alloc(&table->arena, (making->pack.slot_count + 1) *
-                                                   sizeof *making->slots);
-    making->lookups =
-        arena_alloc(&table->arena, (making->pack.lookup_count + 1) *
-                                       sizeof *making->lookups);
+    making->slots = arena_alloc(&table->arena, (making->pack.slot_count + 1)
+                                                   * sizeof *making->slots);
+    making->lookups = arena_alloc(&table->arena, (making->pack.lookup_count + 1)
+                                                     * sizeof *making->lookups);
     if (making->slots == NULL || making->lookups == NULL)
         return error_no_memory(making->error);
     if (!add_inner(making))

@@ -50,13 +50,13 @@ struct word_table {
 bool word_table_needed(const struct program *program);
 
 struct word_table_params {
-    const struct program *program;      /* checked                           */
-    struct word_base *base;             /* held while the table lives        */
-    struct words *const *inner;         /* of columns of inner rows; NULL: one
+    const struct program *program; /* checked                           */
+    struct word_base *base;        /* held while the table lives        */
+    struct words *const *inner;    /* of columns of inner rows; NULL: one
                                            that is no text                   */
     unsigned inner_count;
     const struct parameter *parameters;
-    unsigned parameter_count;           /* those behind are NULL             */
+    unsigned parameter_count; /* those behind are NULL             */
 };
 /* Fails with PROGRAM (a call that is none), NO_MEMORY. word_table_finish() is
  * due whatever it returns. */

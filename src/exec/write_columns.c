@@ -35,8 +35,7 @@ enum vdbq_status write_columns(struct column_writing *writing,
 {
     enum vdbq_status status = relation_room(relation, count, error);
 
-    for (unsigned i = 0; status == VDBQ_OK && i < relation->column_count;
-         i++) {
+    for (unsigned i = 0; status == VDBQ_OK && i < relation->column_count; i++) {
         writing->number = i;
         writing->column = &relation->columns[i];
         status = relation_flags(relation, i, error);

@@ -15,7 +15,7 @@ struct column_writing {
     unsigned number;                /* of the column */
     struct relation_column *column; /* with NULL flags */
     struct {
-        bool nulls;                 /* it wrote some */
+        bool nulls; /* it wrote some */
         enum vdbq_status status;
         struct error error;
     } shares[PARALLEL_THREADS_MAX];

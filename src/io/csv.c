@@ -56,8 +56,8 @@ static enum csv_next quoted_field(struct csv_reader *reader,
     field->length = 0;
     field->quote = reader->quote;
     const char *end = reader->end;
-    const char *quote = closing_quote(field->bytes, end, reader->quote,
-                                      &field->doubled);
+    const char *quote =
+        closing_quote(field->bytes, end, reader->quote, &field->doubled);
     if (!quote)
         return CSV_OPEN;
     field->length = (size_t)(quote - field->bytes);
@@ -90,8 +90,7 @@ size_t csv_undouble(const struct csv_field *field, char *room)
 {
     const char *at = field->bytes, *end = at + field->length, *quote;
     char *to = room;
-    while (at < end
-           && (quote = memchr(at, field->quote, (size_t)(end - at)))) {
+    while (at < end && (quote = memchr(at, field->quote, (size_t)(end - at)))) {
         memcpy(to, at, (size_t)(quote + 1 - at));
         to += quote + 1 - at;
         at = quote + 2;
@@ -117,8 +116,8 @@ void csv_copy(const struct csv_field *field, char *room, size_t size)
 static const char *skip_quote(const struct csv_reader *reader, const char *at)
 {
     bool doubled;
-    bool starts = at == reader->at || at[-1] == '\n'
-               || at[-1] == reader->delimiter;
+    bool starts =
+        at == reader->at || at[-1] == '\n' || at[-1] == reader->delimiter;
     if (!starts)
         return at + 1;
     const char *quote =
@@ -137,7 +136,8 @@ const char *csv_split(const struct csv_reader *reader, size_t size)
         if (!line)
             line = end;
         const char *quote = reader->quote
-            ? memchr(at, reader->quote, (size_t)(line - at)) : NULL;
+                                ? memchr(at, reader->quote, (size_t)(line - at))
+                                : NULL;
         if (!quote)
             return line < end ? line + 1 : end;
         at = skip_quote(reader, quote);

@@ -13,18 +13,18 @@
 #include <stdint.h>
 
 struct csv_reader {
-    const char *at;  /* what is read next */
+    const char *at; /* what is read next */
     const char *end;
     char delimiter;
-    char quote;      /* 0: none                                          */
-    bool single;     /* a record has one field: an empty line is one, too */
+    char quote;  /* 0: none                                          */
+    bool single; /* a record has one field: an empty line is one, too */
 };
 
 struct csv_field {
     const char *bytes; /* inside the quotes, as they stand in the text */
     size_t length;
-    char quote;        /* that it stands in, or 0                      */
-    bool doubled;      /* quotes inside are written twice              */
+    char quote;   /* that it stands in, or 0                      */
+    bool doubled; /* quotes inside are written twice              */
 };
 
 enum csv_next {

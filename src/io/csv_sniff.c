@@ -22,11 +22,11 @@ struct look {
     bool fault;       /* text behind a quoted field, or no end of it      */
     unsigned columns; /* fields of the first record                       */
     unsigned records;
-    unsigned alike;   /* records of as many fields                        */
+    unsigned alike; /* records of as many fields                        */
     unsigned fields;
-    unsigned quoted;  /* those in quotes                                  */
-    unsigned bare;    /* those without quotes that are no numbers         */
-    unsigned mixed;   /* of these, those that hold another delimiter      */
+    unsigned quoted; /* those in quotes                                  */
+    unsigned bare;   /* those without quotes that are no numbers         */
+    unsigned mixed;  /* of these, those that hold another delimiter      */
 };
 
 /* Whether it is made of digits and what stands between those of a number, so
@@ -83,7 +83,8 @@ static struct look look_at(const struct sample *sample,
     struct look look = { .dialect = dialect };
     struct csv_reader reader = {
         sample->start, sample->end, dialect.delimiter,
-        dialect.quote == CSV_UNQUOTED ? 0 : (char)dialect.quote, false };
+        dialect.quote == CSV_UNQUOTED ? 0 : (char)dialect.quote, false
+    };
     while (csv_record(&reader)) {
         unsigned count = read_record(&look, &reader, sample->whole);
         if (!count || (reader.at == sample->end && !sample->whole))
@@ -112,7 +113,7 @@ static bool is_better(const struct look *look, const struct look *than)
         return rank(look) > rank(than);
     if (rank(look) < 2)
         return (uint64_t)look->alike * than->records
-             > (uint64_t)than->alike * look->records;
+               > (uint64_t)than->alike * look->records;
     return mixed != others ? mixed < others : look->columns > than->columns;
 }
 
@@ -135,17 +136,16 @@ static struct look best_of(const struct sample *sample, int quote, char known,
  * and double ones for none. */
 static bool is_single(const struct look *single, const struct look *plain)
 {
-    return !single->fault && single->alike == single->records
-        && single->quoted && single->quoted >= single->bare && !plain->quoted
-        && rank(single) >= rank(plain);
+    return !single->fault && single->alike == single->records && single->quoted
+           && single->quoted >= single->bare && !plain->quoted
+           && rank(single) >= rank(plain);
 }
 
 struct csv_dialect csv_sniff(const char *start, const char *end,
                              struct csv_dialect known, char delimiter)
 {
     bool whole = end - start <= SAMPLE_BYTES;
-    struct sample sample = { start, whole ? end : start + SAMPLE_BYTES,
-                             whole };
+    struct sample sample = { start, whole ? end : start + SAMPLE_BYTES, whole };
     if (known.delimiter && known.quote)
         return known;
     int quote = known.quote ? known.quote : '"';

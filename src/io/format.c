@@ -32,58 +32,131 @@ static void stream_end(struct format_result *result);
 static void json_end(struct format_result *result);
 
 static const struct format formats[] = {
-    { .name = "box", .meaning = "a drawn table, with the columns' types",
-      .header = true, .null_text = "NULL", .names = { "nan", "inf", "-inf" },
-      .text = format_box_text, .begin = format_box_begin,
-      .batch = format_box_batch, .end = format_box_end },
-    { .name = "csv", .meaning = "comma separated (RFC 4180), NULL is empty",
-      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
-      .begin_row = "", .between = ",", .end_row = "\n", .between_rows = "",
-      .text = csv_text, .begin = separated_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "json", .meaning = "one array of objects",
-      .null_text = "null", .names = { "null", "1e999", "-1e999" },
+    { .name = "box",
+      .meaning = "a drawn table, with the columns' types",
+      .header = true,
+      .null_text = "NULL",
+      .names = { "nan", "inf", "-inf" },
+      .text = format_box_text,
+      .begin = format_box_begin,
+      .batch = format_box_batch,
+      .end = format_box_end },
+    { .name = "csv",
+      .meaning = "comma separated (RFC 4180), NULL is empty",
+      .header = true,
+      .null_text = "",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "",
+      .between = ",",
+      .end_row = "\n",
+      .between_rows = "",
+      .text = csv_text,
+      .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "json",
+      .meaning = "one array of objects",
+      .null_text = "null",
+      .names = { "null", "1e999", "-1e999" },
       .fixed_null = true,
-      .begin_row = "{", .between = ",", .end_row = "}", .between_rows = ",\n",
-      .text = json_text, .begin = json_begin,
-      .batch = stream_batch, .end = json_end },
-    { .name = "jsonlines", .meaning = "one object a line",
-      .null_text = "null", .names = { "null", "1e999", "-1e999" },
+      .begin_row = "{",
+      .between = ",",
+      .end_row = "}",
+      .between_rows = ",\n",
+      .text = json_text,
+      .begin = json_begin,
+      .batch = stream_batch,
+      .end = json_end },
+    { .name = "jsonlines",
+      .meaning = "one object a line",
+      .null_text = "null",
+      .names = { "null", "1e999", "-1e999" },
       .fixed_null = true,
-      .begin_row = "{", .between = ",", .end_row = "}\n", .between_rows = "",
-      .text = json_text, .begin = jsonlines_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "line", .meaning = "one value a line, as name = value",
-      .null_text = "NULL", .names = { "nan", "inf", "-inf" },
-      .begin_row = "", .between = "\n", .end_row = "\n", .between_rows = "\n",
-      .text = plain_text, .begin = line_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "list", .meaning = "values separated by |",
-      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
-      .begin_row = "", .between = "|", .end_row = "\n", .between_rows = "",
-      .text = plain_text, .begin = separated_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "markdown", .meaning = "a table for Markdown",
-      .header = true, .null_text = "NULL", .names = { "nan", "inf", "-inf" },
-      .begin_row = "| ", .between = " | ", .end_row = " |\n",
-      .between_rows = "", .text = markdown_text, .begin = markdown_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "quote", .meaning = "SQL literals, one row a line",
-      .null_text = "NULL", .names = { "NULL", "1e999", "-1e999" },
+      .begin_row = "{",
+      .between = ",",
+      .end_row = "}\n",
+      .between_rows = "",
+      .text = json_text,
+      .begin = jsonlines_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "line",
+      .meaning = "one value a line, as name = value",
+      .null_text = "NULL",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "",
+      .between = "\n",
+      .end_row = "\n",
+      .between_rows = "\n",
+      .text = plain_text,
+      .begin = line_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "list",
+      .meaning = "values separated by |",
+      .header = true,
+      .null_text = "",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "",
+      .between = "|",
+      .end_row = "\n",
+      .between_rows = "",
+      .text = plain_text,
+      .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "markdown",
+      .meaning = "a table for Markdown",
+      .header = true,
+      .null_text = "NULL",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "| ",
+      .between = " | ",
+      .end_row = " |\n",
+      .between_rows = "",
+      .text = markdown_text,
+      .begin = markdown_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "quote",
+      .meaning = "SQL literals, one row a line",
+      .null_text = "NULL",
+      .names = { "NULL", "1e999", "-1e999" },
       .fixed_null = true,
-      .begin_row = "", .between = ",", .end_row = "\n", .between_rows = "",
-      .text = quote_text, .begin = separated_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "tsv", .meaning = "as csv, with tabs for commas",
-      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
-      .begin_row = "", .between = "\t", .end_row = "\n", .between_rows = "",
-      .text = csv_text, .begin = separated_begin,
-      .batch = stream_batch, .end = stream_end },
-    { .name = "tabs", .meaning = "values separated by tabs",
-      .header = true, .null_text = "", .names = { "nan", "inf", "-inf" },
-      .begin_row = "", .between = "\t", .end_row = "\n", .between_rows = "",
-      .text = tabs_text, .begin = separated_begin,
-      .batch = stream_batch, .end = stream_end },
+      .begin_row = "",
+      .between = ",",
+      .end_row = "\n",
+      .between_rows = "",
+      .text = quote_text,
+      .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "tsv",
+      .meaning = "as csv, with tabs for commas",
+      .header = true,
+      .null_text = "",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "",
+      .between = "\t",
+      .end_row = "\n",
+      .between_rows = "",
+      .text = csv_text,
+      .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
+    { .name = "tabs",
+      .meaning = "values separated by tabs",
+      .header = true,
+      .null_text = "",
+      .names = { "nan", "inf", "-inf" },
+      .begin_row = "",
+      .between = "\t",
+      .end_row = "\n",
+      .between_rows = "",
+      .text = tabs_text,
+      .begin = separated_begin,
+      .batch = stream_batch,
+      .end = stream_end },
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -142,13 +215,18 @@ bool format_begin(struct format_result *result, const struct format *format,
                   const vdbq_query *query)
 {
     *result = (struct format_result){
-        .format = format, .out = out, .rows_max = style->rows_max,
-        .width_max = style->width_max, .quote_names = style->quote_names,
-        .prefixes.fd = -1, .cells.fd = -1,
+        .format = format,
+        .out = out,
+        .rows_max = style->rows_max,
+        .width_max = style->width_max,
+        .quote_names = style->quote_names,
+        .prefixes.fd = -1,
+        .cells.fd = -1,
     };
     result->header = style->header < 0 ? format->header : style->header > 0;
     result->null_text = style->null_text && !format->fixed_null
-                      ? style->null_text : format->null_text;
+                            ? style->null_text
+                            : format->null_text;
     if (!out_open(&result->prefixes, -1) || !take_columns(result, query)) {
         finish(result);
         return false;
@@ -157,8 +235,7 @@ bool format_begin(struct format_result *result, const struct format *format,
     return true;
 }
 
-void format_batch(struct format_result *result,
-                  const struct vdbq_batch *batch)
+void format_batch(struct format_result *result, const struct vdbq_batch *batch)
 {
     result->format->batch(result, batch);
 }
@@ -208,7 +285,7 @@ static char *write_number(const struct format *format,
 bool format_left(enum vdbq_type type)
 {
     return type == VDBQ_TEXT || type == VDBQ_BOOLEAN || type == VDBQ_DATE
-        || type == VDBQ_TIMESTAMP;
+           || type == VDBQ_TIMESTAMP;
 }
 
 /* A value whose text form the library knows; false: it is another one. */
@@ -241,8 +318,7 @@ static bool write_other(const struct format *format, struct out *out,
 }
 
 void format_value(struct format_result *result, struct out *out,
-                  const struct vdbq_batch *batch, unsigned column,
-                  uint64_t row)
+                  const struct vdbq_batch *batch, unsigned column, uint64_t row)
 {
     const struct vdbq_vector *vector = &batch->column[column];
     if (vector->nulls && vector->nulls[row]) {
@@ -250,8 +326,8 @@ void format_value(struct format_result *result, struct out *out,
     } else if (vector->type == VDBQ_TEXT) {
         const struct vdbq_text *text = vector->values;
         result->format->text(out, text[row].bytes, text[row].length);
-    } else if (!write_other(result->format, out, vector,
-                            result->scales[column], row)) {
+    } else if (!write_other(result->format, out, vector, result->scales[column],
+                            row)) {
         char *at = out_room(out, NUMBER_ROOM);
         out_used(out, write_number(result->format, vector, row, at));
     }
@@ -301,8 +377,8 @@ static void separator_prefixes(struct format_result *result)
 {
     struct out *prefixes = &result->prefixes;
     for (unsigned i = 0; i < result->columns; i++) {
-        out_text(prefixes, i ? result->format->between
-                             : result->format->begin_row);
+        out_text(prefixes,
+                 i ? result->format->between : result->format->begin_row);
         result->prefix_ends[i] = prefixes->length;
     }
 }
@@ -329,7 +405,7 @@ static void quoted_text(struct out *out, const char *bytes, size_t length)
 static void header_row(struct format_result *result)
 {
     const struct format *format = result->format;
-    void (*write)(struct out *out, const char *bytes, size_t length) =
+    void (*write)(struct out * out, const char *bytes, size_t length) =
         quotes_names(result) ? quoted_text : format->text;
     out_text(result->out, format->begin_row);
     for (unsigned i = 0; i < result->columns; i++) {
@@ -353,8 +429,7 @@ static void markdown_begin(struct format_result *result)
     separator_prefixes(result);
     header_row(result);
     for (unsigned i = 0; i < result->columns; i++)
-        out_text(result->out,
-                 format_left(result->types[i]) ? "|---" : "|--:");
+        out_text(result->out, format_left(result->types[i]) ? "|---" : "|--:");
     out_text(result->out, "|\n");
 }
 
@@ -422,8 +497,8 @@ static void doubled(struct out *out, const char *bytes, size_t length,
 static void csv_text(struct out *out, const char *bytes, size_t length)
 {
     static const char special[256] = {
-        ['\n'] = 1, ['\r'] = 1, ['"'] = 1,
-        [','] = 1, [';'] = 1, ['\t'] = 1, ['|'] = 1,
+        ['\n'] = 1, ['\r'] = 1, ['"'] = 1, [','] = 1,
+        [';'] = 1,  ['\t'] = 1, ['|'] = 1,
     };
     bool plain = length > 0 && *bytes != '\'';
     for (size_t i = 0; i < length && plain; i++)

@@ -30,40 +30,39 @@ struct format_style {
 
 struct format_result {
     const struct format *format;
-    struct out *out;         /* the caller's                               */
-    struct out prefixes;     /* what stands before each column's value     */
-    size_t *prefix_ends;     /* in `prefixes`, one a column                */
-    const char *null_text;   /* for NULL                                   */
-    bool header;             /* names are wanted                           */
-    bool quote_names;        /* as in the style                            */
-    uint64_t rows;           /* seen so far                                */
-    uint64_t rows_max;       /* as in the style                            */
-    uint64_t width_max;      /* likewise                                   */
+    struct out *out;       /* the caller's                               */
+    struct out prefixes;   /* what stands before each column's value     */
+    size_t *prefix_ends;   /* in `prefixes`, one a column                */
+    const char *null_text; /* for NULL                                   */
+    bool header;           /* names are wanted                           */
+    bool quote_names;      /* as in the style                            */
+    uint64_t rows;         /* seen so far                                */
+    uint64_t rows_max;     /* as in the style                            */
+    uint64_t width_max;    /* likewise                                   */
     unsigned columns;
-    char **names;            /* copies, one a column                       */
-    enum vdbq_type *types;   /* one a column                               */
-    unsigned *scales;        /* likewise, of DECIMAL                       */
-    struct out cells;        /* box: texts of the rows that will be shown  */
-    size_t *cell_ends;       /* box: in `cells`, one a cell                */
-    size_t cells_capacity;   /* box: room in cell_ends                     */
-    bool failed;             /* there was no memory; the result is short   */
+    char **names;          /* copies, one a column                       */
+    enum vdbq_type *types; /* one a column                               */
+    unsigned *scales;      /* likewise, of DECIMAL                       */
+    struct out cells;      /* box: texts of the rows that will be shown  */
+    size_t *cell_ends;     /* box: in `cells`, one a cell                */
+    size_t cells_capacity; /* box: room in cell_ends                     */
+    bool failed;           /* there was no memory; the result is short   */
 };
 
 struct format {
     const char *name;
-    const char *meaning;   /* one phrase, for --help and .help           */
-    bool header;           /* names are written unless told otherwise    */
-    const char *null_text; /* for NULL unless told otherwise             */
-    const char *names[3];  /* for nan, inf, -inf                         */
-    const char *begin_row; /* before a row's first value                 */
-    const char *between;   /* between values                             */
-    const char *end_row;   /* after its last value                       */
+    const char *meaning;      /* one phrase, for --help and .help           */
+    bool header;              /* names are written unless told otherwise    */
+    const char *null_text;    /* for NULL unless told otherwise             */
+    const char *names[3];     /* for nan, inf, -inf                         */
+    const char *begin_row;    /* before a row's first value                 */
+    const char *between;      /* between values                             */
+    const char *end_row;      /* after its last value                       */
     const char *between_rows; /* also after end_row, where a row follows */
-    bool fixed_null;       /* null_text is part of the format's grammar  */
+    bool fixed_null;          /* null_text is part of the format's grammar  */
     void (*text)(struct out *out, const char *bytes, size_t length);
     void (*begin)(struct format_result *result);
-    void (*batch)(struct format_result *result,
-                  const struct vdbq_batch *batch);
+    void (*batch)(struct format_result *result, const struct vdbq_batch *batch);
     void (*end)(struct format_result *result);
 };
 
@@ -77,8 +76,7 @@ const struct format *format_at(unsigned index);
 bool format_begin(struct format_result *result, const struct format *format,
                   const struct format_style *style, struct out *out,
                   const vdbq_query *query);
-void format_batch(struct format_result *result,
-                  const struct vdbq_batch *batch);
+void format_batch(struct format_result *result, const struct vdbq_batch *batch);
 /* Writes what stands below the rows and frees the result; false where memory
  * has run out on the way. */
 bool format_end(struct format_result *result);

@@ -100,7 +100,8 @@ void format_box_batch(struct format_result *result,
 static uint64_t rows_shown(const struct format_result *result)
 {
     return result->rows_max && result->rows > result->rows_max
-         ? result->rows_max : result->rows;
+               ? result->rows_max
+               : result->rows;
 }
 
 static const char *cell_text(const struct format_result *result, size_t cell,

@@ -14,14 +14,16 @@
 
 enum { CHUNK_BYTES = 1 << 20 };
 
-struct csv_reader import_reader(const struct import *import,
-                                const char *start, const char *end)
+struct csv_reader import_reader(const struct import *import, const char *start,
+                                const char *end)
 {
     int quote = import->dialect.quote;
-    return (struct csv_reader){
-        .at = start, .end = end, .delimiter = import->dialect.delimiter,
-        .quote = quote == CSV_UNQUOTED ? 0 : (char)quote,
-        .single = import->columns == 1 };
+    return (struct csv_reader){ .at = start,
+                                .end = end,
+                                .delimiter = import->dialect.delimiter,
+                                .quote =
+                                    quote == CSV_UNQUOTED ? 0 : (char)quote,
+                                .single = import->columns == 1 };
 }
 
 /* Cuts the text after the header into chunks of whole records. */
@@ -31,8 +33,7 @@ static enum vdbq_status cut(struct import *import)
     import->chunk = calloc(size / CHUNK_BYTES + 1, sizeof *import->chunk);
     if (!import->chunk)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    struct csv_reader reader = import_reader(import, import->body,
-                                             import->end);
+    struct csv_reader reader = import_reader(import, import->body, import->end);
     while (reader.at < reader.end) {
         struct import_chunk *chunk = &import->chunk[import->chunks++];
         chunk->start = reader.at;
@@ -46,8 +47,9 @@ static enum vdbq_status cut(struct import *import)
 static bool must_infer(const struct import *import)
 {
     const struct import_params *params = import->params;
-    return !params->types && import_table_find(params->db, params->table)
-                             == vdbq_tables(params->db);
+    return !params->types
+           && import_table_find(params->db, params->table)
+                  == vdbq_tables(params->db);
 }
 
 /* What the file's name lets one expect. */
@@ -55,7 +57,8 @@ static char usual_delimiter(const char *file)
 {
     const char *dot = strrchr(file, '.');
     return dot && (strcasecmp(dot, ".tsv") == 0 || strcasecmp(dot, ".tab") == 0)
-               ? '\t' : ',';
+               ? '\t'
+               : ',';
 }
 
 static void find_dialect(struct import *import)
@@ -63,8 +66,8 @@ static void find_dialect(struct import *import)
     const struct import_params *params = import->params;
     struct import_report *report = import->report;
     const char usual = usual_delimiter(params->file);
-    import->dialect = csv_sniff(import->body, import->end, params->dialect,
-                                usual);
+    import->dialect =
+        csv_sniff(import->body, import->end, params->dialect, usual);
     report->dialect = import->dialect;
     report->unusual =
         (!params->dialect.delimiter && report->dialect.delimiter != usual)
@@ -118,8 +121,9 @@ void import_describe(const struct import_report *report, char *room)
     if (dialect.quote != CSV_UNQUOTED)
         snprintf(quote, sizeof quote, "quoted by %c", dialect.quote);
     snprintf(room, IMPORT_WORDS_ROOM, "separated by %s, %s, %s", delimiter,
-             quote, report->header ? "names in the first line"
-                                   : "no names in the first line");
+             quote,
+             report->header ? "names in the first line"
+                            : "no names in the first line");
 }
 
 enum vdbq_status import_csv(const struct import_params *params,

@@ -27,16 +27,16 @@ struct import_params {
 
 struct import_report {
     enum vdbq_status status;
-    uint64_t rows;      /* appended                                     */
-    bool created;       /* the table was made                           */
+    uint64_t rows; /* appended                                     */
+    bool created;  /* the table was made                           */
     struct csv_dialect dialect; /* of the file                          */
-    bool header;        /* its first record holds names                 */
-    bool unusual;       /* found, and not what the file's name lets one
+    bool header;       /* its first record holds names                 */
+    bool unusual;      /* found, and not what the file's name lets one
                            expect: it is worth telling                  */
-    uint64_t line;      /* in the file, from 1; 0: no position          */
-    uint64_t column;    /* in bytes, from 1; 0: the line as a whole     */
-    char message[600];  /* of the failure, or ""                        */
-    char hint[400];     /* what to do about it, or ""                   */
+    uint64_t line;     /* in the file, from 1; 0: no position          */
+    uint64_t column;   /* in bytes, from 1; 0: the line as a whole     */
+    char message[600]; /* of the failure, or ""                        */
+    char hint[400];    /* what to do about it, or ""                   */
 };
 
 /* What the file was read as, in words: "separated by ';', ...". */

@@ -69,8 +69,8 @@ static const char *range_hint(enum vdbq_type type)
 /* What to do about a value of another type than its column's. */
 static const char *type_hint(enum vdbq_type type, const struct csv_field *field)
 {
-    bool whole = type == VDBQ_SMALLINT || type == VDBQ_INTEGER
-              || type == VDBQ_BIGINT;
+    bool whole =
+        type == VDBQ_SMALLINT || type == VDBQ_INTEGER || type == VDBQ_BIGINT;
     if (type == VDBQ_TEXT)
         return "convert the file: iconv -f LATIN1 -t UTF-8 ...";
     if (type == VDBQ_DATE || type == VDBQ_TIMESTAMP)
@@ -93,14 +93,13 @@ static enum vdbq_status fail_value(struct import *import,
         return import_fail(import, VDBQ_RANGE, range_hint(column->type),
                            "value '%s' in column %s does not fit %s", value,
                            column->name, name);
-    return import_fail(import, VDBQ_TYPE,
-                       type_hint(column->type, &fault->field),
-                       "value '%s' in column %s is not %s%s", value,
-                       column->name,
-                       text                           ? ""
-                       : column->type == VDBQ_INTEGER ? "an "
-                                                      : "a ",
-                       text ? "UTF-8" : name);
+    return import_fail(
+        import, VDBQ_TYPE, type_hint(column->type, &fault->field),
+        "value '%s' in column %s is not %s%s", value, column->name,
+        text                           ? ""
+        : column->type == VDBQ_INTEGER ? "an "
+                                       : "a ",
+        text ? "UTF-8" : name);
 }
 
 static enum vdbq_status fail_count(struct import *import,

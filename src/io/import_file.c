@@ -95,7 +95,9 @@ static const struct magic {
     { "\x28\xb5\x2f\xfd", 0, 4, "is compressed by zstd",
       "unzstd makes it text" },
     { "1AY&SY", 4, 6, "is compressed by bzip2", "bunzip2 makes it text" },
-    { "\xfd" "7zXZ", 0, 5, "is compressed by xz", "unxz makes it text" },
+    { "\xfd"
+      "7zXZ",
+      0, 5, "is compressed by xz", "unxz makes it text" },
     { "PK\3\4", 0, 4, "is a ZIP archive or a spreadsheet",
       "unzip it, or save the sheet as CSV" },
     { "PAR1\x15", 0, 5, "is a Parquet file", "save it as CSV" },
@@ -115,14 +117,13 @@ static enum vdbq_status check_kind(struct import *import)
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
         const struct magic *magic = &magics[i];
         if (size >= magic->start + magic->length
-            && memcmp(import->text + magic->start, magic->bytes,
-                      magic->length) == 0)
+            && memcmp(import->text + magic->start, magic->bytes, magic->length)
+                   == 0)
             return import_fail(import, VDBQ_TYPE, magic->hint,
                                "%s %s: only CSV is read", file, magic->kind);
     }
     if (is_other_text(file))
-        return import_fail(import, VDBQ_TYPE, "",
-                           "%s: only CSV is read", file);
+        return import_fail(import, VDBQ_TYPE, "", "%s: only CSV is read", file);
     return VDBQ_OK;
 }
 
@@ -138,8 +139,8 @@ static enum vdbq_status map(struct import *import, int fd)
     }
     if (status.st_size == 0)
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
-    void *text = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE,
-                      fd, 0);
+    void *text =
+        mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (text == MAP_FAILED)
         return fail_file(import, "map");
     posix_madvise(text, (size_t)status.st_size, POSIX_MADV_SEQUENTIAL);
@@ -153,7 +154,7 @@ static bool is_regular(int fd)
 {
     struct stat status;
     return fstat(fd, &status) == 0
-        && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
+           && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode));
 }
 
 enum vdbq_status import_file_open(struct import *import)

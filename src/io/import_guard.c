@@ -29,8 +29,10 @@ static void on_bus(int number, siginfo_t *fault, void *context)
     (void)context;
     char *page = (char *)((uintptr_t)address & ~(guarded.page_size - 1));
     bool ours = address >= guarded.start && address < guarded.end;
-    if (ours && mmap(page, guarded.page_size, PROT_READ,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == page)
+    if (ours
+        && mmap(page, guarded.page_size, PROT_READ,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+               == page)
         atomic_store(&guarded.cut, true);
     else
         sigaction(number, &guarded.before, NULL);
@@ -57,8 +59,8 @@ bool import_is_cut(const struct import *import)
     struct stat facts;
     off_t size = import->end - import->text;
     return (import->guarded && atomic_load(&guarded.cut))
-        || (import->text && fstat(import->fd, &facts) == 0
-            && facts.st_size < size);
+           || (import->text && fstat(import->fd, &facts) == 0
+               && facts.st_size < size);
 }
 
 void import_unguard(struct import *import)

@@ -32,8 +32,7 @@ static bool add_column(struct import *import, const struct csv_field *field)
     if (!column)
         return false;
     import->column = column;
-    column[import->columns] =
-        (struct import_column){ .name = name_of(field) };
+    column[import->columns] = (struct import_column){ .name = name_of(field) };
     return column[import->columns++].name != NULL;
 }
 
@@ -46,9 +45,10 @@ static enum vdbq_status read_first(struct import *import,
     while (next == CSV_MORE) {
         next = csv_next(reader, &field);
         if (next == CSV_STRAY || next == CSV_OPEN)
-            return import_fail_at(import, &(struct import_fault){
-                .kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY,
-                .place = field.bytes });
+            return import_fail_at(
+                import, &(struct import_fault){
+                            .kind = next == CSV_OPEN ? FAULT_OPEN : FAULT_STRAY,
+                            .place = field.bytes });
         if (import->params->header && memchr(field.bytes, 0, field.length))
             return import_fail(import, VDBQ_TYPE,
                                "--no-header reads the first line as values, "
@@ -109,7 +109,8 @@ static bool are_columns(const struct import *import)
     for (unsigned i = 0; i < import->columns; i++)
         for (unsigned j = 0; j < columns; j++)
             if (strcasecmp(vdbq_table_column_name(db, table, j),
-                           import->column[i].name) == 0) {
+                           import->column[i].name)
+                == 0) {
                 found++;
                 break;
             }
@@ -123,8 +124,9 @@ static enum vdbq_status find_names(struct import *import,
     unsigned *seen = calloc(import->columns, 2 * sizeof *seen);
     if (!seen)
         return import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
-    import->header = are_columns(import)
-                  || are_names(import, *reader, seen, seen + import->columns);
+    import->header =
+        are_columns(import)
+        || are_names(import, *reader, seen, seen + import->columns);
     free(seen);
     return VDBQ_OK;
 }
@@ -173,8 +175,9 @@ static enum vdbq_status name_column(struct import *import, unsigned index)
     snprintf(number, sizeof number, "c%u", index + 1);
     trim(column->name);
     bool named = import->header && *column->name;
-    if (named && !vdbq_value_parse(VDBQ_TEXT, 0, 0, column->name,
-                                   strlen(column->name), &text))
+    if (named
+        && !vdbq_value_parse(VDBQ_TEXT, 0, 0, column->name,
+                             strlen(column->name), &text))
         return import_fail(import, VDBQ_TYPE,
                            "convert the file: iconv -f LATIN1 -t UTF-8 ...",
                            "the name of column %u is not UTF-8", index + 1);
@@ -189,8 +192,7 @@ static enum vdbq_status name_column(struct import *import, unsigned index)
  * their name it is none. */
 enum vdbq_status import_head(struct import *import)
 {
-    struct csv_reader reader = import_reader(import, import->body,
-                                             import->end);
+    struct csv_reader reader = import_reader(import, import->body, import->end);
     if (!csv_record(&reader))
         return import_fail(import, VDBQ_TYPE, "", "the file is empty");
     const struct csv_reader first = reader;

@@ -13,13 +13,13 @@
 #include "io/number.h"
 
 struct import_column {
-    char *name;              /* as the header has it, or c1, c2 ...        */
-    unsigned seen;           /* enum import_seen: of its values, once
+    char *name;          /* as the header has it, or c1, c2 ...        */
+    unsigned seen;       /* enum import_seen: of its values, once
                                 inferred                                   */
-    enum vdbq_type type;     /* of the table's column                      */
-    unsigned precision;      /* likewise, of DECIMAL                       */
+    enum vdbq_type type; /* of the table's column                      */
+    unsigned precision;  /* likewise, of DECIMAL                       */
     unsigned scale;
-    unsigned target;         /* the table's column                         */
+    unsigned target; /* the table's column                         */
 };
 
 struct import_chunk {
@@ -29,15 +29,15 @@ struct import_chunk {
 struct import {
     const struct import_params *params;
     struct import_report *report;
-    const char *text, *end;      /* the file                               */
-    int fd;                      /* of it, while text is there             */
-    bool guarded;                /* import_guard() holds for it            */
-    const char *body;            /* after the byte order mark and header   */
+    const char *text, *end; /* the file                               */
+    int fd;                 /* of it, while text is there             */
+    bool guarded;           /* import_guard() holds for it            */
+    const char *body;       /* after the byte order mark and header   */
     struct csv_dialect dialect;
-    bool header;                 /* the file has one                       */
-    unsigned columns;            /* of the file                            */
+    bool header;      /* the file has one                       */
+    unsigned columns; /* of the file                            */
     struct import_column *column;
-    unsigned targets;            /* columns of the table                   */
+    unsigned targets; /* columns of the table                   */
     struct import_chunk *chunk;
     unsigned chunks;
 };
@@ -46,13 +46,13 @@ struct import {
 struct import_fault {
     enum import_fault_kind {
         FAULT_NONE,
-        FAULT_TYPE,    /* a value that is not of its column's type */
-        FAULT_RANGE,   /* it does not fit the column's type        */
-        FAULT_MORE,    /* more fields than columns                 */
-        FAULT_FEWER,   /* fewer fields than columns                */
-        FAULT_STRAY,   /* text after a closing quote               */
-        FAULT_OPEN,    /* a quote that is never closed             */
-        FAULT_RETURN,  /* a carriage return outside of quotes      */
+        FAULT_TYPE,   /* a value that is not of its column's type */
+        FAULT_RANGE,  /* it does not fit the column's type        */
+        FAULT_MORE,   /* more fields than columns                 */
+        FAULT_FEWER,  /* fewer fields than columns                */
+        FAULT_STRAY,  /* text after a closing quote               */
+        FAULT_OPEN,   /* a quote that is never closed             */
+        FAULT_RETURN, /* a carriage return outside of quotes      */
         FAULT_MEMORY
     } kind;
     const char *place;      /* in the text                        */
@@ -62,8 +62,8 @@ struct import_fault {
 };
 
 /* import.c: a reader of that part of the file. */
-struct csv_reader import_reader(const struct import *import,
-                                const char *start, const char *end);
+struct csv_reader import_reader(const struct import *import, const char *start,
+                                const char *end);
 
 /* import_fault.c: the failure's report; each returns its status. */
 enum vdbq_status import_fail(struct import *import, enum vdbq_status status,

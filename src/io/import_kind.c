@@ -14,7 +14,7 @@
 static bool is_boolean(const char *bytes, size_t length)
 {
     return (length == 4 && strncasecmp(bytes, "true", 4) == 0)
-        || (length == 5 && strncasecmp(bytes, "false", 5) == 0);
+           || (length == 5 && strncasecmp(bytes, "false", 5) == 0);
 }
 
 static bool is_digit(char c)
@@ -26,7 +26,7 @@ static bool is_digit(char c)
 static bool has_year(const char *bytes, size_t length)
 {
     return length >= 8 && is_digit(bytes[0]) && is_digit(bytes[1])
-        && is_digit(bytes[2]) && is_digit(bytes[3]) && bytes[4] == '-';
+           && is_digit(bytes[2]) && is_digit(bytes[3]) && bytes[4] == '-';
 }
 
 /* A value that is no number. */

@@ -10,15 +10,15 @@
 
 /* One chunk as columns. */
 struct slot {
-    void **values;        /* one a column of the file     */
-    uint8_t **nulls;      /* likewise                     */
-    bool *has_nulls;      /* likewise                     */
+    void **values;   /* one a column of the file     */
+    uint8_t **nulls; /* likewise                     */
+    bool *has_nulls; /* likewise                     */
     struct csv_field *fields;
-    char *plain;          /* texts whose quotes are doubled in the file */
+    char *plain; /* texts whose quotes are doubled in the file */
     size_t plain_used;
-    size_t plain_size;    /* bytes of room in it            */
+    size_t plain_size; /* bytes of room in it            */
     uint64_t rows;
-    uint64_t capacity;    /* rows that values have room for */
+    uint64_t capacity; /* rows that values have room for */
     struct import_fault fault;
 };
 
@@ -66,7 +66,8 @@ static enum number_status parse_text(struct slot *slot,
         slot->plain_used += length;
     }
     return vdbq_value_parse(VDBQ_TEXT, 0, 0, bytes, length, text)
-               ? NUMBER_OK : NUMBER_WRONG;
+               ? NUMBER_OK
+               : NUMBER_WRONG;
 }
 
 /* A value of the types that the library reads. */
@@ -91,7 +92,8 @@ static enum number_status parse_small(const struct csv_field *field,
     enum number_status status =
         number_to_int32(field->bytes, field->length, value);
     return status == NUMBER_OK && (*value < INT16_MIN || *value > INT16_MAX)
-               ? NUMBER_RANGE : status;
+               ? NUMBER_RANGE
+               : status;
 }
 
 static enum number_status parse(const struct import_column *column,
@@ -115,8 +117,8 @@ static enum number_status parse(const struct import_column *column,
     case VDBQ_SMALLINT:
         return parse_small(field, (int32_t *)values + row);
     default:
-        return parse_other(column, field, (char *)values
-                                          + row * type_size(column->type));
+        return parse_other(column, field,
+                           (char *)values + row * type_size(column->type));
     }
 }
 
@@ -124,15 +126,15 @@ static void fault_value(struct slot *slot, unsigned column,
                         enum number_status status)
 {
     const struct csv_field *field = &slot->fields[column];
-    const char *stray = field->quote ? NULL
-                                     : memchr(field->bytes, '\r',
-                                              field->length);
-    slot->fault = (struct import_fault){
-        .kind = stray                    ? FAULT_RETURN
-                : status == NUMBER_RANGE ? FAULT_RANGE
-                                         : FAULT_TYPE,
-        .place = stray ? stray : field->bytes,
-        .column = column, .field = *field };
+    const char *stray =
+        field->quote ? NULL : memchr(field->bytes, '\r', field->length);
+    slot->fault =
+        (struct import_fault){ .kind = stray                    ? FAULT_RETURN
+                                       : status == NUMBER_RANGE ? FAULT_RANGE
+                                                                : FAULT_TYPE,
+                               .place = stray ? stray : field->bytes,
+                               .column = column,
+                               .field = *field };
 }
 
 /* Where no value is: all bits zero, of the type's width. */
@@ -245,8 +247,7 @@ static enum vdbq_status append_slot(struct append *append,
         append->vectors[i].nulls = append->ones;
     }
     for (unsigned i = 0; i < import->columns; i++) {
-        struct vdbq_vector *vector =
-            &append->vectors[import->column[i].target];
+        struct vdbq_vector *vector = &append->vectors[import->column[i].target];
         vector->values = slot->values[i];
         vector->nulls = slot->has_nulls[i] ? slot->nulls[i] : NULL;
     }
@@ -265,8 +266,8 @@ static bool keep_on(struct import *import, unsigned chunk)
     uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
     bool inferred = import->report->created && !params->types;
     return !params->progress
-        || params->progress(params->context,
-                            inferred ? (all + done) / 2 : done, all);
+           || params->progress(params->context,
+                               inferred ? (all + done) / 2 : done, all);
 }
 
 static bool take(void *context, unsigned chunk, unsigned number)
@@ -315,8 +316,8 @@ static bool append_open(struct append *append, unsigned slots)
     append->vectors = calloc(import->targets, sizeof *append->vectors);
     if (!append->vectors)
         return false;
-    unsigned table = import_table_find(import->params->db,
-                                       import->params->table);
+    unsigned table =
+        import_table_find(import->params->db, import->params->table);
     for (unsigned i = 0; i < import->targets; i++)
         append->vectors[i].type =
             vdbq_table_column_type(import->params->db, table, i);
@@ -339,13 +340,17 @@ static void run(struct append *append, unsigned threads)
 {
     struct import *import = append->import;
     if (vdbq_append_open(import->params->db, import->params->table,
-                         &append->append) != VDBQ_OK) {
+                         &append->append)
+        != VDBQ_OK) {
         append->status = import_fail_db(import);
         return;
     }
-    import_work(&(struct import_work){
-        .threads = threads, .slots = threads + 1, .chunks = import->chunks,
-        .look = look, .take = take, .context = append });
+    import_work(&(struct import_work){ .threads = threads,
+                                       .slots = threads + 1,
+                                       .chunks = import->chunks,
+                                       .look = look,
+                                       .take = take,
+                                       .context = append });
     if (append->status == VDBQ_OK && import_is_cut(import))
         append->status = import_fail_cut(import);
     if (append->status == VDBQ_OK
@@ -361,8 +366,8 @@ enum vdbq_status import_rows(struct import *import)
     if (append_open(&append, threads + 1))
         run(&append, threads);
     else
-        append.status = import_fail(import, VDBQ_NO_MEMORY, "",
-                                    "out of memory");
+        append.status =
+            import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     append_close(&append, threads + 1);
     return append.status;
 }

@@ -21,9 +21,9 @@ struct scan {
 };
 
 /* Says that the record, whose last field is at hand, has the wrong size. */
-static bool miscounted(const struct import *import,
-                       const struct csv_reader *at, const char *place,
-                       unsigned count, struct import_fault *fault)
+static bool miscounted(const struct import *import, const struct csv_reader *at,
+                       const char *place, unsigned count,
+                       struct import_fault *fault)
 {
     struct csv_reader reader = *at;
     struct csv_field field;
@@ -68,8 +68,8 @@ static void look(void *context, unsigned chunk, unsigned number)
     struct scan *scan = context;
     const struct import *import = scan->import;
     struct slot *slot = &scan->slot[number];
-    struct csv_reader reader = import_reader(
-        import, import->chunk[chunk].start, import->chunk[chunk].end);
+    struct csv_reader reader = import_reader(import, import->chunk[chunk].start,
+                                             import->chunk[chunk].end);
     slot->fault.kind = FAULT_NONE;
     memset(slot->seen, 0, import->columns * sizeof *slot->seen);
     while (csv_record(&reader)
@@ -82,8 +82,8 @@ static bool keep_on(struct import *import, unsigned chunk)
     const struct import_params *params = import->params;
     uint64_t done = (uint64_t)(import->chunk[chunk].end - import->text);
     return !params->progress
-        || params->progress(params->context, done / 2,
-                            (uint64_t)(import->end - import->text));
+           || params->progress(params->context, done / 2,
+                               (uint64_t)(import->end - import->text));
 }
 
 static bool take(void *context, unsigned chunk, unsigned number)
@@ -126,10 +126,12 @@ enum vdbq_status import_infer(struct import *import)
     struct scan scan = { .import = import };
     unsigned threads = import_threads(import);
     if (slots_open(&scan, threads + 1))
-        import_work(&(struct import_work){
-            .threads = threads, .slots = threads + 1,
-            .chunks = import->chunks, .look = look, .take = take,
-            .context = &scan });
+        import_work(&(struct import_work){ .threads = threads,
+                                           .slots = threads + 1,
+                                           .chunks = import->chunks,
+                                           .look = look,
+                                           .take = take,
+                                           .context = &scan });
     else
         scan.status = import_fail(import, VDBQ_NO_MEMORY, "", "out of memory");
     slots_close(&scan, threads + 1);

@@ -89,8 +89,8 @@ static enum vdbq_status check_options(struct import *import)
     if (params->types && types_count(params->types) != import->columns)
         return import_fail(import, VDBQ_TYPE, "",
                            "--types has %u types where the file has %u "
-                           "columns", types_count(params->types),
-                           import->columns);
+                           "columns",
+                           types_count(params->types), import->columns);
     return VDBQ_OK;
 }
 
@@ -170,8 +170,8 @@ static enum vdbq_status pair_by_name(struct import *import, unsigned table)
                                "--no-header takes the first line as values, "
                                ".schema shows the table's columns",
                                "table %s has no column %s, which the file's "
-                               "header names", import->params->table,
-                               column->name);
+                               "header names",
+                               import->params->table, column->name);
     }
     return VDBQ_OK;
 }
@@ -207,7 +207,8 @@ enum vdbq_status import_table(struct import *import)
     if (exists && (import->params->key || import->params->types))
         return import_fail(import, VDBQ_EXISTS, "",
                            "table %s exists: --key and --types are for a "
-                           "new one", import->params->table);
+                           "new one",
+                           import->params->table);
     if (!exists)
         status = create(import);
     if (status != VDBQ_OK)

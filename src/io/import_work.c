@@ -13,9 +13,9 @@ struct state {
     const struct import_work *work;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned next;  /* the chunk that will be begun next       */
-    unsigned taken; /* chunks taken                            */
-    bool stop;      /* begin no more                           */
+    unsigned next;                /* the chunk that will be begun next       */
+    unsigned taken;               /* chunks taken                            */
+    bool stop;                    /* begin no more                           */
     bool ready[IMPORT_SLOTS_MAX]; /* looked at, and not taken  */
 };
 
@@ -24,8 +24,9 @@ unsigned import_threads(const struct import *import)
     long cores = import->params->threads ? (long)import->params->threads
                                          : sysconf(_SC_NPROCESSORS_ONLN);
     unsigned most = IMPORT_SLOTS_MAX - 2;
-    unsigned threads = cores < 1 ? 1 : cores > (long)most ? most
-                                                          : (unsigned)cores;
+    unsigned threads = cores < 1            ? 1
+                       : cores > (long)most ? most
+                                            : (unsigned)cores;
     return threads < import->chunks ? threads : import->chunks;
 }
 

@@ -19,8 +19,8 @@ struct scan {
     int count;       /* significant digits read           */
     int exponent;    /* the value is digits * 10^exponent */
     bool negative;
-    bool whole;      /* no point and no exponent          */
-    bool exact;      /* no digit was left out             */
+    bool whole; /* no point and no exponent          */
+    bool exact; /* no digit was left out             */
 };
 
 enum { DIGITS_MAX = 19, EXPONENT_MAX = 99999 };
@@ -154,8 +154,8 @@ static bool scan_int(const struct scan *scan, int64_t *value)
     uint64_t limit = (uint64_t)INT64_MAX + scan->negative;
     if (scan->exponent || scan->digits > limit)
         return false;
-    *value = scan->negative ? (int64_t)(0 - scan->digits)
-                            : (int64_t)scan->digits;
+    *value =
+        scan->negative ? (int64_t)(0 - scan->digits) : (int64_t)scan->digits;
     return true;
 }
 
@@ -259,9 +259,8 @@ static enum number_status slow_float(const char *bytes, size_t length,
 static bool fast_double(const struct scan *scan, double *value)
 {
     static const double power[] = {
-        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+        1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+        1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
     };
     if (!scan->exact || scan->digits >> DBL_MANT_DIG || scan->exponent < -22
         || scan->exponent > 22)
@@ -311,7 +310,7 @@ static bool rounds_once_more(double value)
     if (magnitude == 0)
         return true;
     return (bits & 0x1fffffff) != 0x10000000 && magnitude >= (double)FLT_MIN
-        && magnitude <= (double)FLT_MAX;
+           && magnitude <= (double)FLT_MAX;
 }
 
 enum number_status number_to_float(const char *bytes, size_t length,

@@ -98,8 +98,8 @@ static void decimal_exact(uint64_t mantissa, int exponent, bool close,
                           struct decimal *decimal)
 {
     uint64_t whole = exponent > -64 ? mantissa >> -exponent : 0;
-    wide fraction = ((wide)mantissa << (POINT + exponent))
-                  & (((wide)1 << POINT) - 1);
+    wide fraction =
+        ((wide)mantissa << (POINT + exponent)) & (((wide)1 << POINT) - 1);
     wide half = (wide)1 << (POINT + exponent - 1);
     decimal->count = 0;
     decimal->exponent = 0;

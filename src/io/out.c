@@ -109,6 +109,6 @@ void out_print(struct out *out, const char *format, ...)
     int length = vsnprintf(at, OUT_ROOM_MAX, format, arguments);
     va_end(arguments);
     if (length > 0)
-        out->length += length < OUT_ROOM_MAX ? (size_t)length
-                                             : (size_t)OUT_ROOM_MAX - 1;
+        out->length +=
+            length < OUT_ROOM_MAX ? (size_t)length : (size_t)OUT_ROOM_MAX - 1;
 }

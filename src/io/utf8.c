@@ -8,8 +8,11 @@
 size_t utf8_read(const char *bytes, size_t length, uint32_t *character)
 {
     const unsigned char *at = (const unsigned char *)bytes;
-    size_t size = at[0] < 0x80 ? 1 : (at[0] & 0xe0) == 0xc0 ? 2
-                : (at[0] & 0xf0) == 0xe0 ? 3 : (at[0] & 0xf8) == 0xf0 ? 4 : 0;
+    size_t size = at[0] < 0x80             ? 1
+                  : (at[0] & 0xe0) == 0xc0 ? 2
+                  : (at[0] & 0xf0) == 0xe0 ? 3
+                  : (at[0] & 0xf8) == 0xf0 ? 4
+                                           : 0;
     *character = at[0];
     if (size <= 1 || size > length)
         return 1;
@@ -25,7 +28,10 @@ size_t utf8_read(const char *bytes, size_t length, uint32_t *character)
 
 unsigned utf8_character_width(uint32_t character)
 {
-    static const struct { uint32_t first, last; unsigned width; } ranges[] = {
+    static const struct {
+        uint32_t first, last;
+        unsigned width;
+    } ranges[] = {
         { 0x0300, 0x036f, 0 },   { 0x0483, 0x0489, 0 },
         { 0x0591, 0x05bd, 0 },   { 0x064b, 0x065f, 0 },
         { 0x0e34, 0x0e3a, 0 },   { 0x0e47, 0x0e4e, 0 },

@@ -138,9 +138,10 @@ struct expression *expression_default(struct binder *binder,
     e = NULL;
     scope_enter(&inner, &scope); /* which has no names */
     if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
-                  &consumed, binder->error) == VDBQ_OK)
-        e = bind_expression(
-            &inner, statement->query->select.results->expression);
+                  &consumed, binder->error)
+        == VDBQ_OK)
+        e = bind_expression(&inner,
+                            statement->query->select.results->expression);
     scope_leave(&inner, &scope);
     binder->machine = inner.machine;
     return e ? expression_assigned(binder, e, column) : NULL;

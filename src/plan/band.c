@@ -31,9 +31,9 @@ static const struct bound *bound_at(const struct bounds *bounds, int i)
 
 static void choose_bound(const struct bounds *bounds, int i, int *best)
 {
-    bool is_better = *best < 0
-                     || (bound_at(bounds, i)->exact
-                         && !bound_at(bounds, *best)->exact);
+    bool is_better =
+        *best < 0
+        || (bound_at(bounds, i)->exact && !bound_at(bounds, *best)->exact);
 
     if (is_better)
         *best = i;
@@ -49,8 +49,7 @@ static struct choice choice_of(const struct bounds *bounds, int i)
         other = bound_at(bounds, k);
         if (other->is_right == bound->is_right
             && expression_same(other->bounded, bound->bounded))
-            choose_bound(bounds, k,
-                         other->is_low ? &choice.low : &choice.high);
+            choose_bound(bounds, k, other->is_low ? &choice.low : &choice.high);
     }
     choice.score = 4 * ((choice.low >= 0) + (choice.high >= 0))
                    + 2 * bound->is_right
@@ -89,8 +88,7 @@ static bool says_all(const struct bounds *bounds, const struct choice *choice,
 /* --------------------------------------------------------------- price -- */
 
 /* The share of all pairs in a band. */
-static double share_of(const struct bounds *bounds,
-                       const struct choice *choice,
+static double share_of(const struct bounds *bounds, const struct choice *choice,
                        const struct band_sides *sides)
 {
     const int chosen[2] = { choice->low, choice->high };
@@ -137,7 +135,8 @@ static enum vdbq_status find_bounds(struct bounds *bounds,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < parts->count && status == VDBQ_OK
-                       && bounds->found.count < BOUNDS_MAX; i++) {
+                       && bounds->found.count < BOUNDS_MAX;
+         i++) {
         struct expression *part = VECTOR_ITEMS(parts, struct expression *)[i];
         if (part != NULL)
             status = bounds_add(bounds, i, part);
@@ -156,8 +155,7 @@ static int column_for(struct bounds *bounds, struct node *nodes[2],
 
 static enum vdbq_status make_band(struct bounds *bounds,
                                   const struct choice *choice,
-                                  struct node *nodes[2],
-                                  struct step_band *band)
+                                  struct node *nodes[2], struct step_band *band)
 {
     const struct bound *low =
         choice->low < 0 ? NULL : bound_at(bounds, choice->low);
@@ -167,7 +165,8 @@ static enum vdbq_status make_band(struct bounds *bounds,
     bool is_right = any->is_right;
 
     *band = (struct step_band){ .side = is_right ? BAND_RIGHT : BAND_LEFT,
-                                .low = -1, .high = -1,
+                                .low = -1,
+                                .high = -1,
                                 .low_open = low != NULL && low->is_open,
                                 .high_open = high != NULL && high->is_open };
     band->column = column_for(bounds, nodes, is_right, any->bounded);
@@ -177,7 +176,8 @@ static enum vdbq_status make_band(struct bounds *bounds,
         band->high = column_for(bounds, nodes, !is_right, high->by);
     return band->column < 0 || (low != NULL && band->low < 0)
                    || (high != NULL && band->high < 0)
-               ? bounds->binder->error->status : VDBQ_OK;
+               ? bounds->binder->error->status
+               : VDBQ_OK;
 }
 
 static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],

@@ -10,11 +10,11 @@
 /* An expression of one side that lies below or above one of the other. Both
  * are over the columns of both sides, and neither fails. */
 struct bound {
-    size_t part;       /* of the condition that says it                  */
-    bool half;         /* another bound of the part has to hold, too     */
-    bool exact;        /* no more than what it says; else the condition is
+    size_t part;   /* of the condition that says it                  */
+    bool half;     /* another bound of the part has to hold, too     */
+    bool exact;    /* no more than what it says; else the condition is
                           still to be tested                             */
-    bool is_right;     /* the right side's is bounded                    */
+    bool is_right; /* the right side's is bounded                    */
     bool is_low, is_open;
     struct expression *bounded, *by;
 };

@@ -42,8 +42,7 @@ static struct expression *parameter_value(struct binder *binder, int number,
     return expression_text(binder, text, at);
 }
 
-struct expression *expression_known(struct binder *binder,
-                                    struct expression *e)
+struct expression *expression_known(struct binder *binder, struct expression *e)
 {
     if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
         || e->parameter >= binder->value_count)
@@ -101,13 +100,13 @@ static struct expression *bind_interval(struct binder *binder,
 
     if (e == NULL)
         return NULL;
-    if (tree->operator != AST_ADD
-        && (tree->operator != AST_SUB || interval != tree->right)) {
+    if (tree->operator!= AST_ADD &&(
+            tree->operator!= AST_SUB || interval != tree->right)) {
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "an INTERVAL is added to a date or taken from it");
         return NULL;
     }
-    return expression_moved(binder, e, interval, tree->operator == AST_SUB,
+    return expression_moved(binder, e, interval, tree->operator== AST_SUB,
                             tree->at);
 }
 
@@ -124,7 +123,7 @@ static struct expression *bind_is_truth(struct binder *binder,
                                         const struct ast_expression *tree)
 {
     bool wanted = tree->right->kind == AST_TRUE;
-    bool is = tree->operator == AST_IS;
+    bool is = tree->operator== AST_IS;
     struct expression *e = bind_condition(binder, tree->left);
     struct expression *yes, *no;
 
@@ -137,9 +136,8 @@ static struct expression *bind_is_truth(struct binder *binder,
 
 static bool is_truth_test(const struct ast_expression *tree)
 {
-    return (tree->operator == AST_IS || tree->operator == AST_IS_NOT)
-           && (tree->right->kind == AST_TRUE
-               || tree->right->kind == AST_FALSE);
+    return (tree->operator== AST_IS || tree->operator== AST_IS_NOT)
+           && (tree->right->kind == AST_TRUE || tree->right->kind == AST_FALSE);
 }
 
 static struct expression *bind_operator(struct binder *binder,
@@ -191,8 +189,8 @@ static struct expression *bind_between(struct binder *binder,
     high = expression_operator(binder, AST_LE, e, high, tree);
     if (low == NULL || high == NULL)
         return NULL;
-    return negated(binder, tree, expression_operator(binder, AST_AND, low,
-                                                     high, tree));
+    return negated(binder, tree,
+                   expression_operator(binder, AST_AND, low, high, tree));
 }
 
 /* ---------------------------------------------------------------- CASE -- */
@@ -263,14 +261,14 @@ static struct expression *bind_case(struct binder *binder,
 
 /* ----------------------------------------------------------- subqueries -- */
 
-static struct expression *subquery_expression(
-    struct binder *binder, const struct ast_expression *tree,
-    enum apply_kind kind, struct node *node, size_t asked)
+static struct expression *subquery_expression(struct binder *binder,
+                                              const struct ast_expression *tree,
+                                              enum apply_kind kind,
+                                              struct node *node, size_t asked)
 {
     struct expression *e = expression_new(
         binder, EXPRESSION_SUBQUERY,
-        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_INTEGER,
-        tree->at);
+        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_INTEGER, tree->at);
     struct vector *values = &binder->scope->asked;
 
     if (e != NULL)
@@ -281,8 +279,8 @@ static struct expression *subquery_expression(
     e->subquery->node = node;
     e->subquery->parameters = VECTOR_IN(binder->arena, struct outer_value);
     e->subquery->parameters.count = values->count - asked;
-    e->subquery->parameters.items = arena_alloc(
-        binder->arena, (values->count - asked + 1) * values->width);
+    e->subquery->parameters.items =
+        arena_alloc(binder->arena, (values->count - asked + 1) * values->width);
     if (e->subquery->parameters.items == NULL)
         return error_no_memory(binder->error), NULL;
     if (values->count > asked)
@@ -330,15 +328,13 @@ static struct node *with_key(struct binder *binder, struct node *node,
 }
 
 /* x IN (...): the operand and the query's column become keys. */
-static struct expression *in_query(struct binder *binder,
-                                   struct expression *e,
+static struct expression *in_query(struct binder *binder, struct expression *e,
                                    struct expression *operand)
 {
     struct node *node = e->subquery->node;
     struct expression *column = node_column(binder, node, 0, e->at);
 
-    if (column == NULL
-        || !compare_as_keys(binder, &operand, &column, e->at))
+    if (column == NULL || !compare_as_keys(binder, &operand, &column, e->at))
         return NULL;
     if (column->kind != EXPRESSION_COLUMN)
         node = with_key(binder, node, column);
@@ -381,8 +377,8 @@ static struct expression *any_of(struct binder *binder,
 static struct expression **bind_items(struct binder *binder,
                                       const struct ast_expression *tree)
 {
-    struct expression **items = arena_alloc(
-        binder->arena, (tree->argument_count + 1) * sizeof(*items));
+    struct expression **items =
+        arena_alloc(binder->arena, (tree->argument_count + 1) * sizeof(*items));
     size_t count = 0;
 
     if (items == NULL)
@@ -405,8 +401,7 @@ static struct expression *equals_any(struct binder *binder,
                                      struct expression **items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        items[i] =
-            expression_operator(binder, AST_EQ, operand, items[i], tree);
+        items[i] = expression_operator(binder, AST_EQ, operand, items[i], tree);
         if (items[i] == NULL)
             return NULL;
     }
@@ -446,8 +441,7 @@ static struct expression *bind_cast(struct binder *binder,
 {
     struct expression *operand = bind_expression(binder, tree->left);
     struct expression *e =
-        operand ? expression_cast(binder, operand, tree->type, tree->at)
-                : NULL;
+        operand ? expression_cast(binder, operand, tree->type, tree->at) : NULL;
 
     if (e == NULL)
         return NULL;
@@ -474,11 +468,10 @@ static struct expression *check_escape(struct binder *binder,
     struct expression *length, *one, *other;
 
     escape = expression_cast_plain(binder, escape, VDBQ_TEXT, at);
-    length = escape ? expression_call(binder, "length", &escape, 1, at)
-                    : NULL;
+    length = escape ? expression_call(binder, "length", &escape, 1, at) : NULL;
     one = length ? expression_integer(binder, 1, at) : NULL;
-    other = one ? expression_operator(binder, AST_NEQ, length, one, &place)
-                : NULL;
+    other =
+        one ? expression_operator(binder, AST_NEQ, length, one, &place) : NULL;
     if (other == NULL)
         return NULL;
     if (other->kind != EXPRESSION_CONSTANT)
@@ -490,8 +483,8 @@ static struct expression *check_escape(struct binder *binder,
 }
 
 struct expression *expression_like(struct binder *binder, const char *name,
-                                   struct expression **operands,
-                                   unsigned count, struct position at)
+                                   struct expression **operands, unsigned count,
+                                   struct position at)
 {
     if (count > 2) {
         operands[2] = check_escape(binder, operands[2], operands[2]->at);

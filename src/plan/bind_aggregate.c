@@ -19,15 +19,14 @@ static const struct aggregate_name aggregate_names[] = {
     { "min", AGGREGATE_MIN },     { "max", AGGREGATE_MAX },
 };
 
-const struct aggregate_name *aggregate_named(
-    const struct ast_expression *tree)
+const struct aggregate_name *aggregate_named(const struct ast_expression *tree)
 {
     const size_t count = sizeof aggregate_names / sizeof *aggregate_names;
 
     for (size_t i = 0; i < count; i++) {
         const struct aggregate_name *name = &aggregate_names[i];
-        bool several = name->function >= AGGREGATE_MIN
-                       && tree->argument_count > 1;
+        bool several =
+            name->function >= AGGREGATE_MIN && tree->argument_count > 1;
         if (name_equal(tree->column.text, name->name))
             return several ? NULL : name;
     }
@@ -90,13 +89,13 @@ struct expression *bind_aggregate(struct binder *binder,
                                   const struct aggregate_name *name)
 {
     const struct ast_expression *tree = call->tree;
-    struct expression *e = expression_new(binder, EXPRESSION_AGGREGATE,
-                                          VDBQ_BIGINT, tree->at);
+    struct expression *e =
+        expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_BIGINT, tree->at);
 
     if (e == NULL)
         return NULL;
-    if (call->count > 1 || (call->count == 0
-                            && name->function != AGGREGATE_COUNT)) {
+    if (call->count > 1
+        || (call->count == 0 && name->function != AGGREGATE_COUNT)) {
         error_at(binder->error, VDBQ_TYPE, tree->at,
                  "%s takes one argument, not %u", call->name, call->count);
         return NULL;
@@ -185,8 +184,8 @@ static bool bind_distance(struct binder *binder, const struct call *call,
 static struct expression *new_window(struct binder *binder,
                                      const struct call *call)
 {
-    struct expression *e = expression_new(binder, EXPRESSION_WINDOW,
-                                          VDBQ_BIGINT, call->tree->at);
+    struct expression *e =
+        expression_new(binder, EXPRESSION_WINDOW, VDBQ_BIGINT, call->tree->at);
 
     if (e == NULL)
         return NULL;
@@ -203,9 +202,9 @@ static struct expression *new_window(struct binder *binder,
     return e;
 }
 
-static struct expression *window_of_aggregate(
-    struct binder *binder, const struct call *call,
-    const struct aggregate_name *name)
+static struct expression *window_of_aggregate(struct binder *binder,
+                                              const struct call *call,
+                                              const struct aggregate_name *name)
 {
     struct expression *e = new_window(binder, call);
     struct expression *aggregate =
@@ -222,8 +221,7 @@ static struct expression *window_of_aggregate(
     return expression_fits(binder, e) ? e : NULL;
 }
 
-struct expression *bind_window(struct binder *binder,
-                               const struct call *call)
+struct expression *bind_window(struct binder *binder, const struct call *call)
 {
     const struct aggregate_name *name = aggregate_named(call->tree);
     const size_t names = sizeof window_names / sizeof *window_names;
@@ -237,8 +235,8 @@ struct expression *bind_window(struct binder *binder,
     if (i == names || call->count < window_names[i].least
         || call->count > window_names[i].most) {
         error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
-                 "there is no window function %s with %u arguments",
-                 call->name, call->count);
+                 "there is no window function %s with %u arguments", call->name,
+                 call->count);
         return NULL;
     }
     e = new_window(binder, call);

@@ -15,7 +15,7 @@
 /* ---------------------------------------------------------------- parts -- */
 
 static const char *const unit_names[] = {
-    [AST_YEAR] = "year", [AST_MONTH] = "month", [AST_DAY] = "day",
+    [AST_YEAR] = "year", [AST_MONTH] = "month",   [AST_DAY] = "day",
     [AST_HOUR] = "hour", [AST_MINUTE] = "minute", [AST_SECOND] = "second"
 };
 enum { UNITS = AST_SECOND + 1 };
@@ -116,7 +116,8 @@ static struct expression *moment_of(struct binder *binder,
     if (is_number(e->type)) {
         e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
         return e ? expression_call(binder, unix ? "from_unix" : "from_julian",
-                                   &e, 1, e->at) : NULL;
+                                   &e, 1, e->at)
+                 : NULL;
     }
     if (e->type == VDBQ_TEXT)
         return expression_call(binder, "to_moment", &e, 1, e->at);
@@ -124,8 +125,8 @@ static struct expression *moment_of(struct binder *binder,
 }
 
 /* The moment that the arguments from number `first` on say; none: now. */
-static struct expression *moment(struct binder *binder,
-                                 const struct call *call, unsigned first)
+static struct expression *moment(struct binder *binder, const struct call *call,
+                                 unsigned first)
 {
     bool unix = first + 1 < call->count
                 && is_word(call->arguments[first + 1], "unixepoch");
@@ -165,8 +166,9 @@ static struct expression *formatted(struct binder *binder,
 {
     struct expression *pair[2] = { format, moment };
 
-    return format && moment ? expression_call(binder, "strftime", pair, 2,
-                                              format->at) : NULL;
+    return format && moment
+               ? expression_call(binder, "strftime", pair, 2, format->at)
+               : NULL;
 }
 
 /* --------------------------------------------------- functions of SQLite -- */
@@ -201,8 +203,7 @@ static struct expression *make_unixepoch(struct binder *binder,
     struct expression *e = moment(binder, call, 0), *epoch;
 
     e = e ? count_of(binder, call, e, 1000000) : NULL;
-    epoch = e ? expression_integer(binder, INT64_C(210866760000), e->at)
-              : NULL;
+    epoch = e ? expression_integer(binder, INT64_C(210866760000), e->at) : NULL;
     return epoch ? expression_operator(binder, AST_SUB, e, epoch, call->tree)
                  : NULL;
 }
@@ -216,8 +217,7 @@ static struct expression *make_datetime(struct binder *binder,
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
     unit = expression_integer(binder, 1000000, e->at);
-    e = unit ? expression_operator(binder, AST_MUL, e, unit, call->tree)
-             : NULL;
+    e = unit ? expression_operator(binder, AST_MUL, e, unit, call->tree) : NULL;
     return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
@@ -261,7 +261,7 @@ static struct expression *make_strftime(struct binder *binder,
         error_at(binder->error, VDBQ_TYPE, call->arguments[1]->at,
                  "this is a format, where strftime takes a time");
         error_hint(binder->error, "the format comes first; behind it a time "
-                   "must be a DATE or a TIMESTAMP");
+                                  "must be a DATE or a TIMESTAMP");
         return NULL;
     }
     return formatted(binder, format, moment(binder, call, 1));
@@ -271,8 +271,7 @@ static struct expression *make_strftime(struct binder *binder,
 
 static const struct {
     const char *name;
-    struct expression *(*make)(struct binder *binder,
-                               const struct call *call);
+    struct expression *(*make)(struct binder *binder, const struct call *call);
 } currents[] = {
     { "current_date", make_date },
     { "current_time", make_time },
@@ -280,8 +279,7 @@ static const struct {
 };
 
 struct expression *bind_current(struct binder *binder,
-                                const struct ast_expression *tree,
-                                bool *found)
+                                const struct ast_expression *tree, bool *found)
 {
     const size_t count = sizeof currents / sizeof *currents;
     struct call call = { .tree = tree, .name = tree->column.text };

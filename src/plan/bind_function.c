@@ -10,9 +10,8 @@ struct expression *refuse_argument(struct binder *binder,
                                    const struct call *call,
                                    const struct expression *argument)
 {
-    error_at(binder->error, VDBQ_TYPE, call->tree->at,
-             "%s does not take a %s", call->name,
-             vdbq_type_name((enum vdbq_type)argument->type));
+    error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
+             call->name, vdbq_type_name((enum vdbq_type)argument->type));
     return NULL;
 }
 
@@ -36,7 +35,8 @@ static bool bind_arguments(struct binder *binder, struct call *call)
         struct expression *e;
         if (call->count == CALL_ARGUMENTS_MAX) {
             error_at(binder->error, VDBQ_LIMIT, call->tree->at,
-                     "a function takes at most %d arguments", CALL_ARGUMENTS_MAX);
+                     "a function takes at most %d arguments",
+                     CALL_ARGUMENTS_MAX);
             return false;
         }
         e = bind_expression(binder, value->expression);
@@ -52,9 +52,9 @@ static bool bind_arguments(struct binder *binder, struct call *call)
 
 /* Binds an aggregate in the query that it belongs to. Aggregates do not stand
  * in aggregates of the same query. */
-static struct expression *bind_own_aggregate(
-    struct binder *binder, struct call *call,
-    const struct aggregate_name *name)
+static struct expression *bind_own_aggregate(struct binder *binder,
+                                             struct call *call,
+                                             const struct aggregate_name *name)
 {
     struct scope *scope = binder->scope;
     bool aggregates = scope->aggregates, windows = scope->windows;
@@ -71,9 +71,9 @@ static struct expression *bind_own_aggregate(
 /* An aggregate belongs to the innermost query of which it uses a column: over
  * columns of an outer query alone it is that one's, and its value a parameter
  * of this one. It is bound here to learn that. */
-static struct expression *bind_aggregate_call(
-    struct binder *binder, struct call *call,
-    const struct aggregate_name *name)
+static struct expression *bind_aggregate_call(struct binder *binder,
+                                              struct call *call,
+                                              const struct aggregate_name *name)
 {
     struct scope *scope = binder->scope, *owner;
     uint64_t lookups = binder->lookups;

@@ -32,12 +32,12 @@ static struct expression *one_opcode(struct binder *binder,
 /* ------------------------------------------- made of other expressions -- */
 
 /* A text that is written, as the number that it is. */
-static struct expression *number_of(struct binder *binder,
-                                    struct expression *e)
+static struct expression *number_of(struct binder *binder, struct expression *e)
 {
     e = expression_known(binder, e);
     return e != NULL && is_text_constant(e) && !e->null
-               ? expression_text_number(binder, e) : e;
+               ? expression_text_number(binder, e)
+               : e;
 }
 
 /* Of floats what is left of the first, fractions and all; % cuts them off. */
@@ -54,10 +54,10 @@ static struct expression *make_mod(struct binder *binder,
         || !is_number(left->type) || !is_number(right->type))
         return expression_operator(binder, AST_MOD, left, right, call->tree);
     left = expression_cast_plain(binder, left, VDBQ_DOUBLE, left->at);
-    right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE,
-                                         right->at) : NULL;
-    return right ? expression_math(binder, OP_MOD_F64, VDBQ_DOUBLE, left,
-                                   right, true, call->tree->at)
+    right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE, right->at)
+                 : NULL;
+    return right ? expression_math(binder, OP_MOD_F64, VDBQ_DOUBLE, left, right,
+                                   true, call->tree->at)
                  : NULL;
 }
 
@@ -70,16 +70,16 @@ static struct expression *make_abs(struct binder *binder,
     if (!is_number(e->type))
         return refuse_argument(binder, call, e);
     if (is_float(e->type))
-        return expression_math(binder, e->type == VDBQ_FLOAT ? OP_ABS_F32
-                                                             : OP_ABS_F64,
+        return expression_math(binder,
+                               e->type == VDBQ_FLOAT ? OP_ABS_F32 : OP_ABS_F64,
                                e->type, e, NULL, false, call->tree->at);
     if (e->type != VDBQ_DECIMAL)
         e = expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
     zero = e ? expression_integer(binder, 0, e->at) : NULL;
     minus = zero ? expression_operator(binder, AST_MINUS, e, NULL, call->tree)
                  : NULL;
-    test = minus ? expression_operator(binder, AST_LT, e, zero, call->tree)
-                 : NULL;
+    test =
+        minus ? expression_operator(binder, AST_LT, e, zero, call->tree) : NULL;
     return test ? expression_choice(binder, test, minus, e, call->tree->at)
                 : NULL;
 }
@@ -95,9 +95,9 @@ static struct expression *make_sign(struct binder *binder,
         return zero ? refuse_argument(binder, call, e) : NULL;
     above = expression_operator(binder, AST_GT, e, zero, call->tree);
     below = expression_operator(binder, AST_LT, e, zero, call->tree);
-    return above && below ? expression_operator(binder, AST_SUB, above, below,
-                                                call->tree)
-                          : NULL;
+    return above && below
+               ? expression_operator(binder, AST_SUB, above, below, call->tree)
+               : NULL;
 }
 
 /* ------------------------------------------------------------ rounding -- */
@@ -119,8 +119,8 @@ static struct expression *make_round(struct binder *binder,
 }
 
 /* Integers are whole; other numbers become so by an opcode. */
-static struct expression *whole(struct binder *binder,
-                                const struct call *call, enum opcode op)
+static struct expression *whole(struct binder *binder, const struct call *call,
+                                enum opcode op)
 {
     struct expression *e = call->arguments[0];
 
@@ -135,6 +135,7 @@ static struct expression *whole(struct binder *binder,
 /* ----------------------------------------------------------- the table -- */
 
 /* Those that are one opcode: name, arguments, what makes it, opcode. */
+/* clang-format off */
 #define OPCODES(X)                                                           \
     X(floor, 1, whole, FLOOR)                                                \
     X(ceil, 1, whole, CEIL)                                                  \
@@ -155,26 +156,25 @@ static struct expression *whole(struct binder *binder,
     X(atan2, 2, one_opcode, ATAN2)                                           \
     X(power, 2, one_opcode, POWER)                                           \
     X(pow, 2, one_opcode, POWER)
+/* clang-format on */
 
-#define MAKER(name, count, maker, op)                                        \
-    static struct expression *make_##name(struct binder *binder,             \
-                                          const struct call *call)           \
-    {                                                                        \
-        return maker(binder, call, OP_##op##_F64);                           \
+#define MAKER(name, count, maker, op)                                          \
+    static struct expression *make_##name(struct binder *binder,               \
+                                          const struct call *call)             \
+    {                                                                          \
+        return maker(binder, call, OP_##op##_F64);                             \
     }
 OPCODES(MAKER)
 
 const struct call_maker *math_makers(void)
 {
 #define MAKER_ROW(name, count, maker, op) { #name, count, count, make_##name },
-    static const struct call_maker makers[] = {
-        OPCODES(MAKER_ROW)
-        { "mod", 2, 2, make_mod },
-        { "abs", 1, 1, make_abs },
-        { "sign", 1, 1, make_sign },
-        { "round", 1, 2, make_round },
-        { .name = NULL }
-    };
+    static const struct call_maker makers[] = { OPCODES(MAKER_ROW){ "mod", 2, 2,
+                                                                    make_mod },
+                                                { "abs", 1, 1, make_abs },
+                                                { "sign", 1, 1, make_sign },
+                                                { "round", 1, 2, make_round },
+                                                { .name = NULL } };
 
     return makers;
 }

@@ -25,8 +25,9 @@ static struct expression *coalesce_from(struct binder *binder,
         return coalesce_from(binder, call, i + 1);
     rest = coalesce_from(binder, call, i + 1);
     known = rest ? expression_null(binder, VDBQ_INTEGER, e->at) : NULL;
-    known = known ? expression_operator(binder, AST_IS_NOT, e, known,
-                                        call->tree) : NULL;
+    known = known
+                ? expression_operator(binder, AST_IS_NOT, e, known, call->tree)
+                : NULL;
     return known ? expression_choice(binder, known, e, rest, call->tree->at)
                  : NULL;
 }
@@ -56,8 +57,7 @@ static struct expression *make_iif(struct binder *binder,
     struct expression *condition = expression_condition(
         binder, call->arguments[0], call->arguments[0]->at);
 
-    return condition ? expression_choice(binder, condition,
-                                         call->arguments[1],
+    return condition ? expression_choice(binder, condition, call->arguments[1],
                                          call->arguments[2], call->tree->at)
                      : NULL;
 }
@@ -79,8 +79,9 @@ static struct expression *extreme(struct binder *binder,
             == VDBQ_TYPE_NONE)
             return NULL;
         wins = expression_operator(binder, operator, best, next, call->tree);
-        best = wins ? expression_choice(binder, wins, best, next,
-                                        call->tree->at) : NULL;
+        best = wins
+                   ? expression_choice(binder, wins, best, next, call->tree->at)
+                   : NULL;
     }
     return best;
 }
@@ -95,10 +96,11 @@ static struct expression *null_first(struct binder *binder,
         if (!e->nullable)
             continue;
         null = expression_null(binder, best->type, e->at);
-        test = null ? expression_operator(binder, AST_IS, e, null,
-                                          call->tree) : NULL;
-        best = test ? expression_choice(binder, test, null, best,
-                                        call->tree->at) : NULL;
+        test = null ? expression_operator(binder, AST_IS, e, null, call->tree)
+                    : NULL;
+        best = test
+                   ? expression_choice(binder, test, null, best, call->tree->at)
+                   : NULL;
     }
     return best;
 }
@@ -117,16 +119,14 @@ static struct expression *make_greatest(struct binder *binder,
 
 /* ---------------------------------------------------------------- texts -- */
 
-static struct expression *as_text(struct binder *binder,
-                                  struct expression *e)
+static struct expression *as_text(struct binder *binder, struct expression *e)
 {
     return expression_cast_plain(binder, e, VDBQ_TEXT, e->at);
 }
 
 /* The text, or where it is NULL the empty one. */
-static struct expression *or_empty(struct binder *binder,
-                                   const struct call *call,
-                                   struct expression *e)
+static struct expression *
+or_empty(struct binder *binder, const struct call *call, struct expression *e)
 {
     struct expression *null = expression_null(binder, VDBQ_TEXT, e->at);
     struct expression *known =
@@ -182,18 +182,20 @@ static struct expression *make_concat_ws(struct binder *binder,
         struct expression *pair[2] = {
             between, as_text(binder, call->arguments[i + 1])
         };
-        texts[i] = pair[1] ? expression_call(binder, "concat", pair, 2,
-                                             call->tree->at) : NULL;
+        texts[i] =
+            pair[1] ? expression_call(binder, "concat", pair, 2, call->tree->at)
+                    : NULL;
         texts[i] = texts[i] ? or_empty(binder, call, texts[i]) : NULL;
         if (texts[i] == NULL)
             return NULL;
     }
     cut[0] = between ? joined(binder, texts, count, call->tree->at) : NULL;
-    cut[1] = cut[0] ? expression_call(binder, "length", &between, 1,
-                                      call->tree->at) : NULL;
+    cut[1] =
+        cut[0] ? expression_call(binder, "length", &between, 1, call->tree->at)
+               : NULL;
     one = cut[1] ? expression_integer(binder, 1, call->tree->at) : NULL;
-    cut[1] = one ? expression_operator(binder, AST_ADD, cut[1], one,
-                                       call->tree) : NULL;
+    cut[1] = one ? expression_operator(binder, AST_ADD, cut[1], one, call->tree)
+                 : NULL;
     return cut[1] ? expression_call(binder, "substr", cut, 2, call->tree->at)
                   : NULL;
 }
@@ -201,8 +203,7 @@ static struct expression *make_concat_ws(struct binder *binder,
 static struct expression *make_typeof(struct binder *binder,
                                       const struct call *call)
 {
-    const char *name =
-        vdbq_type_name((enum vdbq_type)call->arguments[0]->type);
+    const char *name = vdbq_type_name((enum vdbq_type)call->arguments[0]->type);
     struct vdbq_text text = { name, strlen(name) };
 
     return expression_text(binder, text, call->tree->at);
@@ -224,8 +225,7 @@ static struct expression *make_hex(struct binder *binder,
 static struct expression *make_like(struct binder *binder,
                                     const struct call *call)
 {
-    struct expression *operands[3] = { call->arguments[1],
-                                       call->arguments[0] };
+    struct expression *operands[3] = { call->arguments[1], call->arguments[0] };
 
     if (call->count > 2)
         operands[2] = call->arguments[2];
@@ -271,8 +271,8 @@ static const struct call_maker *find_maker(const struct call *call)
 {
     const struct call_maker *found = NULL;
 
-    for (const struct call_maker *const *table = maker_tables();
-         *table != NULL; table++)
+    for (const struct call_maker *const *table = maker_tables(); *table != NULL;
+         table++)
         for (const struct call_maker *at = *table; at->name != NULL; at++) {
             if (!name_equal(call->name, at->name))
                 continue;
@@ -284,8 +284,8 @@ static const struct call_maker *find_maker(const struct call *call)
 }
 
 static struct expression *refuse_count(struct binder *binder,
-                                       const struct call *call,
-                                       unsigned least, unsigned most)
+                                       const struct call *call, unsigned least,
+                                       unsigned most)
 {
     char range[40];
 
@@ -310,8 +310,8 @@ static struct expression *refuse_name(struct binder *binder,
              "no such function: %s", call->name);
     for (const struct function *f = functions(); f->name != NULL; f++)
         likely_name(&likely, call->name, f->name);
-    for (const struct call_maker *const *table = maker_tables();
-         *table != NULL; table++)
+    for (const struct call_maker *const *table = maker_tables(); *table != NULL;
+         table++)
         for (const struct call_maker *at = *table; at->name != NULL; at++)
             likely_name(&likely, call->name, at->name);
     if (likely.name != NULL)
@@ -335,8 +335,7 @@ static struct expression *call_host(struct binder *binder,
                            call->tree->at);
 }
 
-struct expression *bind_scalar(struct binder *binder,
-                               const struct call *call)
+struct expression *bind_scalar(struct binder *binder, const struct call *call)
 {
     const struct call_maker *maker = find_maker(call);
 

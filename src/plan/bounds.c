@@ -48,24 +48,22 @@ static enum vdbq_status add(struct bounds *bounds,
                             enum ast_operator operator, bool exact,
                             struct expression *bounded, struct expression *by)
 {
-    struct bound bound = {
-        .part = from->part,
-        .half = from->half,
-        .exact = exact,
-        .is_low = operator == AST_GT || operator == AST_GE,
-        .is_open = operator == AST_GT || operator == AST_LT,
-        .bounded = bounded,
-        .by = by
-    };
+    struct bound bound = { .part = from->part,
+                           .half = from->half,
+                           .exact = exact,
+                           .is_low = operator== AST_GT || operator== AST_GE,
+                           .is_open = operator== AST_GT || operator== AST_LT,
+                           .bounded = bounded,
+                           .by = by };
 
     if (bounded == NULL || by == NULL)
         return bounds->binder->error->status;
-    bound.is_right =
-        expression_sides(bounded, bounds->middle) == SIDE_RIGHT;
+    bound.is_right = expression_sides(bounded, bounds->middle) == SIDE_RIGHT;
     if (!can_bound(bounded, by))
         return VDBQ_OK;
     return vector_append(&bounds->found, &bound, 1)
-               ? VDBQ_OK : error_no_memory(bounds->binder->error);
+               ? VDBQ_OK
+               : error_no_memory(bounds->binder->error);
 }
 
 /* ---------------------------------------------------------------- sums -- */
@@ -97,11 +95,11 @@ static bool add_terms(struct sum *sum, unsigned middle, struct expression *e,
 
     e = plain(e);
     is_sum = e->kind == EXPRESSION_OPERATOR
-             && (e->operator == AST_ADD || e->operator == AST_SUB);
+             && (e->operator== AST_ADD || e->operator== AST_SUB);
     if (is_sum)
         return add_terms(sum, middle, e->left, minus)
                && add_terms(sum, middle, e->right,
-                            minus != (e->operator == AST_SUB));
+                            minus != (e->operator== AST_SUB));
     if (e->kind == EXPRESSION_CONSTANT)
         return add_constant(sum, e, minus);
     sides = expression_sides(e, middle);
@@ -124,9 +122,8 @@ static struct expression *plus(struct binder *binder, struct expression *sum,
         sum = expression_number(binder, sum, VDBQ_BIGINT, e->at);
     if (sum != NULL && !is_integer(e->type))
         e = expression_number(binder, e, VDBQ_BIGINT, e->at);
-    return sum && e ? expression_operator(binder,
-                                          minus ? AST_SUB : AST_ADD, sum, e,
-                                          &place)
+    return sum && e ? expression_operator(binder, minus ? AST_SUB : AST_ADD,
+                                          sum, e, &place)
                     : NULL;
 }
 
@@ -170,8 +167,8 @@ static enum vdbq_status add_side(struct bounds *bounds,
     bounded = sum_of(binder, sum, side, false, minus);
     by = bounded ? sum_of(binder, sum, side, true, !minus) : NULL;
     return add(bounds, from,
-               minus ? compare_mirrored(from->operator) : from->operator, true, bounded,
-               by);
+               minus ? compare_mirrored(from->operator) : from->operator, true,
+               bounded, by);
 }
 
 static enum vdbq_status add_sum(struct bounds *bounds,
@@ -189,8 +186,7 @@ static enum vdbq_status add_sum(struct bounds *bounds,
     if (sides != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
     status = add_side(bounds, from, &sum, SIDE_RIGHT);
-    return status == VDBQ_OK ? add_side(bounds, from, &sum, SIDE_LEFT)
-                             : status;
+    return status == VDBQ_OK ? add_side(bounds, from, &sum, SIDE_LEFT) : status;
 }
 
 /* -------------------------------------------------------------- floats -- */
@@ -211,16 +207,16 @@ static enum vdbq_status add_difference(struct bounds *bounds,
     struct binder *binder = bounds->binder;
     const struct expression *e = from->left;
     struct ast_expression place = { .at = e->at };
-    bool below = from->operator == AST_GT || from->operator == AST_GE;
-    bool is_open = from->operator == AST_GT || from->operator == AST_LT;
-    enum ast_operator operator = below ? AST_GE : AST_LE;
+    bool below = from->operator== AST_GT || from->operator== AST_GE;
+    bool is_open = from->operator== AST_GT || from->operator== AST_LT;
+    enum ast_operator operator= below ? AST_GE : AST_LE;
     struct expression *c, *by;
     enum vdbq_status status;
     double value;
 
-    if (e->kind != EXPRESSION_OPERATOR || e->operator != AST_SUB
-        || from->right->kind != EXPRESSION_CONSTANT
-        || expression_sides(e->left, bounds->middle)
+    if (e->kind != EXPRESSION_OPERATOR
+        || e->operator!= AST_SUB || from->right->kind != EXPRESSION_CONSTANT || expression_sides(
+               e->left, bounds->middle)
                    + expression_sides(e->right, bounds->middle)
                != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
@@ -232,8 +228,8 @@ static enum vdbq_status add_difference(struct bounds *bounds,
     by = c ? expression_operator(binder, AST_ADD, e->right, c, &place) : NULL;
     status = add(bounds, from, operator, false, e->left, by);
     by = c ? expression_operator(binder, AST_SUB, e->left, c, &place) : NULL;
-    return status == VDBQ_OK ? add(bounds, from, compare_mirrored(operator), false,
-                                   e->right, by)
+    return status == VDBQ_OK ? add(bounds, from, compare_mirrored(operator),
+                                   false, e->right, by)
                              : status;
 }
 
@@ -252,8 +248,8 @@ static enum vdbq_status add_direct(struct bounds *bounds,
         return VDBQ_OK;
     status = add(bounds, from, from->operator, true, from->left, from->right);
     return status == VDBQ_OK
-               ? add(bounds, from, compare_mirrored(from->operator), true, from->right,
-                     from->left)
+               ? add(bounds, from, compare_mirrored(from->operator), true,
+                     from->right, from->left)
                : status;
 }
 
@@ -279,9 +275,9 @@ static enum vdbq_status add_halves(struct bounds *bounds,
     enum vdbq_status status;
 
     from.half = true;
-    from.operator = operator;
+    from.operator= operator;
     status = add_comparison(bounds, &from);
-    from.operator = compare_mirrored(operator);
+    from.operator= compare_mirrored(operator);
     from.negative = negative;
     return status == VDBQ_OK ? add_comparison(bounds, &from) : status;
 }
@@ -299,11 +295,11 @@ static bool is_minus(struct expression *e, const struct expression *of)
     e = plain(e);
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
-    if (e->operator == AST_SUB)
+    if (e->operator== AST_SUB)
         return is_constant(e->left, 0) && expression_same(plain(e->right), of);
-    return e->operator == AST_MUL
-           && ((is_constant(e->left, -1) && expression_same(e->right, of))
-               || (is_constant(e->right, -1) && expression_same(e->left, of)));
+    return e->operator== AST_MUL &&(
+        (is_constant(e->left, -1) && expression_same(e->right, of))
+        || (is_constant(e->right, -1) && expression_same(e->left, of)));
 }
 
 /* What it is the absolute value of: x where x < 0 chooses -x, else x. */
@@ -316,11 +312,12 @@ static struct expression *size_operand(struct expression *e)
         return NULL;
     of = plain(e->right);
     test = e->condition;
-    return test->kind == EXPRESSION_OPERATOR && test->operator == AST_LT
-                   && is_constant(test->right, 0)
+    return test->kind == EXPRESSION_OPERATOR
+                   && test->operator== AST_LT && is_constant(test->right, 0)
                    && expression_same(plain(test->left), of)
                    && is_minus(e->left, of)
-               ? of : NULL;
+               ? of
+               : NULL;
 }
 
 enum vdbq_status bounds_add(struct bounds *bounds, size_t part,
@@ -330,16 +327,17 @@ enum vdbq_status bounds_add(struct bounds *bounds, size_t part,
     struct expression *of;
 
     if (e->faults || e->kind != EXPRESSION_OPERATOR
-        || !is_comparison(e->operator) || e->operator == AST_NEQ
-        || expression_sides(e, bounds->middle) != (SIDE_LEFT | SIDE_RIGHT))
+        || !is_comparison(e->operator)
+        || e->operator== AST_NEQ || expression_sides(e, bounds->middle)
+               != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
-    from.operator = e->operator;
+    from.operator= e->operator;
     from.left = e->left;
     from.right = e->right;
-    if (e->operator == AST_EQ)
+    if (e->operator== AST_EQ)
         return add_halves(bounds, from, AST_LE, false);
-    if (e->operator == AST_GT || e->operator == AST_GE) {
-        from.operator = compare_mirrored(e->operator);
+    if (e->operator== AST_GT || e->operator== AST_GE) {
+        from.operator= compare_mirrored(e->operator);
         from.left = e->right;
         from.right = e->left;
     }

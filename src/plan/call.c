@@ -85,7 +85,8 @@ static struct expression *call_now(struct binder *binder,
                                              .text = arguments[i]->text };
     memset(&result, 0, sizeof result);
     if (function_call(function, values, count, binder->arena, &result,
-                      binder->error) != VDBQ_OK) {
+                      binder->error)
+        != VDBQ_OK) {
         binder->error->line = at.line;
         binder->error->column = at.column;
         return NULL;
@@ -95,8 +96,7 @@ static struct expression *call_now(struct binder *binder,
     if (function->result == VDBQ_TEXT)
         return expression_text(binder, result.text, at);
     if (is_float((int)function->result))
-        return expression_real(binder, (int)function->result, result.real,
-                               at);
+        return expression_real(binder, (int)function->result, result.real, at);
     e = expression_integer(binder, result.integer, at);
     if (e == NULL)
         return NULL;

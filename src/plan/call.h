@@ -26,25 +26,21 @@ struct expression *refuse_argument(struct binder *binder,
 /* bind_aggregate.c */
 struct aggregate_name;
 /* The aggregate that a call names; NULL: none. */
-const struct aggregate_name *aggregate_named(
-    const struct ast_expression *tree);
+const struct aggregate_name *aggregate_named(const struct ast_expression *tree);
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
                                   const struct aggregate_name *name);
 /* A call with OVER. */
-struct expression *bind_window(struct binder *binder,
-                               const struct call *call);
+struct expression *bind_window(struct binder *binder, const struct call *call);
 
 /* bind_scalar.c: what is made of other expressions, an opcode, or the host's. */
-struct expression *bind_scalar(struct binder *binder,
-                               const struct call *call);
+struct expression *bind_scalar(struct binder *binder, const struct call *call);
 
 /* A function that is made of other expressions. */
 struct call_maker {
-    const char *name; /* NULL: the end of a table */
+    const char *name;     /* NULL: the end of a table */
     unsigned least, most; /* arguments            */
-    struct expression *(*make)(struct binder *binder,
-                               const struct call *call);
+    struct expression *(*make)(struct binder *binder, const struct call *call);
 };
 
 /* bind_math.c */

@@ -39,8 +39,7 @@ static enum vdbq_status start_change(struct change *change,
     if (change->results == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < count; i++) {
-        change->results[i] =
-            node_column(binder, change->node, i, name->at);
+        change->results[i] = node_column(binder, change->node, i, name->at);
         if (change->results[i] == NULL)
             return binder->error->status;
     }
@@ -57,9 +56,8 @@ static enum vdbq_status bind_where(struct change *change,
 }
 
 /* The table's columns, over whatever had to be lifted. */
-static enum vdbq_status finish_change(struct change *change,
-                                      struct expression *keep,
-                                      struct plan *plan)
+static enum vdbq_status
+finish_change(struct change *change, struct expression *keep, struct plan *plan)
 {
     struct binder *binder = change->binder;
     unsigned count = change->table->column_count;
@@ -74,11 +72,10 @@ static enum vdbq_status finish_change(struct change *change,
     for (unsigned i = 0; i < count; i++)
         places[i] = &change->results[i];
     places[count] = &keep;
-    if (lift(binder, &change->node, places, count + (keep != NULL))
-        != VDBQ_OK)
+    if (lift(binder, &change->node, places, count + (keep != NULL)) != VDBQ_OK)
         return binder->error->status;
-    node = node_select(binder, change->node, keep, change->results, NULL,
-                       count);
+    node =
+        node_select(binder, change->node, keep, change->results, NULL, count);
     plan->kind = PLAN_REWRITE;
     plan->rewrite.table_id = change->table->id;
     plan->rewrite.marked = change->mark != NULL;
@@ -95,8 +92,7 @@ static struct expression *not_true(struct binder *binder,
     struct expression *no = expression_truth(binder, false, where->at);
     struct expression *yes = expression_truth(binder, true, where->at);
     struct expression *truth =
-        yes && no ? expression_choice(binder, where, yes, no, where->at)
-                  : NULL;
+        yes && no ? expression_choice(binder, where, yes, no, where->at) : NULL;
 
     return truth ? expression_operator(binder, AST_NOT, truth, NULL, &place)
                  : NULL;
@@ -115,9 +111,8 @@ static enum vdbq_status delete_rows(struct change *change,
         status = bind_where(change, delete->where);
     if (status != VDBQ_OK)
         return status;
-    keep = change->where
-               ? not_true(binder, change->where)
-               : expression_truth(binder, false, delete->table.at);
+    keep = change->where ? not_true(binder, change->where)
+                         : expression_truth(binder, false, delete->table.at);
     return keep ? finish_change(change, keep, plan) : binder->error->status;
 }
 
@@ -151,8 +146,8 @@ static enum vdbq_status set_column(struct change *change,
     if (e != NULL)
         e = expression_assigned(binder, e, &change->table->columns[number]);
     if (e != NULL && change->where != NULL)
-        e = expression_choice(binder, change->where, e,
-                              change->results[number], set->column.at);
+        e = expression_choice(binder, change->where, e, change->results[number],
+                              set->column.at);
     if (e == NULL)
         return binder->error->status;
     change->results[number] = e;
@@ -160,8 +155,7 @@ static enum vdbq_status set_column(struct change *change,
 }
 
 /* Where the condition holds. */
-static enum vdbq_status mark_changed(struct change *change,
-                                     struct position at)
+static enum vdbq_status mark_changed(struct change *change, struct position at)
 {
     struct binder *binder = change->binder;
     struct expression *yes = expression_truth(binder, true, at);

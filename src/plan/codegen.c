@@ -29,8 +29,7 @@ enum vdbq_status codegen_select(const struct binder *binder,
                                 const struct codegen_source *source,
                                 const struct expression *where,
                                 const struct codegen_result *results,
-                                unsigned result_count,
-                                struct program *program)
+                                unsigned result_count, struct program *program)
 {
     struct selection selection = { where, results, result_count };
     struct generator generator;
@@ -61,8 +60,8 @@ static enum vdbq_status describe_input(const struct codegen_source *source,
                                        struct error *error)
 {
     const struct step *input = source->input;
-    int *types = arena_alloc(&program->arena,
-                             (input->column_count + 1) * sizeof *types);
+    int *types =
+        arena_alloc(&program->arena, (input->column_count + 1) * sizeof *types);
 
     if (types == NULL)
         return error_no_memory(error);
@@ -97,9 +96,8 @@ enum vdbq_status codegen_add_source(const struct codegen_source *source,
     added->name = arena_copy(&program->arena, name, strlen(name));
     if (added->name == NULL)
         return error_no_memory(error);
-    return source->table
-               ? plan_describe(source->table, program, added, error)
-               : describe_input(source, program, added, error);
+    return source->table ? plan_describe(source->table, program, added, error)
+                         : describe_input(source, program, added, error);
 }
 
 enum vdbq_status plan_describe(const struct table *table,
@@ -107,8 +105,8 @@ enum vdbq_status plan_describe(const struct table *table,
                                struct program_table *described,
                                struct error *error)
 {
-    int *types = arena_alloc(&program->arena,
-                             (table->column_count + 1) * sizeof *types);
+    int *types =
+        arena_alloc(&program->arena, (table->column_count + 1) * sizeof *types);
 
     if (types == NULL)
         return error_no_memory(error);
@@ -137,7 +135,7 @@ static void add_condition(struct generator *generator,
         condition_jump(generator, part, WHEN_FALSE, result);
         return;
     }
-    while (part->kind == EXPRESSION_OPERATOR && part->operator == AST_AND) {
+    while (part->kind == EXPRESSION_OPERATOR && part->operator== AST_AND) {
         condition_jump(generator, part->left, WHEN_FALSE, result);
         part = part->right;
     }
@@ -189,9 +187,9 @@ static void add_result(struct generator *generator,
 }
 
 /* In the program's arena. */
-static struct emit_result *
-add_results(struct generator *generator,
-            const struct codegen_result *bound, size_t count)
+static struct emit_result *add_results(struct generator *generator,
+                                       const struct codegen_result *bound,
+                                       size_t count)
 {
     struct emit_result *results =
         arena_alloc(&generator->program->arena, count * sizeof *results);

@@ -46,7 +46,7 @@ struct expression *expression_affine(struct binder *binder,
 /* Texts that are both known. */
 static struct expression *compare_texts(struct binder *binder,
                                         enum ast_operator operator,
-                                        const struct expression *left,
+                                        const struct expression * left,
                                         const struct expression *right,
                                         const struct ast_expression *tree)
 {
@@ -60,7 +60,7 @@ static struct expression *compare_texts(struct binder *binder,
 
 static struct expression *compare_as_one(struct binder *binder,
                                          enum ast_operator operator,
-                                         struct expression *left,
+                                         struct expression * left,
                                          struct expression *right,
                                          const struct ast_expression *tree)
 {
@@ -89,31 +89,30 @@ static struct expression *constant_number(struct binder *binder,
     *none = !number_of_text(text->text, &number);
     if (*none)
         return NULL;
-    return number.is_real ? expression_real(binder, VDBQ_DOUBLE, number.real,
-                                            text->at)
-                          : expression_integer(binder, number.integer,
-                                               text->at);
+    return number.is_real
+               ? expression_real(binder, VDBQ_DOUBLE, number.real, text->at)
+               : expression_integer(binder, number.integer, text->at);
 }
 
 /* What a number is compared with in the place of a text: NULL where it is
  * below the text. */
 static struct expression *text_bound(struct binder *binder,
-                                     struct expression *text,
-                                     enum bound bound, bool real)
+                                     struct expression *text, enum bound bound,
+                                     bool real)
 {
     struct expression *arguments[2] = { text };
 
     arguments[1] = expression_integer(binder, bound, text->at);
-    return arguments[1] ? expression_call(binder, real ? "bound_double"
-                                                       : "bound_bigint",
-                                          arguments, 2, text->at)
-                        : NULL;
+    return arguments[1]
+               ? expression_call(binder, real ? "bound_double" : "bound_bigint",
+                                 arguments, 2, text->at)
+               : NULL;
 }
 
 /* A number and a text that is looked at row by row. */
 static struct expression *compare_looked_up(struct binder *binder,
                                             enum ast_operator operator,
-                                            struct expression *number,
+                                            struct expression * number,
                                             struct expression *text,
                                             const struct ast_expression *tree)
 {
@@ -133,14 +132,14 @@ static struct expression *compare_looked_up(struct binder *binder,
         number_holds ? compare_below(binder, operator, number, text, tree)
                      : NULL;
 
-    return below ? expression_choice(binder, known, number_holds, below,
-                                     tree->at)
-                 : NULL;
+    return below
+               ? expression_choice(binder, known, number_holds, below, tree->at)
+               : NULL;
 }
 
 static struct expression *compare_numbers(struct binder *binder,
                                           enum ast_operator operator,
-                                          struct expression *number,
+                                          struct expression * number,
                                           struct expression *text,
                                           const struct ast_expression *tree)
 {
@@ -170,7 +169,7 @@ static bool both_texts(struct binder *binder, struct expression **left,
 
 struct expression *expression_compare(struct binder *binder,
                                       enum ast_operator operator,
-                                      struct expression *left,
+                                      struct expression * left,
                                       struct expression *right,
                                       const struct ast_expression *tree)
 {
@@ -187,7 +186,7 @@ struct expression *expression_compare(struct binder *binder,
         struct expression *swap = left;
         left = right;
         right = swap;
-        operator = compare_mirrored(operator);
+        operator= compare_mirrored(operator);
     }
     return comparing == COMPARE_AS_NUMBERS
                ? compare_numbers(binder, operator, left, right, tree)
@@ -197,8 +196,7 @@ struct expression *expression_compare(struct binder *binder,
 /* ---------------------------------------------------------------- keys -- */
 
 /* 0 for a number, 1 for a text, or NULL where it is. */
-static struct expression *class_key(struct binder *binder,
-                                    struct expression *e)
+static struct expression *class_key(struct binder *binder, struct expression *e)
 {
     struct ast_expression place = { .at = e->at };
 
@@ -224,8 +222,7 @@ bool compare_as_keys(struct binder *binder, struct expression **left,
             return false;
         return compare_is_mixed(*left, *right)
                    ? mixed_keys(binder, left, right)
-                   : expression_meet(binder, left, right, at)
-                         != VDBQ_TYPE_NONE;
+                   : expression_meet(binder, left, right, at) != VDBQ_TYPE_NONE;
     }
     *left = key(binder, *left);
     *right = *left ? key(binder, *right) : NULL;
@@ -262,9 +259,7 @@ bool compare_item(struct binder *binder, struct expression *operand,
         *item = meet_cast(binder, *item, VDBQ_TEXT);
     if (*item == NULL || *never)
         return *never;
-    if (is_integer(operand->type) && is_float((*item)->type)
-        && !(*item)->null)
+    if (is_integer(operand->type) && is_float((*item)->type) && !(*item)->null)
         return integer_item(binder, item, never);
-    return expression_meet(binder, &left, item, (*item)->at)
-           != VDBQ_TYPE_NONE;
+    return expression_meet(binder, &left, item, (*item)->at) != VDBQ_TYPE_NONE;
 }

@@ -37,7 +37,7 @@ enum ast_operator compare_mirrored(enum ast_operator operator);
 /* left OPERATOR right, of any comparison, IS and IS NOT. */
 struct expression *expression_compare(struct binder *binder,
                                       enum ast_operator operator,
-                                      struct expression *left,
+                                      struct expression * left,
                                       struct expression *right,
                                       const struct ast_expression *tree);
 /* Both become values of one type, which are equal where the comparison of the

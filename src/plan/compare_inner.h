@@ -30,7 +30,7 @@ struct expression *compare_unless_null(struct binder *binder, bool truth,
 /* The left side is below the right one, or one of them NULL. */
 struct expression *compare_below(struct binder *binder,
                                  enum ast_operator operator,
-                                 struct expression *left,
+                                 struct expression * left,
                                  struct expression *right,
                                  const struct ast_expression *tree);
 
@@ -48,7 +48,7 @@ bool compare_is_mixed(const struct expression *left,
 /* Such numbers, compared, and as keys that are equal where they are. */
 struct expression *compare_mixed(struct binder *binder,
                                  enum ast_operator operator,
-                                 struct expression *left,
+                                 struct expression * left,
                                  struct expression *right,
                                  const struct ast_expression *tree);
 bool mixed_keys(struct binder *binder, struct expression **left,

@@ -21,7 +21,7 @@ static bool is_exact(const struct expression *integer)
 /* An integer that is not to be rounded to a float. A literal is to be, beside a
  * FLOAT. */
 static bool is_unlike_float(const struct expression *integer,
-                     const struct expression *real)
+                            const struct expression *real)
 {
     return is_integer(integer->type) && is_float(real->type)
            && !is_null_constant(integer) && !is_null_constant(real)
@@ -56,14 +56,14 @@ struct expression *compare_constant_bound(struct binder *binder,
 /* A side and a constant of the other kind of number. */
 static struct expression *compare_constant(struct binder *binder,
                                            enum ast_operator operator,
-                                           struct expression *side,
+                                           struct expression * side,
                                            struct expression *constant,
                                            const struct ast_expression *tree)
 {
     bool none;
     struct expression *bound =
         compare_constant_bound(binder, constant, compare_bound_of(operator),
-                       is_float(side->type), &none);
+                               is_float(side->type), &none);
 
     if (none)
         return compare_below(binder, operator, side, constant, tree);
@@ -78,24 +78,27 @@ static struct expression *fits_integer(struct binder *binder,
                                        const struct ast_expression *tree)
 {
     static const double end = 9223372036854775808.0;
-    struct expression *low = expression_real(binder, VDBQ_DOUBLE, -end,
-                                             tree->at);
+    struct expression *low =
+        expression_real(binder, VDBQ_DOUBLE, -end, tree->at);
     struct expression *high =
         low ? expression_real(binder, VDBQ_DOUBLE, end, tree->at) : NULL;
 
     low = high ? expression_operation(binder, AST_GE, VDBQ_INTEGER, real, low,
-                                      tree) : NULL;
-    high = low ? expression_operation(binder, AST_LT, VDBQ_INTEGER, real,
-                                      high, tree) : NULL;
-    return high ? expression_operation(binder, AST_AND, VDBQ_INTEGER, low,
-                                       high, tree) : NULL;
+                                      tree)
+               : NULL;
+    high = low ? expression_operation(binder, AST_LT, VDBQ_INTEGER, real, high,
+                                      tree)
+               : NULL;
+    return high ? expression_operation(binder, AST_AND, VDBQ_INTEGER, low, high,
+                                       tree)
+                : NULL;
 }
 
 /* An integer that is, as a double, what the double is: unless that is the one
  * above all integers, they compare as such. No cast fails here. */
 static struct expression *compare_near(struct binder *binder,
                                        enum ast_operator operator,
-                                       struct expression *integer,
+                                       struct expression * integer,
                                        struct expression *real,
                                        const struct ast_expression *tree)
 {
@@ -108,10 +111,11 @@ static struct expression *compare_near(struct binder *binder,
         small ? meet_cast(binder, small, VDBQ_BIGINT) : NULL;
     struct expression *exact =
         whole ? expression_operation(binder, operator, VDBQ_INTEGER, integer,
-                                     whole, tree) : NULL;
+                                     whole, tree)
+              : NULL;
     struct expression *below =
-        exact ? expression_truth(binder, compare_holds(operator, -1),
-                                 tree->at) : NULL;
+        exact ? expression_truth(binder, compare_holds(operator, - 1), tree->at)
+              : NULL;
 
     return below ? expression_choice(binder, fits, exact, below, tree->at)
                  : NULL;
@@ -121,32 +125,34 @@ static struct expression *compare_near(struct binder *binder,
  * for the doubles, too, is said apart, for joins to find. */
 static struct expression *compare_columns(struct binder *binder,
                                           enum ast_operator operator,
-                                          struct expression *integer,
+                                          struct expression * integer,
                                           struct expression *real,
                                           const struct ast_expression *tree)
 {
     struct expression *as_double = meet_cast(binder, integer, VDBQ_DOUBLE);
     struct expression *equal =
         as_double ? expression_operation(binder, AST_EQ, VDBQ_INTEGER,
-                                         as_double, real, tree) : NULL;
+                                         as_double, real, tree)
+                  : NULL;
     struct expression *near =
         equal ? compare_near(binder, operator, integer, real, tree) : NULL;
     struct expression *far =
         near ? expression_operation(binder, operator, VDBQ_INTEGER, as_double,
-                                    real, tree) : NULL;
+                                    real, tree)
+             : NULL;
     struct expression *e =
         far ? expression_choice(binder, equal, near, far, tree->at) : NULL;
 
-    if (e == NULL || operator != AST_EQ)
+    if (e == NULL || operator!= AST_EQ)
         return e;
-    return expression_operation(binder, AST_AND, VDBQ_INTEGER, equal, e,
-                                tree);
+    return expression_operation(binder, AST_AND, VDBQ_INTEGER, equal, e, tree);
 }
 
-static struct expression *compare_with_float(
-    struct binder *binder, enum ast_operator operator,
-    struct expression *integer, struct expression *real,
-    const struct ast_expression *tree)
+static struct expression *compare_with_float(struct binder *binder,
+                                             enum ast_operator operator,
+                                             struct expression * integer,
+                                             struct expression *real,
+                                             const struct ast_expression *tree)
 {
     real = meet_cast(binder, real, VDBQ_DOUBLE);
     if (real == NULL)
@@ -189,11 +195,11 @@ static bool is_unlike_decimal(const struct expression *coarse,
 }
 
 /* A DECIMAL's digits as an integer; NULL: a failure. */
-static struct expression *digits_of(struct binder *binder,
-                                    struct expression *e)
+static struct expression *digits_of(struct binder *binder, struct expression *e)
 {
     return e->type == VDBQ_DECIMAL
-               ? expression_number(binder, e, VDBQ_BIGINT, e->at) : e;
+               ? expression_number(binder, e, VDBQ_BIGINT, e->at)
+               : e;
 }
 
 /* A number with fewer digits behind the point, and what of its digits these
@@ -206,12 +212,11 @@ struct parts {
 
 static bool part_decimal(struct binder *binder, struct expression *coarse,
                          struct expression *fine,
-                         const struct ast_expression *tree,
-                         struct parts *parts)
+                         const struct ast_expression *tree, struct parts *parts)
 {
     struct expression *digits = digits_of(binder, fine);
-    struct expression *factor = expression_integer(
-        binder, factor_between(coarse, fine), tree->at);
+    struct expression *factor =
+        expression_integer(binder, factor_between(coarse, fine), tree->at);
 
     parts->digits = digits_of(binder, coarse);
     if (digits == NULL || factor == NULL || parts->digits == NULL)
@@ -224,22 +229,21 @@ static bool part_decimal(struct binder *binder, struct expression *coarse,
 /* Whether what is left is 0, or compares with it so. */
 static struct expression *rest_is(struct binder *binder,
                                   enum ast_operator operator,
-                                  const struct parts *parts,
+                                  const struct parts * parts,
                                   const struct ast_expression *tree)
 {
     struct expression *zero = expression_integer(binder, 0, tree->at);
 
     return zero ? expression_operation(binder, operator, VDBQ_INTEGER,
-                                       parts->rest, zero, tree) : NULL;
+                                       parts->rest, zero, tree)
+                : NULL;
 }
 
 /* =, <> and IS: there may be no whole number to compare with. */
-static struct expression *compare_whole(struct binder *binder,
-                                        enum ast_operator operator,
-                                        struct expression *coarse,
-                                        struct expression *fine,
-                                        const struct parts *parts,
-                                        const struct ast_expression *tree)
+static struct expression *
+compare_whole(struct binder *binder, enum ast_operator operator,
+              struct expression * coarse, struct expression *fine,
+              const struct parts *parts, const struct ast_expression *tree)
 {
     struct expression *is_whole = rest_is(binder, AST_EQ, parts, tree);
     struct expression *equal =
@@ -255,10 +259,10 @@ static struct expression *compare_whole(struct binder *binder,
 
 /* The whole number is rounded up where the bound is the least not below, or
  * is the next one. */
-static struct expression *compare_with_decimal(
-    struct binder *binder, enum ast_operator operator,
-    struct expression *coarse, struct expression *fine,
-    const struct ast_expression *tree)
+static struct expression *
+compare_with_decimal(struct binder *binder, enum ast_operator operator,
+                     struct expression * coarse, struct expression *fine,
+                     const struct ast_expression *tree)
 {
     enum bound bound = compare_bound_of(operator);
     struct parts parts;
@@ -268,8 +272,8 @@ static struct expression *compare_with_decimal(
         return NULL;
     if (bound == BOUND_EXACT)
         return compare_whole(binder, operator, coarse, fine, &parts, tree);
-    more = rest_is(binder, bound == BOUND_LEAST ? AST_GT : AST_GE, &parts,
-                   tree);
+    more =
+        rest_is(binder, bound == BOUND_LEAST ? AST_GT : AST_GE, &parts, tree);
     more = more ? expression_operator(binder, AST_ADD, parts.whole, more, tree)
                 : NULL;
     return more ? expression_operation(binder, compare_with_bound(operator),
@@ -287,8 +291,7 @@ static struct expression *null_with(struct binder *binder,
     struct expression *null =
         known ? expression_null(binder, VDBQ_TEXT, tree->at) : NULL;
 
-    return null ? expression_choice(binder, known, text, null, tree->at)
-                : NULL;
+    return null ? expression_choice(binder, known, text, null, tree->at) : NULL;
 }
 
 /* Texts of the whole numbers; one that is none where something is left. */
@@ -304,8 +307,9 @@ static bool decimal_keys(struct binder *binder, struct expression **coarse,
     *coarse = meet_cast(binder, parts.digits, VDBQ_TEXT);
     is_whole = *coarse ? rest_is(binder, AST_EQ, &parts, &place) : NULL;
     whole = is_whole ? meet_cast(binder, parts.whole, VDBQ_TEXT) : NULL;
-    none = whole ? expression_text(binder, (struct vdbq_text){ "", 0 },
-                                   place.at) : NULL;
+    none = whole
+               ? expression_text(binder, (struct vdbq_text){ "", 0 }, place.at)
+               : NULL;
     none = none ? expression_choice(binder, is_whole, whole, none, place.at)
                 : NULL;
     *fine = none ? null_with(binder, none, parts.whole, &place) : NULL;
@@ -318,13 +322,12 @@ bool compare_is_mixed(const struct expression *left,
                       const struct expression *right)
 {
     return is_unlike_float(left, right) || is_unlike_float(right, left)
-           || is_unlike_decimal(left, right)
-           || is_unlike_decimal(right, left);
+           || is_unlike_decimal(left, right) || is_unlike_decimal(right, left);
 }
 
 struct expression *compare_mixed(struct binder *binder,
                                  enum ast_operator operator,
-                                 struct expression *left,
+                                 struct expression * left,
                                  struct expression *right,
                                  const struct ast_expression *tree)
 {
@@ -332,8 +335,7 @@ struct expression *compare_mixed(struct binder *binder,
         return compare_with_float(binder, operator, left, right, tree);
     if (is_unlike_decimal(left, right))
         return compare_with_decimal(binder, operator, left, right, tree);
-    return compare_mixed(binder, compare_mirrored(operator), right, left,
-                         tree);
+    return compare_mixed(binder, compare_mirrored(operator), right, left, tree);
 }
 
 struct expression *compare_number_key(struct binder *binder,
@@ -343,10 +345,9 @@ struct expression *compare_number_key(struct binder *binder,
         return meet_cast(binder, e, VDBQ_TEXT);
     if (e->type != VDBQ_TEXT)
         e = meet_cast(binder, e, VDBQ_DOUBLE);
-    return e ? expression_call(binder, e->type == VDBQ_TEXT
-                                           ? "number_text"
-                                           : "number_text_of",
-                               &e, 1, e->at)
+    return e ? expression_call(
+               binder, e->type == VDBQ_TEXT ? "number_text" : "number_text_of",
+               &e, 1, e->at)
              : NULL;
 }
 

@@ -59,9 +59,7 @@ enum bound compare_bound_of(enum ast_operator operator)
 
 enum ast_operator compare_with_bound(enum ast_operator operator)
 {
-    return operator == AST_LE   ? AST_LT
-           : operator == AST_GT ? AST_GE
-                                : operator;
+    return operator== AST_LE ? AST_LT : operator== AST_GT ? AST_GE : operator;
 }
 
 /* --------------------------------------------------------------- NULLs -- */
@@ -74,12 +72,13 @@ struct expression *compare_known(struct binder *binder,
     struct expression *null = expression_null(binder, value->type, tree->at);
     struct expression *known =
         null ? expression_operation(binder, AST_IS_NOT, VDBQ_INTEGER, value,
-                                    null, tree) : NULL;
+                                    null, tree)
+             : NULL;
 
     if (known == NULL || condition == NULL)
         return known;
-    return expression_operation(binder, AST_AND, VDBQ_INTEGER, condition,
-                                known, tree);
+    return expression_operation(binder, AST_AND, VDBQ_INTEGER, condition, known,
+                                tree);
 }
 
 struct expression *compare_unless_null(struct binder *binder, bool truth,
@@ -107,7 +106,7 @@ struct expression *compare_unless_null(struct binder *binder, bool truth,
 /* Whether both sides are NULL, or not. */
 static struct expression *both_null(struct binder *binder,
                                     enum ast_operator operator,
-                                    struct expression *left,
+                                    struct expression * left,
                                     struct expression *right,
                                     const struct ast_expression *tree)
 {
@@ -117,8 +116,9 @@ static struct expression *both_null(struct binder *binder,
         struct expression *null =
             expression_null(binder, sides[i]->type, tree->at);
         struct expression *e =
-            null ? expression_operation(binder, AST_IS, VDBQ_INTEGER,
-                                        sides[i], null, tree) : NULL;
+            null ? expression_operation(binder, AST_IS, VDBQ_INTEGER, sides[i],
+                                        null, tree)
+                 : NULL;
         if (e != NULL && both != NULL)
             e = expression_operation(binder, AST_AND, VDBQ_INTEGER, both, e,
                                      tree);
@@ -126,19 +126,19 @@ static struct expression *both_null(struct binder *binder,
             return NULL;
         both = e;
     }
-    return operator == AST_IS ? both
-                              : expression_operator(binder, AST_NOT, both,
-                                                    NULL, tree);
+    return operator== AST_IS
+               ? both
+               : expression_operator(binder, AST_NOT, both, NULL, tree);
 }
 
 struct expression *compare_below(struct binder *binder,
                                  enum ast_operator operator,
-                                 struct expression *left,
+                                 struct expression * left,
                                  struct expression *right,
                                  const struct ast_expression *tree)
 {
     if (!is_comparison(operator))
         return both_null(binder, operator, left, right, tree);
-    return compare_unless_null(binder, compare_holds(operator, -1), left,
+    return compare_unless_null(binder, compare_holds(operator, - 1), left,
                                right, tree);
 }

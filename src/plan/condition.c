@@ -27,20 +27,20 @@ struct test {
 
 static void jump(struct generator *generator, const struct expression *e,
                  struct wish wish);
-static void jump_both(struct generator *generator,
-                      const struct expression *e, struct wish wish);
-static void jump_either(struct generator *generator,
-                        const struct expression *e, struct wish wish);
+static void jump_both(struct generator *generator, const struct expression *e,
+                      struct wish wish);
+static void jump_either(struct generator *generator, const struct expression *e,
+                        struct wish wish);
 static void jump_known(struct generator *generator, bool holds,
                        struct wish wish);
 static void jump_test(struct generator *generator, const struct test *test,
                       struct wish wish);
 static void jump_comparison(struct generator *generator,
                             const struct expression *e, struct wish wish);
-static void jump_same(struct generator *generator,
-                      const struct expression *e, struct wish wish);
-static void jump_value(struct generator *generator,
-                       const struct expression *e, struct wish wish);
+static void jump_same(struct generator *generator, const struct expression *e,
+                      struct wish wish);
+static void jump_value(struct generator *generator, const struct expression *e,
+                       struct wish wish);
 
 void condition_jump(struct generator *generator,
                     const struct expression *condition, int when, int label)
@@ -57,19 +57,17 @@ static void jump(struct generator *generator, const struct expression *e,
 
     if (emit_is_too_deep(generator, e->at))
         return;
-    if (is_operator && e->operator == AST_NOT) {
+    if (is_operator && e->operator== AST_NOT) {
         wish.negated = !wish.negated;
         jump(generator, e->left, wish);
-    } else if (is_operator
-               && e->operator == (wish.negated ? AST_OR : AST_AND)) {
+    } else if (is_operator && e->operator==(wish.negated ? AST_OR : AST_AND)) {
         jump_both(generator, e, wish);
-    } else if (is_operator
-               && e->operator == (wish.negated ? AST_AND : AST_OR)) {
+    } else if (is_operator && e->operator==(wish.negated ? AST_AND : AST_OR)) {
         jump_either(generator, e, wish);
     } else if (is_operator && is_comparison(e->operator)) {
         jump_comparison(generator, e, wish);
     } else if (is_operator
-               && (e->operator == AST_IS || e->operator == AST_IS_NOT)) {
+               && (e->operator== AST_IS || e->operator== AST_IS_NOT)) {
         jump_same(generator, e, wish);
     } else if (e->kind == EXPRESSION_CONSTANT) {
         bool truth = is_float(e->type) ? e->real != 0 : e->integer != 0;
@@ -80,8 +78,8 @@ static void jump(struct generator *generator, const struct expression *e,
 }
 
 /* Both operands must hold. */
-static void jump_both(struct generator *generator,
-                      const struct expression *e, struct wish wish)
+static void jump_both(struct generator *generator, const struct expression *e,
+                      struct wish wish)
 {
     struct wish left = { wish.negated, WHEN_FALSE, wish.label };
 
@@ -97,8 +95,8 @@ static void jump_both(struct generator *generator,
 }
 
 /* One operand must hold. */
-static void jump_either(struct generator *generator,
-                        const struct expression *e, struct wish wish)
+static void jump_either(struct generator *generator, const struct expression *e,
+                        struct wish wish)
 {
     struct wish left = { wish.negated, WHEN_TRUE, wish.label };
 
@@ -158,14 +156,12 @@ static void jump_comparison(struct generator *generator,
 {
     static const struct {
         enum opcode if_true, if_false;
-    } ops[] = {
-        [AST_EQ] = { OP_EQ_I32, OP_NEQ_I32 },
-        [AST_NEQ] = { OP_NEQ_I32, OP_EQ_I32 },
-        [AST_LT] = { OP_LT_I32, OP_GE_I32 },
-        [AST_LE] = { OP_LE_I32, OP_GT_I32 },
-        [AST_GT] = { OP_GT_I32, OP_LE_I32 },
-        [AST_GE] = { OP_GE_I32, OP_LT_I32 }
-    };
+    } ops[] = { [AST_EQ] = { OP_EQ_I32, OP_NEQ_I32 },
+                [AST_NEQ] = { OP_NEQ_I32, OP_EQ_I32 },
+                [AST_LT] = { OP_LT_I32, OP_GE_I32 },
+                [AST_LE] = { OP_LE_I32, OP_GT_I32 },
+                [AST_GT] = { OP_GT_I32, OP_LE_I32 },
+                [AST_GE] = { OP_GE_I32, OP_LT_I32 } };
     int type = value_compared(e);
     struct value left = value_of(generator, e->left, type);
     struct value right = value_of(generator, e->right, type);
@@ -183,36 +179,34 @@ static void jump_comparison(struct generator *generator,
 }
 
 /* IS and IS NOT are each other's opposite, and = and != without NULLs. */
-static void jump_same(struct generator *generator,
-                      const struct expression *e, struct wish wish)
+static void jump_same(struct generator *generator, const struct expression *e,
+                      struct wish wish)
 {
     struct expression same = *e;
 
-    wish.negated = wish.negated != (e->operator == AST_IS_NOT);
-    same.operator = AST_IS;
+    wish.negated = wish.negated != (e->operator== AST_IS_NOT);
+    same.operator= AST_IS;
     if (e->left->nullable || e->right->nullable) {
         jump_value(generator, &same, wish);
     } else {
-        same.operator = AST_EQ;
+        same.operator= AST_EQ;
         jump_comparison(generator, &same, wish);
     }
 }
 
 /* A number, or the value of IS: true where it is not 0. */
-static void jump_value(struct generator *generator,
-                       const struct expression *e, struct wish wish)
+static void jump_value(struct generator *generator, const struct expression *e,
+                       struct wish wish)
 {
     int type = e->machine;
     struct value value = value_of(generator, e, type);
-    struct test test = {
-        .if_true = OP_AND_I32,
-        .if_false = OP_NOT_I32,
-        .a = value.r,
-        .b = value.r,
-        .null = value.null,
-        .null_too = -1,
-        .at = e->at
-    };
+    struct test test = { .if_true = OP_AND_I32,
+                         .if_false = OP_NOT_I32,
+                         .a = value.r,
+                         .b = value.r,
+                         .null = value.null,
+                         .null_too = -1,
+                         .at = e->at };
 
     if (type != TYPE_I32) {
         test.if_true = emit_typed(OP_NEQ_I32, type);

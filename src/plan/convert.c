@@ -10,27 +10,25 @@
 enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12, YEARS_MAX = 10000 };
 /* In the units of a TIMESTAMP. */
 static const int64_t DAY = 86400000000;
-static const int64_t clock_units[] = { [AST_HOUR] = 3600000000,
-                                       [AST_MINUTE] = 60000000,
-                                       [AST_SECOND] = 1000000 };
+static const int64_t clock_units[] = {
+    [AST_HOUR] = 3600000000, [AST_MINUTE] = 60000000, [AST_SECOND] = 1000000
+};
 
 /* Operators of expressions that nobody wrote. */
 static struct expression *calculate(struct binder *binder,
                                     enum ast_operator operator,
-                                    struct expression *left, int64_t right,
+                                    struct expression * left, int64_t right,
                                     struct position at)
 {
     struct ast_expression place = { .at = at };
-    struct expression *e =
-        left ? expression_integer(binder, right, at) : NULL;
+    struct expression *e = left ? expression_integer(binder, right, at) : NULL;
 
     return e ? expression_operator(binder, operator, left, e, &place) : NULL;
 }
 
 /* The same bits under the name of another type. */
-static struct expression *renamed(struct binder *binder,
-                                  struct expression *e, int type,
-                                  unsigned scale)
+static struct expression *renamed(struct binder *binder, struct expression *e,
+                                  int type, unsigned scale)
 {
     struct expression *same =
         e ? expression_number(binder, e, type, e->at) : NULL;
@@ -55,8 +53,8 @@ static int64_t power_of_ten(unsigned digits)
 /* ------------------------------------------------------------- decimals -- */
 
 /* Half away from zero, divided. */
-static struct expression *round_off(struct binder *binder,
-                                    struct expression *e, int64_t divisor)
+static struct expression *round_off(struct binder *binder, struct expression *e,
+                                    int64_t divisor)
 {
     struct expression *up, *down, *below;
 
@@ -70,8 +68,8 @@ static struct expression *round_off(struct binder *binder,
 }
 
 struct expression *expression_scale(struct binder *binder,
-                                    struct expression *operand,
-                                    unsigned scale, struct position at)
+                                    struct expression *operand, unsigned scale,
+                                    struct position at)
 {
     struct expression *e = operand;
 
@@ -83,28 +81,28 @@ struct expression *expression_scale(struct binder *binder,
     if (operand->type == VDBQ_DECIMAL)
         e = renamed(binder, operand, VDBQ_BIGINT, 0);
     if (e != NULL && scale > operand->scale)
-        e = calculate(binder, AST_MUL, e,
-                      power_of_ten(scale - operand->scale), at);
+        e = calculate(binder, AST_MUL, e, power_of_ten(scale - operand->scale),
+                      at);
     else if (e != NULL && scale < operand->scale)
         e = round_off(binder, e, power_of_ten(operand->scale - scale));
     return renamed(binder, e, VDBQ_DECIMAL, scale);
 }
 
 static struct expression *decimal_of_float(struct binder *binder,
-                                           struct expression *e,
-                                           unsigned scale)
+                                           struct expression *e, unsigned scale)
 {
     struct ast_expression place = { .at = e->at };
     struct expression *factor, *zero;
 
     e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
     factor = e ? expression_real(binder, VDBQ_DOUBLE,
-                                 (double)power_of_ten(scale), e->at) : NULL;
-    e = factor ? expression_operator(binder, AST_MUL, e, factor, &place)
+                                 (double)power_of_ten(scale), e->at)
                : NULL;
+    e = factor ? expression_operator(binder, AST_MUL, e, factor, &place) : NULL;
     zero = e ? expression_integer(binder, 0, e->at) : NULL;
     e = zero ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e, zero,
-                               false, e->at) : NULL;
+                               false, e->at)
+             : NULL;
     e = e ? expression_number(binder, e, VDBQ_BIGINT, e->at) : NULL;
     return renamed(binder, e, VDBQ_DECIMAL, scale);
 }
@@ -124,9 +122,8 @@ static struct expression *decimal_of_text(struct binder *binder,
 }
 
 /* That a DECIMAL has no more digits than its type. */
-static struct expression *with_precision(struct binder *binder,
-                                         struct expression *e,
-                                         unsigned precision)
+static struct expression *
+with_precision(struct binder *binder, struct expression *e, unsigned precision)
 {
     struct ast_expression place = { .at = e->at };
     struct expression *digits, *above, *below, *either;
@@ -140,10 +137,13 @@ static struct expression *with_precision(struct binder *binder,
     digits = renamed(binder, e, VDBQ_BIGINT, 0);
     above = calculate(binder, AST_GE, digits, limit, e->at);
     below = calculate(binder, AST_LE, digits, -limit, e->at);
-    either = above && below ? expression_operator(binder, AST_OR, above,
-                                                  below, &place) : NULL;
-    e = either ? expression_check(binder, e, either, "the number has more "
-                                  "digits than its DECIMAL") : NULL;
+    either = above && below
+                 ? expression_operator(binder, AST_OR, above, below, &place)
+                 : NULL;
+    e = either ? expression_check(binder, e, either,
+                                  "the number has more "
+                                  "digits than its DECIMAL")
+               : NULL;
     if (e != NULL)
         e->precision = precision;
     return e;
@@ -159,16 +159,17 @@ static struct expression *to_smallint(struct binder *binder,
     e = expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
     above = calculate(binder, AST_GT, e, INT16_MAX, place.at);
     below = calculate(binder, AST_LT, e, INT16_MIN, place.at);
-    either = above && below ? expression_operator(binder, AST_OR, above,
-                                                  below, &place) : NULL;
+    either = above && below
+                 ? expression_operator(binder, AST_OR, above, below, &place)
+                 : NULL;
     e = either ? expression_check(binder, e, either,
-                                  "the number does not fit SMALLINT") : NULL;
+                                  "the number does not fit SMALLINT")
+               : NULL;
     return e ? expression_number(binder, e, VDBQ_SMALLINT, e->at) : NULL;
 }
 
 static struct expression *to_decimal(struct binder *binder,
-                                     struct expression *e,
-                                     struct ast_type type)
+                                     struct expression *e, struct ast_type type)
 {
     if (e->type == VDBQ_TEXT) {
         e = decimal_of_text(binder, e, type); /* which looks at its digits */
@@ -209,8 +210,8 @@ static struct expression *of_decimal(struct binder *binder,
 
 /* A number of days as a DATE, or of microseconds as a TIMESTAMP. What may lie
  * outside the years that these have is checked. */
-static struct expression *in_years(struct binder *binder,
-                                   struct expression *e, int type)
+static struct expression *in_years(struct binder *binder, struct expression *e,
+                                   int type)
 {
     struct ast_expression place = { .at = e ? e->at : (struct position){ 0 } };
     struct expression *below, *above, *either;
@@ -222,10 +223,13 @@ static struct expression *in_years(struct binder *binder,
         return e;
     below = calculate(binder, AST_LT, e, least, e->at);
     above = calculate(binder, AST_GT, e, greatest, e->at);
-    either = below && above ? expression_operator(binder, AST_OR, below, above,
-                                                  &place) : NULL;
-    return either ? expression_check(binder, e, either, "a date is outside "
-                                     "the years 1 to 9999") : NULL;
+    either = below && above
+                 ? expression_operator(binder, AST_OR, below, above, &place)
+                 : NULL;
+    return either ? expression_check(binder, e, either,
+                                     "a date is outside "
+                                     "the years 1 to 9999")
+                  : NULL;
 }
 
 /* The day of a time: division that rounds down. */
@@ -261,8 +265,7 @@ static struct expression *time_of_date(struct binder *binder,
 }
 
 /* What of a time lies behind midnight. */
-static struct expression *clock_of(struct binder *binder,
-                                   struct expression *e)
+static struct expression *clock_of(struct binder *binder, struct expression *e)
 {
     struct ast_expression place = { .at = e->at };
     struct expression *day = day_of(binder, e), *time;
@@ -285,19 +288,18 @@ static struct expression *refuse_date(struct binder *binder,
 
 /* A text is read as a time; what is neither date nor time is refused. */
 static struct expression *date_or_time(struct binder *binder,
-                                       struct expression *e,
-                                       struct position at)
+                                       struct expression *e, struct position at)
 {
     if (e->type == VDBQ_TEXT)
         return expression_cast_plain(binder, e, VDBQ_TIMESTAMP, at);
     return e->type == VDBQ_DATE || e->type == VDBQ_TIMESTAMP
-               ? e : refuse_date(binder, e, at);
+               ? e
+               : refuse_date(binder, e, at);
 }
 
 static struct expression *part_of_date(struct binder *binder,
                                        struct expression *date,
-                                       enum ast_unit unit,
-                                       struct position at)
+                                       enum ast_unit unit, struct position at)
 {
     struct expression *e;
 
@@ -324,8 +326,8 @@ struct expression *expression_part(struct binder *binder,
         e = e->type == VDBQ_DATE ? time_of_date(binder, e) : e;
         e = e ? clock_of(binder, e) : NULL;
         e = e ? calculate(binder, AST_DIV, e, clock_units[unit], at) : NULL;
-        return e && unit != AST_HOUR
-                   ? calculate(binder, AST_MOD, e, 60, at) : e;
+        return e && unit != AST_HOUR ? calculate(binder, AST_MOD, e, 60, at)
+                                     : e;
     }
     e = e->type == VDBQ_TIMESTAMP ? date_of_time(binder, e) : e;
     if (e == NULL)
@@ -345,9 +347,9 @@ static struct expression *add_months(struct binder *binder,
                  : NULL;
 }
 
-static struct expression *move_date(struct binder *binder,
-                                    struct expression *e, enum ast_unit unit,
-                                    int64_t count, struct position at)
+static struct expression *move_date(struct binder *binder, struct expression *e,
+                                    enum ast_unit unit, int64_t count,
+                                    struct position at)
 {
     if (unit == AST_DAY)
         return expression_cast_plain(
@@ -357,9 +359,9 @@ static struct expression *move_date(struct binder *binder,
 }
 
 /* The date moves, the clock stays. */
-static struct expression *move_time(struct binder *binder,
-                                    struct expression *e, enum ast_unit unit,
-                                    int64_t count, struct position at)
+static struct expression *move_time(struct binder *binder, struct expression *e,
+                                    enum ast_unit unit, int64_t count,
+                                    struct position at)
 {
     struct ast_expression place = { .at = at };
     struct expression *date = date_of_time(binder, e);
@@ -368,8 +370,8 @@ static struct expression *move_time(struct binder *binder,
     date = clock ? move_date(binder, date, unit, count, at) : NULL;
     date = date ? time_of_date(binder, date) : NULL;
     date = date ? renamed(binder, date, VDBQ_BIGINT, 0) : NULL;
-    date = date ? expression_operator(binder, AST_ADD, date, clock, &place)
-                : NULL;
+    date =
+        date ? expression_operator(binder, AST_ADD, date, clock, &place) : NULL;
     return renamed(binder, date, VDBQ_TIMESTAMP, 0);
 }
 
@@ -377,12 +379,14 @@ static struct expression *move_time(struct binder *binder,
  * years of all dates, and nothing overflows. */
 static int64_t interval_count(const struct ast_expression *interval, bool back)
 {
-    static const int64_t most[] = {
-        [AST_YEAR] = YEARS_MAX, [AST_MONTH] = YEARS_MAX * 12,
-        [AST_DAY] = YEARS_MAX * 366, [AST_HOUR] = YEARS_MAX * 366 * 24,
-        [AST_MINUTE] = YEARS_MAX * INT64_C(366) * 1440,
-        [AST_SECOND] = YEARS_MAX * INT64_C(366) * 86400
-    };
+    static const int64_t most[] = { [AST_YEAR] = YEARS_MAX,
+                                    [AST_MONTH] = YEARS_MAX * 12,
+                                    [AST_DAY] = YEARS_MAX * 366,
+                                    [AST_HOUR] = YEARS_MAX * 366 * 24,
+                                    [AST_MINUTE] =
+                                        YEARS_MAX * INT64_C(366) * 1440,
+                                    [AST_SECOND] =
+                                        YEARS_MAX * INT64_C(366) * 86400 };
     int64_t count = interval->integer, limit = most[interval->unit];
 
     count = count > limit ? limit : count < -limit ? -limit : count;
@@ -407,8 +411,8 @@ struct expression *expression_moved(struct binder *binder,
         e = time_of_date(binder, e);
     e = renamed(binder, e, VDBQ_BIGINT, 0);
     e = calculate(binder, AST_ADD, e, clock_units[unit] * count, at);
-    return renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP),
-                   VDBQ_TIMESTAMP, 0);
+    return renamed(binder, in_years(binder, e, VDBQ_TIMESTAMP), VDBQ_TIMESTAMP,
+                   0);
 }
 
 /* ---------------------------------------------------------------- texts -- */
@@ -416,13 +420,13 @@ struct expression *expression_moved(struct binder *binder,
 static struct expression *to_text(struct binder *binder, struct expression *e)
 {
     struct expression *arguments[2] = { e, NULL };
-    const char *name = e->type == VDBQ_FLOAT         ? "from_float"
-                       : is_float(e->type)           ? "from_double"
-                       : e->type == VDBQ_DECIMAL     ? "from_decimal"
-                       : e->type == VDBQ_DATE        ? "from_date"
-                       : e->type == VDBQ_TIMESTAMP   ? "from_timestamp"
-                       : e->type == VDBQ_BOOLEAN     ? "from_boolean"
-                                                     : "from_integer";
+    const char *name = e->type == VDBQ_FLOAT       ? "from_float"
+                       : is_float(e->type)         ? "from_double"
+                       : e->type == VDBQ_DECIMAL   ? "from_decimal"
+                       : e->type == VDBQ_DATE      ? "from_date"
+                       : e->type == VDBQ_TIMESTAMP ? "from_timestamp"
+                       : e->type == VDBQ_BOOLEAN   ? "from_boolean"
+                                                   : "from_integer";
 
     if (e->type != VDBQ_DECIMAL)
         return expression_call(binder, name, arguments, 1, e->at);
@@ -431,14 +435,14 @@ static struct expression *to_text(struct binder *binder, struct expression *e)
                         : NULL;
 }
 
-static struct expression *of_text(struct binder *binder,
-                                  struct expression *e, int type)
+static struct expression *of_text(struct binder *binder, struct expression *e,
+                                  int type)
 {
     static const char *const names[] = {
-        [VDBQ_INTEGER] = "to_integer", [VDBQ_BIGINT] = "to_bigint",
+        [VDBQ_INTEGER] = "to_integer",   [VDBQ_BIGINT] = "to_bigint",
         [VDBQ_SMALLINT] = "to_smallint", [VDBQ_FLOAT] = "to_double",
-        [VDBQ_DOUBLE] = "to_double", [VDBQ_BOOLEAN] = "to_boolean",
-        [VDBQ_DATE] = "to_date", [VDBQ_TIMESTAMP] = "to_timestamp"
+        [VDBQ_DOUBLE] = "to_double",     [VDBQ_BOOLEAN] = "to_boolean",
+        [VDBQ_DATE] = "to_date",         [VDBQ_TIMESTAMP] = "to_timestamp"
     };
     struct position at = e->at;
 
@@ -485,8 +489,7 @@ static struct expression *to_boolean(struct binder *binder,
 {
     struct expression *truth = calculate(binder, AST_NEQ, e, 0, e->at);
 
-    return truth ? expression_number(binder, truth, VDBQ_BOOLEAN, e->at)
-                 : NULL;
+    return truth ? expression_number(binder, truth, VDBQ_BOOLEAN, e->at) : NULL;
 }
 
 /* Days since 1970-01-01 as a date. */
@@ -499,9 +502,8 @@ static struct expression *of_days(struct binder *binder, struct expression *e,
 }
 
 /* Types of which one at least is no plain number. */
-static struct expression *convert(struct binder *binder,
-                                  struct expression *e, int type,
-                                  struct position at)
+static struct expression *convert(struct binder *binder, struct expression *e,
+                                  int type, struct position at)
 {
     if (type == VDBQ_TEXT)
         return to_text(binder, e);
@@ -509,8 +511,7 @@ static struct expression *convert(struct binder *binder,
         return of_text(binder, e, type);
     if (type == VDBQ_BOOLEAN && is_number(e->type))
         return to_boolean(binder, e);
-    if (type == VDBQ_SMALLINT && is_number(e->type)
-        && e->type != VDBQ_BOOLEAN)
+    if (type == VDBQ_SMALLINT && is_number(e->type) && e->type != VDBQ_BOOLEAN)
         return to_smallint(binder, e);
     if (e->type == VDBQ_DECIMAL && is_number(type))
         return of_decimal(binder, e, type);

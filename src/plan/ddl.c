@@ -14,8 +14,7 @@ static enum vdbq_status check_name(const struct ast_name *name,
 static enum vdbq_status check_free(const struct binder *binder,
                                    const struct ast_name *name, bool keeps);
 static enum vdbq_status query_columns(const struct ast_create *create,
-                                      struct binder *binder,
-                                      struct plan *plan);
+                                      struct binder *binder, struct plan *plan);
 static enum vdbq_status check_columns(const struct ast_create *create,
                                       struct binder *binder,
                                       struct plan_create *plan);
@@ -39,8 +38,7 @@ enum vdbq_status plan_create_table(const struct ast_create *create,
     made->uniques = VECTOR_IN(binder->arena, struct unique);
     if (status == VDBQ_OK)
         status = check_free(binder, name, create->if_not_exists);
-    if (status == VDBQ_OK
-        && binder->catalogue->table_count >= TABLES_MAX)
+    if (status == VDBQ_OK && binder->catalogue->table_count >= TABLES_MAX)
         status = error_at(binder->error, VDBQ_LIMIT, name->at,
                           "a database has at most %d tables", TABLES_MAX);
     made->name = name->text;
@@ -78,8 +76,7 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
         status = check_free(binder, &view->name, view->if_not_exists);
     if (status != VDBQ_OK)
         return status;
-    plan->view.sql =
-        arena_copy(binder->arena, binder->sql, binder->sql_length);
+    plan->view.sql = arena_copy(binder->arena, binder->sql, binder->sql_length);
     if (plan->view.sql == NULL)
         return error_no_memory(binder->error);
     return bind_query(binder, view->query) ? VDBQ_OK : binder->error->status;
@@ -90,8 +87,7 @@ enum vdbq_status plan_create_index(const struct ast_index *index,
 {
     const struct table *table = find_table(binder, &index->table);
     struct plan_index *made = &plan->index;
-    enum vdbq_status status = check_name(&index->name, "index",
-                                         binder->error);
+    enum vdbq_status status = check_name(&index->name, "index", binder->error);
     size_t count = 0;
 
     plan->kind = PLAN_CREATE_INDEX;
@@ -113,9 +109,9 @@ enum vdbq_status plan_create_index(const struct ast_index *index,
         if (term->expression->kind != AST_COLUMN)
             return error_at(binder->error, VDBQ_SYNTAX, term->expression->at,
                             "an index is of columns");
-        status = find_column(table, &term->expression->column,
-                             &made->columns[made->column_count++],
-                             binder->error);
+        status =
+            find_column(table, &term->expression->column,
+                        &made->columns[made->column_count++], binder->error);
     }
     return status;
 }
@@ -141,8 +137,7 @@ static enum vdbq_status check_free(const struct binder *binder,
 
 /* The columns of CREATE TABLE AS. */
 static enum vdbq_status query_columns(const struct ast_create *create,
-                                      struct binder *binder,
-                                      struct plan *plan)
+                                      struct binder *binder, struct plan *plan)
 {
     struct plan_create *made = &plan->create;
     struct node *node = bind_query(binder, create->query);
@@ -158,17 +153,15 @@ static enum vdbq_status query_columns(const struct ast_create *create,
     if (made->columns == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < count; i++)
-        made->columns[i] = (struct column){
-            .name = node->columns[i].name,
-            .type = (enum vdbq_type)node->columns[i].type,
-            .precision = node->columns[i].precision,
-            .scale = node->columns[i].scale
-        };
+        made->columns[i] =
+            (struct column){ .name = node->columns[i].name,
+                             .type = (enum vdbq_type)node->columns[i].type,
+                             .precision = node->columns[i].precision,
+                             .scale = node->columns[i].scale };
     for (unsigned i = 0; i < count; i++)
         for (unsigned k = 0; k < i; k++)
             if (name_equal(made->columns[i].name, made->columns[k].name))
-                return error_at(binder->error, VDBQ_EXISTS,
-                                create->query->at,
+                return error_at(binder->error, VDBQ_EXISTS, create->query->at,
                                 "the query has two columns %s",
                                 made->columns[i].name);
     return lower(binder, node, &plan->steps);
@@ -185,7 +178,8 @@ static enum vdbq_status check_name(const struct ast_name *name,
     if (length > NAME_BYTES_MAX)
         return error_at(error, VDBQ_LIMIT, name->at,
                         "the name of a %s has %zu bytes; at most %d are "
-                        "allowed", what, length, NAME_BYTES_MAX);
+                        "allowed",
+                        what, length, NAME_BYTES_MAX);
     return VDBQ_OK;
 }
 
@@ -235,8 +229,7 @@ static enum vdbq_status check_columns(const struct ast_create *create,
     if (create->column_count > COLUMNS_MAX)
         return error_at(binder->error, VDBQ_LIMIT, create->table.at,
                         "table %s has %u columns; at most %d are allowed",
-                        create->table.text, create->column_count,
-                        COLUMNS_MAX);
+                        create->table.text, create->column_count, COLUMNS_MAX);
     plan->columns = arena_alloc(binder->arena, (create->column_count + 1)
                                                    * sizeof *plan->columns);
     if (plan->columns == NULL)
@@ -245,8 +238,7 @@ static enum vdbq_status check_columns(const struct ast_create *create,
          column = column->next) {
         if (check_name(&column->name, "column", binder->error) != VDBQ_OK)
             return binder->error->status;
-        if (describe_column(binder, column, &plan->columns[count++])
-            != VDBQ_OK)
+        if (describe_column(binder, column, &plan->columns[count++]) != VDBQ_OK)
             return binder->error->status;
     }
     plan->column_count = count;
@@ -287,8 +279,7 @@ static enum vdbq_status check_repeated(const struct ast_create *create,
                                        struct binder *binder)
 {
     const struct ast_column **sorted =
-        arena_alloc(binder->arena,
-                    (create->column_count + 1) * sizeof(void *));
+        arena_alloc(binder->arena, (create->column_count + 1) * sizeof(void *));
     size_t count = 0;
 
     if (sorted == NULL)
@@ -308,8 +299,8 @@ static enum vdbq_status check_repeated(const struct ast_create *create,
 static enum vdbq_status two_keys(const struct ast_create *create,
                                  struct position at, struct error *error)
 {
-    error_at(error, VDBQ_SYNTAX, at,
-             "table %s has more than one primary key", create->table.text);
+    error_at(error, VDBQ_SYNTAX, at, "table %s has more than one primary key",
+             create->table.text);
     return error_hint(error, "one column can be the primary key");
 }
 
@@ -343,14 +334,13 @@ static enum vdbq_status add_unique(const struct ast_constraint *constraint,
     struct unique unique = { .column_count = constraint->column_count };
     enum vdbq_status status = VDBQ_OK;
 
-    unique.columns =
-        arena_alloc(binder->arena,
-                    (unique.column_count + 1) * sizeof *unique.columns);
+    unique.columns = arena_alloc(binder->arena, (unique.column_count + 1)
+                                                    * sizeof *unique.columns);
     if (unique.columns == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < unique.column_count && status == VDBQ_OK; i++)
-        status = find_column(&made, &constraint->columns[i],
-                             &unique.columns[i], binder->error);
+        status = find_column(&made, &constraint->columns[i], &unique.columns[i],
+                             binder->error);
     if (status != VDBQ_OK)
         return status;
     if (constraint->primary && unique.column_count == 1) {
@@ -360,7 +350,8 @@ static enum vdbq_status add_unique(const struct ast_constraint *constraint,
     for (unsigned i = 0; i < unique.column_count && constraint->primary; i++)
         plan->columns[unique.columns[i]].not_null = true;
     return vector_append(&plan->uniques, &unique, 1)
-               ? VDBQ_OK : error_no_memory(binder->error);
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
 }
 
 static enum vdbq_status read_constraints(const struct ast_create *create,
@@ -374,8 +365,7 @@ static enum vdbq_status read_constraints(const struct ast_create *create,
          constraint != NULL && status == VDBQ_OK;
          constraint = constraint->next) {
         if (constraint->primary && primary)
-            status = two_keys(create, constraint->columns->at,
-                              binder->error);
+            status = two_keys(create, constraint->columns->at, binder->error);
         primary |= constraint->primary;
         if (status == VDBQ_OK)
             status = add_unique(constraint, binder, plan);

@@ -8,8 +8,7 @@
 
 static struct expression *text_of(struct binder *binder, const char *text)
 {
-    return expression_text(binder,
-                           (struct vdbq_text){ text, strlen(text) },
+    return expression_text(binder, (struct vdbq_text){ text, strlen(text) },
                            (struct position){ 0 });
 }
 
@@ -24,8 +23,8 @@ static const char *type_text_of(struct binder *binder,
     if (column->type != VDBQ_DECIMAL)
         return name;
     text_print(&text, "%s(%u,%u)", name, column->precision, column->scale);
-    copy = text.bytes ? arena_copy(binder->arena, text.bytes, text.length)
-                      : NULL;
+    copy =
+        text.bytes ? arena_copy(binder->arena, text.bytes, text.length) : NULL;
     text_finish(&text);
     return copy != NULL ? copy : name;
 }
@@ -35,8 +34,7 @@ static enum vdbq_status plan_rows(struct binder *binder,
                                   struct node *const *rows, unsigned count,
                                   struct plan *plan)
 {
-    struct node *node =
-        count == 1 ? rows[0] : node_concat(binder, rows, count);
+    struct node *node = count == 1 ? rows[0] : node_concat(binder, rows, count);
 
     plan->kind = PLAN_SELECT;
     return node ? lower(binder, node, &plan->steps) : binder->error->status;
@@ -53,16 +51,15 @@ static const struct table *table_of(const struct binder *binder,
     const struct ast_select *select = &query->select;
     const struct ast_from *from = select->from;
     bool all = query->kind == AST_QUERY_SELECT && query->with == NULL
-            && select->result_count == 1 && select->results->star
-            && from != NULL && from->kind == AST_FROM_TABLE;
+               && select->result_count == 1 && select->results->star
+               && from != NULL && from->kind == AST_FROM_TABLE;
 
     if (!all || catalogue_view(binder->catalogue, from->name.text) != NULL)
         return NULL;
     return catalogue_table(binder->catalogue, from->name.text);
 }
 
-static struct expression *text_or_null(struct binder *binder,
-                                       const char *text)
+static struct expression *text_or_null(struct binder *binder, const char *text)
 {
     struct position at = { 0 };
 
@@ -95,7 +92,8 @@ static struct node *description_of(struct binder *binder,
         if (values[i] == NULL)
             return NULL;
     return once ? node_select(binder, once, NULL, values, names,
-                              DESCRIPTION_COLUMNS) : NULL;
+                              DESCRIPTION_COLUMNS)
+                : NULL;
 }
 
 enum vdbq_status plan_description(const struct ast_query *query,
@@ -108,8 +106,7 @@ enum vdbq_status plan_description(const struct ast_query *query,
         return binder->error->status;
     if (table != NULL && table->column_count != node->column_count)
         table = NULL;
-    rows = arena_alloc(binder->arena,
-                       (node->column_count + 1) * sizeof(*rows));
+    rows = arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*rows));
     if (rows == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < node->column_count; i++) {
@@ -151,8 +148,7 @@ static struct node *totals_of(struct binder *binder, struct node *below,
         && add(&aggregates, AGGREGATE_COUNT, c, true)
         && add(&aggregates, AGGREGATE_COUNT, c, false)
         && add(&aggregates, AGGREGATE_COUNT, -1, false)
-        && (number < 0
-            || add(&aggregates, AGGREGATE_AVG, number, false)))
+        && (number < 0 || add(&aggregates, AGGREGATE_AVG, number, false)))
         node = node_group(binder, below, 0, &aggregates);
     if (node == NULL && binder->error->status == VDBQ_OK)
         error_no_memory(binder->error);
@@ -166,8 +162,7 @@ static struct expression *null_percentage(struct binder *binder,
     struct position at = { 0 };
     struct ast_expression tree = { .at = at };
     struct expression *rows = node_column(binder, totals, SUMMARY_ROWS, at);
-    struct expression *filled =
-        node_column(binder, totals, SUMMARY_FILLED, at);
+    struct expression *filled = node_column(binder, totals, SUMMARY_FILLED, at);
     struct expression *e = expression_real(binder, VDBQ_DOUBLE, 100, at);
 
     if (rows == NULL || filled == NULL || e == NULL)
@@ -189,8 +184,8 @@ static bool summary_values(struct binder *binder, const struct node *totals,
     for (unsigned i = 0; i < 2; i++) {
         values[2 + i] = node_column(binder, totals, i, at);
         if (values[2 + i] != NULL)
-            values[2 + i] = expression_cast_plain(binder, values[2 + i],
-                                                  VDBQ_TEXT, at);
+            values[2 + i] =
+                expression_cast_plain(binder, values[2 + i], VDBQ_TEXT, at);
     }
     values[4] = node_column(binder, totals, 2, at);
     values[5] = number ? node_column(binder, totals, SUMMARY_AVG, at)
@@ -228,8 +223,8 @@ static struct node *summary_of(struct binder *binder,
                                const struct ast_query *query, unsigned column)
 {
     static const char *const names[SUMMARY_COLUMNS] = {
-        "column_name", "column_type", "min", "max", "distinct", "avg",
-        "count", "null_percentage"
+        "column_name", "column_type", "min",   "max",
+        "distinct",    "avg",         "count", "null_percentage"
     };
     struct node *below = bind_query(binder, query), *totals;
     struct expression *values[SUMMARY_COLUMNS], **places[SUMMARY_COLUMNS];
@@ -238,13 +233,11 @@ static struct node *summary_of(struct binder *binder,
     if (below == NULL)
         return NULL;
     values[0] = text_of(binder, below->columns[column].name);
-    values[1] = text_of(binder,
-                        type_text_of(binder, &below->columns[column]));
+    values[1] = text_of(binder, type_text_of(binder, &below->columns[column]));
     if (!average_over(binder, &below, column, &number))
         return NULL;
     totals = totals_of(binder, below, column, number);
-    if (totals == NULL
-        || !summary_values(binder, totals, number >= 0, values))
+    if (totals == NULL || !summary_values(binder, totals, number >= 0, values))
         return NULL;
     for (unsigned i = 0; i < SUMMARY_COLUMNS; i++)
         places[i] = &values[i];
@@ -260,8 +253,7 @@ enum vdbq_status plan_summary(const struct ast_query *query,
 
     if (node == NULL)
         return binder->error->status;
-    rows = arena_alloc(binder->arena,
-                       (node->column_count + 1) * sizeof(*rows));
+    rows = arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*rows));
     if (rows == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < node->column_count; i++) {

@@ -13,20 +13,20 @@
 /* A label: where it is, and from where it is first jumped to. */
 struct label {
     int validity;
-    int pc;       /* in `code`; -1: not placed           */
-    int source;   /* of the first jump; -1: none so far  */
+    int pc;     /* in `code`; -1: not placed           */
+    int source; /* of the first jump; -1: none so far  */
 };
 
 struct made_register {
-    int pc;       /* of the instruction that writes it   */
-    bool result;  /* a result column has it              */
-    int number;   /* the final one                       */
+    int pc;      /* of the instruction that writes it   */
+    bool result; /* a result column has it              */
+    int number;  /* the final one                       */
 };
 
 struct made_value {
     int pc;
     int hash;
-    int next;     /* the value of that hash before; -1: none */
+    int next; /* the value of that hash before; -1: none */
 };
 
 static unsigned hash_of(const struct instruction *in);
@@ -53,15 +53,13 @@ _Static_assert(OP_CHOOSE_F64 == OP_CHOOSE_I32 + 3 * FAMILY, "to its end");
 void generator_init(struct generator *generator, struct program *program,
                     const char *sql, struct error *error)
 {
-    *generator = (struct generator){
-        .program = program,
-        .sql = sql,
-        .error = error,
-        .code = VECTOR(struct instruction),
-        .labels = VECTOR(struct label),
-        .registers = VECTOR(struct made_register),
-        .values = VECTOR(struct made_value)
-    };
+    *generator = (struct generator){ .program = program,
+                                     .sql = sql,
+                                     .error = error,
+                                     .code = VECTOR(struct instruction),
+                                     .labels = VECTOR(struct label),
+                                     .registers = VECTOR(struct made_register),
+                                     .values = VECTOR(struct made_value) };
     memset(generator->buckets, -1, sizeof generator->buckets);
 }
 
@@ -152,9 +150,8 @@ static bool same(const struct instruction *in, struct instruction other)
 {
     *operand(&other, destination(other.op)) = 0;
     return in->op == other.op && same_names(in->name, other.name)
-           && in->a == other.a && in->b == other.b
-           && in->c == other.c && in->d == other.d
-           && in->integer == other.integer
+           && in->a == other.a && in->b == other.b && in->c == other.c
+           && in->d == other.d && in->integer == other.integer
            && memcmp(&in->real, &other.real, sizeof in->real) == 0;
 }
 
@@ -213,8 +210,7 @@ static int add_register(struct generator *generator, int pc)
     if (generator->registers.count >= VDBQ_REGISTERS_MAX) {
         generator->status = error_set(
             generator->error, VDBQ_LIMIT,
-            "the statement needs more than %d registers",
-            VDBQ_REGISTERS_MAX);
+            "the statement needs more than %d registers", VDBQ_REGISTERS_MAX);
         error_hint(generator->error,
                    "each column and each operation takes one or two: "
                    "ask for fewer columns, or for parts of the condition");
@@ -298,10 +294,9 @@ void emit_invalid(struct generator *generator)
 void emit_fail(struct generator *generator, int r, const char *message,
                struct position at)
 {
-    add_instruction(generator, &(struct instruction){ .op = OP_FAIL,
-                                                      .a = r,
-                                                      .name = message,
-                                                      .at = at });
+    add_instruction(generator,
+                    &(struct instruction){
+                        .op = OP_FAIL, .a = r, .name = message, .at = at });
 }
 
 /* ----------------------------------------------------- the whole program -- */
@@ -310,8 +305,7 @@ static void number_registers(struct generator *generator,
                              const struct emit_result *results,
                              unsigned result_count);
 static void add_head(struct generator *generator,
-                     const struct emit_result *results,
-                     unsigned result_count);
+                     const struct emit_result *results, unsigned result_count);
 static void add_rows_part(struct generator *generator);
 static void add_final(struct generator *generator,
                       const struct instruction *in);
@@ -356,20 +350,19 @@ static void number_registers(struct generator *generator,
 }
 
 static void add_head(struct generator *generator,
-                     const struct emit_result *results,
-                     unsigned result_count)
+                     const struct emit_result *results, unsigned result_count)
 {
     const struct program *program = generator->program;
 
     for (size_t i = 0; i < program->tables.count; i++) {
         const struct program_table *table = vector_at(&program->tables, i);
-        add_final(generator, &(struct instruction){ .op = OP_TABLE,
-                                                    .a = (int)table->id,
-                                                    .c = (int)i,
-                                                    .name = table->name,
-                                                    .comment = table->input > 0
-                                                                   ? "input"
-                                                                   : NULL });
+        add_final(generator,
+                  &(struct instruction){ .op = OP_TABLE,
+                                         .a = (int)table->id,
+                                         .c = (int)i,
+                                         .name = table->name,
+                                         .comment = table->input > 0 ? "input"
+                                                                     : NULL });
     }
     for (unsigned i = 0; i < result_count; i++) {
         bool nullable = results[i].null >= 0;
@@ -407,8 +400,8 @@ static void add_rows_part(struct generator *generator)
 
     for (size_t r = 0; r < generator->registers.count; r++)
         first_result += !register_at(generator, (int)r)->result;
-    for (size_t pc = 0; pc < generator->code.count
-                        && generator->status == VDBQ_OK; pc++) {
+    for (size_t pc = 0;
+         pc < generator->code.count && generator->status == VDBQ_OK; pc++) {
         struct instruction in =
             *(struct instruction *)vector_at(&generator->code, pc);
         settle(generator, &in, head, first_result);
@@ -416,8 +409,7 @@ static void add_rows_part(struct generator *generator)
     }
 }
 
-static void add_final(struct generator *generator,
-                      const struct instruction *in)
+static void add_final(struct generator *generator, const struct instruction *in)
 {
     if (generator->status != VDBQ_OK)
         return;

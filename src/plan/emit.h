@@ -37,18 +37,18 @@ struct made_column {
 
 struct generator {
     struct program *program;
-    const char *sql;          /* the statement's text, for comments      */
+    const char *sql; /* the statement's text, for comments      */
     struct error *error;
-    enum vdbq_status status;  /* the first failure                       */
-    struct vector code;       /* of struct instruction                   */
-    struct vector labels;     /* of struct label, in emit.c              */
-    struct vector registers;  /* of struct made_register, in emit.c      */
-    struct vector values;     /* of struct made_value: what may be used
+    enum vdbq_status status;   /* the first failure                       */
+    struct vector code;        /* of struct instruction                   */
+    struct vector labels;      /* of struct label, in emit.c              */
+    struct vector registers;   /* of struct made_register, in emit.c      */
+    struct vector values;      /* of struct made_value: what may be used
                                  again, in order                         */
-    int buckets[EMIT_BUCKETS];  /* the latest value of a hash; -1: none  */
+    int buckets[EMIT_BUCKETS]; /* the latest value of a hash; -1: none  */
     const struct column_place *columns; /* by the numbers that expressions
                                  have for them                           */
-    int idle;                 /* a register that is 1 where what is emitted
+    int idle; /* a register that is 1 where what is emitted
                                  does not matter; -1: there is none      */
 };
 
@@ -87,7 +87,7 @@ struct emit_result {
     const char *name; /* in the program's arena */
     int type;
     int value;
-    int null;         /* -1: never NULL         */
+    int null; /* -1: never NULL         */
 };
 
 /* Emits Result and writes the program: head, rows' part, end. */

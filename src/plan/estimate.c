@@ -78,8 +78,10 @@ static void estimate_range(struct column_estimate *estimate, int type,
 
 static struct column_estimate estimate_row_id(double rows)
 {
-    return (struct column_estimate){ .distinct = rows, .whole = rows,
-                                     .high = rows - 1, .unit = 1,
+    return (struct column_estimate){ .distinct = rows,
+                                     .whole = rows,
+                                     .high = rows - 1,
+                                     .unit = 1,
                                      .trust = ESTIMATE_KEY };
 }
 
@@ -117,7 +119,8 @@ static struct column_estimate estimate_constant(const struct expression *e)
     double value = is_float(e->type) ? e->real : (double)e->integer;
     bool known = !e->null && e->type != VDBQ_TEXT && isfinite(value);
 
-    return (struct column_estimate){ .distinct = 1, .whole = 1,
+    return (struct column_estimate){ .distinct = 1,
+                                     .whole = 1,
                                      .nulls = e->null,
                                      .low = known ? value : 1,
                                      .high = known ? value : 0,
@@ -154,8 +157,9 @@ static bool add_operand(void *context, struct expression **operand)
 }
 
 /* No more values than those of the columns, and than the range has. */
-static struct column_estimate estimate_computed(
-    const struct estimate_source *source, const struct expression *e)
+static struct column_estimate
+estimate_computed(const struct estimate_source *source,
+                  const struct expression *e)
 {
     struct operands operands = {
         .source = source,
@@ -165,8 +169,7 @@ static struct column_estimate estimate_computed(
     struct column_estimate *all = &operands.all;
     double most;
 
-    expression_each((struct expression *)(uintptr_t)e, add_operand,
-                    &operands);
+    expression_each((struct expression *)(uintptr_t)e, add_operand, &operands);
     if (!e->nullable)
         all->nulls = 0;
     if (is_float(e->type) && isfinite(e->range.low_real)
@@ -187,8 +190,8 @@ static struct column_estimate estimate_computed(
     return *all;
 }
 
-struct column_estimate estimate_expression(
-    const struct estimate_source *source, const struct expression *e)
+struct column_estimate estimate_expression(const struct estimate_source *source,
+                                           const struct expression *e)
 {
     switch (e->kind) {
     case EXPRESSION_CONSTANT:
@@ -196,12 +199,14 @@ struct column_estimate estimate_expression(
     case EXPRESSION_COLUMN:
         return *source->column(source->context, e->column);
     case EXPRESSION_PARAMETER:
-        return (struct column_estimate){ .distinct = 1, .whole = 1, .low = 1,
-                                         .high = 0 };
+        return (struct column_estimate){
+            .distinct = 1, .whole = 1, .low = 1, .high = 0
+        };
     case EXPRESSION_CHECK:
         return estimate_expression(source, e->left);
     case EXPRESSION_CAST:
-        if (e->type >= e->left->type && is_float(e->left->type) <= is_float(e->type)
+        if (e->type >= e->left->type
+            && is_float(e->left->type) <= is_float(e->type)
             && e->left->type <= VDBQ_BIGINT)
             return estimate_expression(source, e->left);
         return estimate_computed(source, e);
@@ -217,8 +222,7 @@ static double kept_equal(const struct column_estimate *a,
 {
     double known = (1 - a->nulls) * (1 - b->nulls);
 
-    if (has_range(a) && has_range(b)
-        && (a->low > b->high || a->high < b->low))
+    if (has_range(a) && has_range(b) && (a->low > b->high || a->high < b->low))
         return 0;
     return share(known / fmax(fmax(a->distinct, b->distinct), 1));
 }
@@ -242,10 +246,10 @@ static double below_values(const struct column_estimate *column,
     double sum = 0;
 
     for (int i = 0; i < VALUES_TRIED; i++)
-        sum += below(column,
-                     other->low + (other->high - other->low) * (i + 0.5)
-                                      / VALUES_TRIED,
-                     equal);
+        sum += below(
+            column,
+            other->low + (other->high - other->low) * (i + 0.5) / VALUES_TRIED,
+            equal);
     return sum / VALUES_TRIED;
 }
 
@@ -289,9 +293,9 @@ static double kept_comparison(const struct estimate_source *source,
         return share((1 - a.nulls) * (1 - b.nulls) - kept_equal(&a, &b));
     case AST_LT:
     case AST_LE:
-        return share(kept_less(&a, &b, e->operator == AST_LE));
+        return share(kept_less(&a, &b, e->operator== AST_LE));
     default:
-        return share(kept_less(&b, &a, e->operator == AST_GE));
+        return share(kept_less(&b, &a, e->operator== AST_GE));
     }
 }
 
@@ -311,8 +315,8 @@ static double kept_one(const struct estimate_source *source,
 static void split(const struct estimate_source *source,
                   const struct expression *e, struct conjuncts *conjuncts)
 {
-    if (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND
-        && !stack_is_short()) {
+    if (e->kind == EXPRESSION_OPERATOR
+        && e->operator== AST_AND && !stack_is_short()) {
         split(source, e->left, conjuncts);
         split(source, e->right, conjuncts);
         return;
@@ -327,9 +331,9 @@ static void split(const struct estimate_source *source,
 
 static bool is_range(const struct expression *e, bool *lower)
 {
-    *lower = e->operator == AST_GT || e->operator == AST_GE;
+    *lower = e->operator== AST_GT || e->operator== AST_GE;
     return e->kind == EXPRESSION_OPERATOR
-           && (*lower || e->operator == AST_LT || e->operator == AST_LE);
+           && (*lower || e->operator== AST_LT || e->operator== AST_LE);
 }
 
 /* Both ends of a range leave what neither takes away. */
@@ -347,8 +351,8 @@ static void meet(const struct estimate_source *source,
     value = estimate_expression(source, a->left);
     if (has_range(&value) && a->right->kind == EXPRESSION_CONSTANT
         && b->right->kind == EXPRESSION_CONSTANT)
-        conjuncts->kept[i] = share(conjuncts->kept[i] + conjuncts->kept[j]
-                                   - (1 - value.nulls));
+        conjuncts->kept[i] =
+            share(conjuncts->kept[i] + conjuncts->kept[j] - (1 - value.nulls));
     else
         conjuncts->kept[i] = KEPT_BETWEEN * (1 - value.nulls);
     conjuncts->kept[j] = 1;
@@ -389,7 +393,8 @@ static bool find_column(void *context, struct expression **operand)
     if ((*operand)->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, find_column, context);
     *column = *column == -2 || *column == (*operand)->column
-                  ? (*operand)->column : -1;
+                  ? (*operand)->column
+                  : -1;
     return *column != -1;
 }
 
@@ -497,7 +502,8 @@ struct pair_estimate estimate_pairs(const struct column_estimate *left,
     return (struct pair_estimate){
         .possible = share(known * parts[0] * parts[1]),
         .values = fmax(domain(left, left->whole * parts[0], right,
-                              right->whole * parts[1]), 1)
+                              right->whole * parts[1]),
+                       1)
     };
 }
 

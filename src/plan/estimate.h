@@ -32,12 +32,12 @@ enum estimate_trust {
 
 /* What is thought of the values of a column, or of an expression. */
 struct column_estimate {
-    double distinct;   /* how many there are                            */
-    double whole;      /* ... before any rows of its table were left out */
-    double nulls;      /* share of the rows, 0 to 1                     */
-    double low, high;  /* of numbers, before rows were left out; low is
+    double distinct;  /* how many there are                            */
+    double whole;     /* ... before any rows of its table were left out */
+    double nulls;     /* share of the rows, 0 to 1                     */
+    double low, high; /* of numbers, before rows were left out; low is
                           greater than high: not known                  */
-    double unit;       /* 1: whole numbers; 0: others                   */
+    double unit;      /* 1: whole numbers; 0: others                   */
     enum estimate_trust trust;
 };
 
@@ -47,8 +47,8 @@ struct estimate_source {
     const void *context;
 };
 
-struct column_estimate estimate_expression(
-    const struct estimate_source *source, const struct expression *e);
+struct column_estimate estimate_expression(const struct estimate_source *source,
+                                           const struct expression *e);
 /* The share of rows that a condition keeps. */
 double estimate_kept(const struct estimate_source *source,
                      const struct expression *e);

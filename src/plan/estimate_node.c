@@ -20,9 +20,8 @@ static const struct column_estimate *column_of(const void *context, int column)
     const struct estimate_nodes *nodes = context;
     int middle = (int)nodes->left->column_count;
 
-    return column < middle
-               ? &nodes->left->columns[column].estimate
-               : &nodes->right->columns[column - middle].estimate;
+    return column < middle ? &nodes->left->columns[column].estimate
+                           : &nodes->right->columns[column - middle].estimate;
 }
 
 struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes)
@@ -33,8 +32,9 @@ struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes)
 /* What is thought of a column of which nothing is known. */
 static struct column_estimate unknown(double rows)
 {
-    return (struct column_estimate){ .distinct = rows, .whole = rows,
-                                     .low = 1, .high = 0 };
+    return (struct column_estimate){
+        .distinct = rows, .whole = rows, .low = 1, .high = 0
+    };
 }
 
 /* The columns of what is below, and behind them those that were added. */
@@ -77,8 +77,8 @@ static void estimate_select(struct node *node)
         kept[i] = 1;
     node->rows = below->rows;
     if (node->where != NULL)
-        node->rows *= estimate_column_kept(&source, node->where, kept,
-                                           NARROWED_MAX);
+        node->rows *=
+            estimate_column_kept(&source, node->where, kept, NARROWED_MAX);
     for (unsigned i = 0; i < node->column_count; i++) {
         const struct expression *e = node->results[i];
         node->columns[i].estimate = estimate_expression(&source, e);
@@ -104,7 +104,8 @@ double estimate_base(const struct node *node)
     case NODE_JOIN:
         rows = estimate_base(node->left);
         return node->join.kind <= JOIN_FULL
-                   ? fmax(rows, estimate_base(node->right)) : rows;
+                   ? fmax(rows, estimate_base(node->right))
+                   : rows;
     default:
         return node->rows;
     }
@@ -138,8 +139,8 @@ static double pairs_in_band(const struct node *node)
     if (band->side == BAND_NONE)
         return 1;
     return estimate_between(&of->columns[band->column].estimate,
-                            bound_of(by, band->low),
-                            bound_of(by, band->high), estimate_base(of));
+                            bound_of(by, band->low), bound_of(by, band->high),
+                            estimate_base(of));
 }
 
 /* The share of all pairs that have equal keys, and are in the band: of several
@@ -234,8 +235,8 @@ static void estimate_group(struct node *node)
 
     for (unsigned i = 0; i < node->group.keys; i++) {
         const struct column_estimate *key = &node->left->columns[i].estimate;
-        groups = estimate_rows(groups * (fmax(key->distinct, 1)
-                                         + (key->nulls > 0)));
+        groups =
+            estimate_rows(groups * (fmax(key->distinct, 1) + (key->nulls > 0)));
     }
     node->rows = node->group.keys == 0 ? 1 : fmin(groups, node->left->rows);
     pass_columns(node, node->left);

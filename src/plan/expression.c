@@ -13,8 +13,7 @@ bool is_float(int type)
 
 bool is_integer(int type)
 {
-    return type == VDBQ_SMALLINT || type == VDBQ_INTEGER
-           || type == VDBQ_BIGINT;
+    return type == VDBQ_SMALLINT || type == VDBQ_INTEGER || type == VDBQ_BIGINT;
 }
 
 bool is_number(int type)
@@ -25,7 +24,7 @@ bool is_number(int type)
 
 bool is_comparison(enum ast_operator operator)
 {
-    return operator >= AST_EQ && operator <= AST_GE;
+    return operator>= AST_EQ && operator<= AST_GE;
 }
 
 bool is_null_constant(const struct expression *e)
@@ -35,7 +34,7 @@ bool is_null_constant(const struct expression *e)
 
 bool is_equality(const struct expression *e)
 {
-    return e->kind == EXPRESSION_OPERATOR && e->operator == AST_EQ;
+    return e->kind == EXPRESSION_OPERATOR && e->operator== AST_EQ;
 }
 
 /* ---------------------------------------------------------------- walk -- */
@@ -54,8 +53,8 @@ static bool each_window(struct window *window, expression_visit visit,
     return true;
 }
 
-static bool each_outer_value(struct subquery *subquery,
-                             expression_visit visit, void *context)
+static bool each_outer_value(struct subquery *subquery, expression_visit visit,
+                             void *context)
 {
     for (size_t i = 0; i < subquery->parameters.count; i++) {
         struct outer_value *value = vector_at(&subquery->parameters, i);
@@ -106,8 +105,7 @@ bool expression_fits(struct binder *binder, struct expression *e)
 
 /* --------------------------------------------------------------- equal -- */
 
-static bool same_or_none(const struct expression *a,
-                         const struct expression *b)
+static bool same_or_none(const struct expression *a, const struct expression *b)
 {
     if (a == NULL || b == NULL)
         return a == b;
@@ -127,17 +125,15 @@ static bool same_constants(const struct expression *a,
     if (a->type == VDBQ_TEXT)
         return a->text.length == b->text.length
                && memcmp(a->text.bytes, b->text.bytes, a->text.length) == 0;
-    return is_float(a->type)
-               ? memcmp(&a->real, &b->real, sizeof a->real) == 0
-               : a->integer == b->integer;
+    return is_float(a->type) ? memcmp(&a->real, &b->real, sizeof a->real) == 0
+                             : a->integer == b->integer;
 }
 
 static bool same_operands(const struct expression *a,
                           const struct expression *b)
 {
     if (a->argument_count != b->argument_count
-        || !same_or_none(a->left, b->left)
-        || !same_or_none(a->right, b->right)
+        || !same_or_none(a->left, b->left) || !same_or_none(a->right, b->right)
         || !same_or_none(a->condition, b->condition))
         return false;
     for (unsigned i = 0; i < a->argument_count; i++)
@@ -176,8 +172,8 @@ int expression_find(const struct vector *expressions, size_t first,
                     const struct expression *e)
 {
     for (size_t i = first; i < expressions->count; i++)
-        if (expression_same(
-                VECTOR_ITEMS(expressions, struct expression *)[i], e))
+        if (expression_same(VECTOR_ITEMS(expressions, struct expression *)[i],
+                            e))
             return (int)i;
     return -1;
 }
@@ -210,8 +206,8 @@ static bool own_lists(struct binder *binder, struct expression *e)
     bool there = true;
 
     if (e->argument_count > 0) {
-        struct expression **own = arena_alloc(
-            binder->arena, e->argument_count * sizeof(*own));
+        struct expression **own =
+            arena_alloc(binder->arena, e->argument_count * sizeof(*own));
         there = own != NULL;
         if (there)
             memcpy(own, e->arguments, e->argument_count * sizeof(*own));
@@ -234,8 +230,7 @@ static bool own_lists(struct binder *binder, struct expression *e)
         there = own != NULL;
         if (there) {
             *own = *e->subquery;
-            there = arena_vector_copy(binder->arena,
-                                      &e->subquery->parameters,
+            there = arena_vector_copy(binder->arena, &e->subquery->parameters,
                                       &own->parameters);
         }
         e->subquery = own;

@@ -84,7 +84,7 @@ struct outer_value {
 struct expression {
     enum expression_kind kind;
     enum ast_operator operator;
-    int type;          /* enum vdbq_type of the value in SQL (plan rule 5)  */
+    int type; /* enum vdbq_type of the value in SQL (plan rule 5)  */
     unsigned precision, scale; /* of VDBQ_DECIMAL                           */
     int machine;       /* TYPE_... of its register: I32 for a BIGINT that
                           fits; I64 is made of it where one is needed       */
@@ -99,26 +99,26 @@ struct expression {
     bool faults;       /* it can, or a part of it can                       */
     struct range range;
 
-    bool null;             /* of a constant                                 */
+    bool null; /* of a constant                                 */
     int64_t integer;
     double real;
     struct vdbq_text text;
-    int column;            /* of the node's rows                            */
+    int column; /* of the node's rows                            */
     int parameter;
-    const char *name;      /* of a column                                   */
+    const char *name; /* of a column                                   */
     enum opcode op;
     const char *call;
     const struct function *function;
     struct expression **arguments;
     unsigned argument_count;
     enum aggregate_function aggregate;
-    bool distinct;         /* of an aggregate                               */
+    bool distinct; /* of an aggregate                               */
     struct window *window;
     struct subquery *subquery;
     struct expression *left, *right, *condition;
 
-    size_t size;       /* expressions in it, shared ones each time          */
-    size_t depth;      /* of expressions in one another; 0: there are none
+    size_t size;  /* expressions in it, shared ones each time          */
+    size_t depth; /* of expressions in one another; 0: there are none
                           in it                                             */
     struct position at;
     size_t begin, end; /* of the statement's text; equal: none of it        */
@@ -129,7 +129,7 @@ bool is_integer(int type);                      /* SMALLINT to BIGINT */
 bool is_number(int type);                       /* these, BOOLEAN, DECIMAL */
 bool is_comparison(enum ast_operator operator); /* of = to >= */
 bool is_null_constant(const struct expression *e);
-bool is_equality(const struct expression *e);   /* left = right */
+bool is_equality(const struct expression *e); /* left = right */
 
 /* Whether both compute the same, of the same rows. */
 bool expression_same(const struct expression *a, const struct expression *b);

@@ -21,8 +21,8 @@ struct expression *expression_new(struct binder *binder,
     }
     e->kind = kind;
     e->type = type;
-    e->machine = type == VDBQ_TEXT ? TYPE_I32
-                                   : type_machine((enum vdbq_type)type);
+    e->machine =
+        type == VDBQ_TEXT ? TYPE_I32 : type_machine((enum vdbq_type)type);
     e->at = at;
     return e;
 }
@@ -84,8 +84,8 @@ struct expression *expression_real(struct binder *binder, int type,
     return e;
 }
 
-struct expression *expression_text(struct binder *binder,
-                                   struct vdbq_text text, struct position at)
+struct expression *expression_text(struct binder *binder, struct vdbq_text text,
+                                   struct position at)
 {
     struct expression *e = constant(binder, VDBQ_TEXT, at);
 
@@ -107,10 +107,10 @@ struct expression *expression_finish(struct binder *binder,
                                      struct expression *e)
 {
     const struct expression *left = e->left, *right = e->right;
-    bool constant = left->kind == EXPRESSION_CONSTANT
-                    && (right == NULL || right->kind == EXPRESSION_CONSTANT)
-                    && (e->condition == NULL
-                        || e->condition->kind == EXPRESSION_CONSTANT);
+    bool constant =
+        left->kind == EXPRESSION_CONSTANT
+        && (right == NULL || right->kind == EXPRESSION_CONSTANT)
+        && (e->condition == NULL || e->condition->kind == EXPRESSION_CONSTANT);
 
     if (!expression_fits(binder, e))
         return NULL;
@@ -153,8 +153,8 @@ struct expression *expression_check(struct binder *binder,
                                     struct expression *refused,
                                     const char *message)
 {
-    struct expression *e = expression_new(binder, EXPRESSION_CHECK,
-                                          operand->type, operand->at);
+    struct expression *e =
+        expression_new(binder, EXPRESSION_CHECK, operand->type, operand->at);
 
     if (e == NULL)
         return NULL;
@@ -203,7 +203,8 @@ static struct expression *chosen(struct binder *binder,
 
     return is_null_constant(e)
                    && (e->type == VDBQ_INTEGER || !is_null_constant(other))
-               ? expression_null(binder, other->type, e->at) : e;
+               ? expression_null(binder, other->type, e->at)
+               : e;
 }
 
 struct expression *expression_choice(struct binder *binder,

@@ -33,8 +33,8 @@ struct expression *expression_truth(struct binder *binder, bool value,
 /* `type` is VDBQ_FLOAT or VDBQ_DOUBLE. */
 struct expression *expression_real(struct binder *binder, int type,
                                    double value, struct position at);
-struct expression *expression_text(struct binder *binder,
-                                   struct vdbq_text text, struct position at);
+struct expression *expression_text(struct binder *binder, struct vdbq_text text,
+                                   struct position at);
 
 /* A conversion that the machine's Cast makes. */
 struct expression *expression_number(struct binder *binder,

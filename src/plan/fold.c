@@ -78,8 +78,7 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
         binder->machine = host_machine_create();
     if (binder->machine == NULL)
         return error_no_memory(binder->error);
-    if (program_pack(program, &program->arena, &pack, binder->error)
-        != VDBQ_OK)
+    if (program_pack(program, &program->arena, &pack, binder->error) != VDBQ_OK)
         return binder->error->status;
     control = control_block(program, &pack, &program->arena);
     if (control == NULL)
@@ -106,34 +105,30 @@ static struct control *control_block(const struct program *program,
 
     if (control == NULL)
         return NULL;
-    control->launch = (struct launch){
-        .piece_first = ONE_PIECE,
-        .piece_rows = { 1 },
-        .code = sizeof *control,
-        .constants = sizeof *control + code_size,
-        .outputs = offsetof(struct control, output),
-        .code_first = (u32)part.first,
-        .code_end = (u32)part.converge,
-        .output_count = 1,
-        .steps = 1,
-        .steps_per_item = 1
-    };
-    control->output = (struct output){
-        .values = offsetof(struct outcome, value),
-        .nulls = offsetof(struct outcome, null),
-        .register_ = result.register_,
-        .null_register = result.null_register,
-        .width = type_width(result.type)
-    };
+    control->launch =
+        (struct launch){ .piece_first = ONE_PIECE,
+                         .piece_rows = { 1 },
+                         .code = sizeof *control,
+                         .constants = sizeof *control + code_size,
+                         .outputs = offsetof(struct control, output),
+                         .code_first = (u32)part.first,
+                         .code_end = (u32)part.converge,
+                         .output_count = 1,
+                         .steps = 1,
+                         .steps_per_item = 1 };
+    control->output =
+        (struct output){ .values = offsetof(struct outcome, value),
+                         .nulls = offsetof(struct outcome, null),
+                         .register_ = result.register_,
+                         .null_register = result.null_register,
+                         .width = type_width(result.type) };
     memcpy(control + 1, pack->code, code_size);
-    memcpy((char *)(control + 1) + code_size, pack->constants,
-           constants_size);
+    memcpy((char *)(control + 1) + code_size, pack->constants, constants_size);
     return control;
 }
 
 /* Makes the expression the constant that was computed. */
-static void become(struct expression *expression,
-                   const struct outcome *outcome)
+static void become(struct expression *expression, const struct outcome *outcome)
 {
     expression->kind = EXPRESSION_CONSTANT;
     expression->null = outcome->null[0] != 0;

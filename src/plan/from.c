@@ -11,8 +11,7 @@
 enum { VIEWS_DEEP_MAX = 64 };
 
 static enum vdbq_status collect(struct binder *binder,
-                                const struct ast_from *tree,
-                                struct from *from);
+                                const struct ast_from *tree, struct from *from);
 
 /* ------------------------------------------------------------- columns -- */
 
@@ -23,8 +22,7 @@ static enum vdbq_status grow_scope(struct binder *binder,
     struct node *flat = binder->scope->node;
     unsigned before = flat->column_count;
     struct node_column *columns = arena_alloc(
-        binder->arena,
-        (before + node->column_count + 1) * sizeof *columns);
+        binder->arena, (before + node->column_count + 1) * sizeof *columns);
 
     if (columns == NULL)
         return error_no_memory(binder->error);
@@ -72,14 +70,14 @@ static struct node *bind_apart(struct binder *binder,
 
 /* Gives columns other names: alias(a, b), WITH t(a, b). */
 static struct node *rename_columns(struct binder *binder, struct node *node,
-                                   const struct ast_name *names,
-                                   unsigned count, struct position at)
+                                   const struct ast_name *names, unsigned count,
+                                   struct position at)
 {
     if (node == NULL || names == NULL)
         return node;
     if (count != node->column_count) {
-        error_at(binder->error, VDBQ_TYPE, at,
-                 "%u names for %u columns", count, node->column_count);
+        error_at(binder->error, VDBQ_TYPE, at, "%u names for %u columns", count,
+                 node->column_count);
         return NULL;
     }
     for (unsigned i = 0; i < count; i++)
@@ -105,12 +103,13 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
     struct node *node = NULL;
 
     if (inner.views > VIEWS_DEEP_MAX) {
-        error_at(binder->error, VDBQ_LIMIT, at,
-                 "the view %s uses itself", view->name);
+        error_at(binder->error, VDBQ_LIMIT, at, "the view %s uses itself",
+                 view->name);
         return NULL;
     }
     if (sql_parse(view->sql, inner.sql_length, binder->arena, &statement,
-                  &consumed, binder->error) == VDBQ_OK)
+                  &consumed, binder->error)
+        == VDBQ_OK)
         node = bind_query(&inner, statement->view.query);
     if (node != NULL)
         node = rename_columns(&inner, node, statement->view.columns,
@@ -123,8 +122,7 @@ static struct node *bind_view(struct binder *binder, const struct view *view,
 
 /* A name of WITH sees those before it, not itself. */
 static struct node *bind_with(struct binder *binder,
-                              const struct with_name *name,
-                              struct position at)
+                              const struct with_name *name, struct position at)
 {
     struct with_name *names = binder->with;
     struct node *node;
@@ -163,7 +161,7 @@ static struct node *bind_file(struct binder *binder,
     error_at(binder->error, VDBQ_UNKNOWN, tree->at,
              "files cannot be read from here");
     error_hint(binder->error, "the shell reads them; a program that uses the "
-               "library gives it a reader with vdbq_on_file()");
+                              "library gives it a reader with vdbq_on_file()");
     return NULL;
 }
 
@@ -200,8 +198,8 @@ static enum vdbq_status collect_leaf(struct binder *binder,
             alias = file_alias(binder, tree->file);
     }
     if (tree->columns != NULL)
-        node = rename_columns(binder, node, tree->columns,
-                              tree->column_count, tree->at);
+        node = rename_columns(binder, node, tree->columns, tree->column_count,
+                              tree->at);
     return add_leaf(binder, alias != NULL ? alias : "", node, from);
 }
 
@@ -217,8 +215,8 @@ static struct scope_column *column_between(struct binder *binder,
     for (size_t i = 0; i < binder->scope->columns.count; i++) {
         struct scope_column *column = vector_at(&binder->scope->columns, i);
         if (!column->hidden && (unsigned)column->column >= first
-            && (unsigned)column->column < end
-            && name_equal(column->name, name) && found == NULL)
+            && (unsigned)column->column < end && name_equal(column->name, name)
+            && found == NULL)
             found = column;
     }
     return found;
@@ -247,8 +245,7 @@ static void make_one(struct scope *scope, enum ast_join join,
 /* One column of USING: equal on both sides, and one column from here on. */
 static struct expression *equal_columns(struct binder *binder,
                                         const struct sides *sides,
-                                        const char *name,
-                                        struct position at)
+                                        const char *name, struct position at)
 {
     struct scope_column *left =
         column_between(binder, name, sides->left, sides->middle);
@@ -294,10 +291,9 @@ static enum vdbq_status add_natural(struct binder *binder,
         const struct scope_column *column =
             vector_at(&binder->scope->columns, i);
         unsigned number = (unsigned)column->column;
-        if (!column->hidden && number >= sides->left
-            && number < sides->middle
-            && column_between(binder, column->name, sides->middle,
-                              sides->end) != NULL)
+        if (!column->hidden && number >= sides->left && number < sides->middle
+            && column_between(binder, column->name, sides->middle, sides->end)
+                   != NULL)
             status = add_equal(binder, sides, column->name, at, parts);
     }
     return status;
@@ -357,7 +353,8 @@ static struct node *bind_side(struct binder *binder,
                               const struct ast_from *tree)
 {
     struct from side = { .leaves = VECTOR_IN(binder->arena, struct node *),
-                         .conditions = VECTOR_IN(binder->arena, struct expression *),
+                         .conditions =
+                             VECTOR_IN(binder->arena, struct expression *),
                          .first = binder->scope->node->column_count };
     struct node *node = NULL;
 
@@ -393,7 +390,8 @@ static enum vdbq_status add_outer(struct binder *binder,
     memcpy(binder->scope->node->columns + sides->left, join->columns,
            join->column_count * sizeof *join->columns);
     return vector_append(&from->leaves, &join, 1)
-               ? VDBQ_OK : error_no_memory(binder->error);
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
 }
 
 static enum vdbq_status collect_outer(struct binder *binder,
@@ -439,8 +437,7 @@ static enum vdbq_status collect_inner(struct binder *binder,
 }
 
 static enum vdbq_status collect(struct binder *binder,
-                                const struct ast_from *tree,
-                                struct from *from)
+                                const struct ast_from *tree, struct from *from)
 {
     if (stack_is_short())
         return stack_refuse(binder->error, tree->at);

@@ -20,7 +20,7 @@ struct fusing {
     struct generator generator;
     struct column_place *places; /* of the columns of the node at hand */
     unsigned count;
-    int end;                     /* where rows go that are not kept    */
+    int end; /* where rows go that are not kept    */
 };
 
 static enum vdbq_status add_tables(struct lowering *lowering,
@@ -30,8 +30,7 @@ static bool place_base(struct fusing *fusing, const struct spine *spine);
 static bool add_level(struct fusing *fusing, const struct level *level,
                       bool is_top);
 
-enum vdbq_status fuse_code(struct lowering *lowering,
-                           const struct spine *spine,
+enum vdbq_status fuse_code(struct lowering *lowering, const struct spine *spine,
                            const struct codegen_result *results,
                            unsigned result_count, struct program *program)
 {
@@ -225,8 +224,7 @@ static int digit(struct generator *generator, const struct probe_part *part,
                             register_integer(generator, TYPE_I64, range->high),
                             value->r));
     if (outside >= 0)
-        value->r =
-            register_choose(generator, TYPE_I64, low, value->r, outside);
+        value->r = register_choose(generator, TYPE_I64, low, value->r, outside);
     value->null = register_any(generator, value->null, outside);
     return register_binary(generator, OP_SUB_I64, value->r, low);
 }
@@ -259,8 +257,7 @@ static bool packed_key(struct fusing *fusing, const struct level *level,
         value.r = digit(generator, &part, &value);
         size = register_integer(generator, TYPE_I64,
                                 part.range.high - part.range.low + 1);
-        key->r = i == 0 ? value.r
-                        : add_digit(generator, key->r, size, value.r);
+        key->r = i == 0 ? value.r : add_digit(generator, key->r, size, value.r);
         key->null = register_any(generator, key->null, value.null);
     }
     return true;
@@ -280,8 +277,7 @@ static bool single_key(struct fusing *fusing, const struct level *level,
 /* -------------------------------------------------------------- probes -- */
 
 /* "date.d_datekey" */
-static const char *comment_of(struct fusing *fusing,
-                              const struct level *level)
+static const char *comment_of(struct fusing *fusing, const struct level *level)
 {
     const char *column = level->build->columns[level->key].name, *made;
     struct text text = { 0 };
@@ -301,30 +297,31 @@ static enum opcode probe_op(const struct level *level)
 
     if (type == VDBQ_TEXT)
         return OP_PROBE_WORD;
-    return step_machine_type((enum vdbq_type)type) == TYPE_I32
-               ? OP_PROBE_I32 : OP_PROBE_I64;
+    return step_machine_type((enum vdbq_type)type) == TYPE_I32 ? OP_PROBE_I32
+                                                               : OP_PROBE_I64;
 }
 
 /* The register of the right row, -1 where there is none. */
-static bool find_row(struct fusing *fusing, const struct level *level,
-                     int *row)
+static bool find_row(struct fusing *fusing, const struct level *level, int *row)
 {
     struct value key;
-    bool done = level->probe.single < 0
-                    ? packed_key(fusing, level, &key)
-                    : single_key(fusing, level, &key);
+    bool done = level->probe.single < 0 ? packed_key(fusing, level, &key)
+                                        : single_key(fusing, level, &key);
 
     if (!done)
         return false;
     if (key.null >= 0 && needs_partner(level))
         end_where(fusing, key.null);
-    *row = emit_value(&fusing->generator, &(struct instruction){
-        .op = probe_op(level), .b = key.r, .c = level->cursor,
-        .d = level->build_map[level->key],
-        .comment = comment_of(fusing, level) });
+    *row = emit_value(
+        &fusing->generator,
+        &(struct instruction){ .op = probe_op(level),
+                               .b = key.r,
+                               .c = level->cursor,
+                               .d = level->build_map[level->key],
+                               .comment = comment_of(fusing, level) });
     if (key.null >= 0 && !needs_partner(level))
-        *row = register_choose(&fusing->generator, TYPE_I32,
-                               no_partner(fusing), *row, key.null);
+        *row = register_choose(&fusing->generator, TYPE_I32, no_partner(fusing),
+                               *row, key.null);
     return true;
 }
 
@@ -341,11 +338,9 @@ static bool place_both(struct fusing *fusing, const struct level *level,
     for (unsigned i = 0; i < left; i++)
         places[i] = fusing->places[i];
     for (unsigned i = 0; i < right; i++)
-        places[left + i] = (struct column_place){
-            .cursor = level->cursor,
-            .column = level->build_map[i],
-            .row = row
-        };
+        places[left + i] = (struct column_place){ .cursor = level->cursor,
+                                                  .column = level->build_map[i],
+                                                  .row = row };
     use_places(fusing, places, left + right);
     return true;
 }
@@ -384,8 +379,8 @@ static bool place_mark(struct fusing *fusing, const struct level *level,
         return error_no_memory(binder->error), false;
     if (!place_both(fusing, level, row))
         return false;
-    made->r = register_not(
-        generator, register_binary(generator, OP_IS_LT_I32, row, zero));
+    made->r = register_not(generator,
+                           register_binary(generator, OP_IS_LT_I32, row, zero));
     made->null = -1;
     fusing->places[level->node->left->column_count] =
         (struct column_place){ .made = made, .row = -1 };
@@ -431,8 +426,7 @@ static void place_key(struct fusing *fusing, const struct level *level)
         fusing->places[left];
 }
 
-static bool add_inner(struct fusing *fusing, const struct level *level,
-                      int row)
+static bool add_inner(struct fusing *fusing, const struct level *level, int row)
 {
     end_by_row(fusing, OP_LT_I32, row);
     if (!place_both(fusing, level, row))
@@ -452,14 +446,12 @@ static bool add_join(struct fusing *fusing, const struct level *level)
         return false;
     if (level->node->join.kind == JOIN_INNER)
         return add_inner(fusing, level, row);
-    return keep_partner(fusing, level, &row)
-           && add_partner(fusing, level, row);
+    return keep_partner(fusing, level, &row) && add_partner(fusing, level, row);
 }
 
 static bool add_level(struct fusing *fusing, const struct level *level,
                       bool is_top)
 {
-    return level->node->kind == NODE_JOIN
-               ? add_join(fusing, level)
-               : add_select(fusing, level, is_top);
+    return level->node->kind == NODE_JOIN ? add_join(fusing, level)
+                                          : add_select(fusing, level, is_top);
 }

@@ -13,29 +13,28 @@
 /* A NODE_SELECT, or a NODE_JOIN and what is sought on its right side. */
 struct level {
     struct node *node;
-    bool *needed;           /* of its columns, those that are read */
+    bool *needed; /* of its columns, those that are read */
     struct probe probe;
     struct expression *rest; /* that must hold of a pair; NULL: nothing */
-    struct node *build;     /* the right side                      */
+    struct node *build;      /* the right side                      */
     bool *build_needed;
-    int *build_map;         /* its columns, in its step            */
+    int *build_map; /* its columns, in its step            */
     int build_step;
-    int key;                /* its column that is probed           */
+    int key; /* its column that is probed           */
     int cursor;
 };
 
 struct spine {
-    struct vector levels;   /* of struct level; the top is first      */
+    struct vector levels; /* of struct level; the top is first      */
     struct node *base;
     bool *base_needed;
     int *base_map;
-    int base_step;          /* -1: it is a table                      */
+    int base_step; /* -1: it is a table                      */
 };
 
 /* The program of a spine whose steps are there, with these results of its top,
  * which is a NODE_SELECT. */
-enum vdbq_status fuse_code(struct lowering *lowering,
-                           const struct spine *spine,
+enum vdbq_status fuse_code(struct lowering *lowering, const struct spine *spine,
                            const struct codegen_result *results,
                            unsigned result_count, struct program *program);
 

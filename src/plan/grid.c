@@ -15,7 +15,7 @@ struct grid {
     struct node *axes[VDBQ_AXES_MAX];
     int firsts[VDBQ_AXES_MAX + 1]; /* number of an axis' first column     */
     unsigned count;
-    struct vector parts;           /* of struct expression *: conditions  */
+    struct vector parts; /* of struct expression *: conditions  */
 };
 
 /* Whether a node is a join that can be part of a grid: keys and bounds find
@@ -139,8 +139,7 @@ static bool add_pairs(struct grid *grid, struct node *node, unsigned most,
     unsigned right = axes_of(node->right, most - 1);
 
     return add_node(grid, node->left, most - right, map)
-           && add_node(grid, node->right, right,
-                       map + node->left->column_count)
+           && add_node(grid, node->right, right, map + node->left->column_count)
            && add_condition(grid, node->where, map);
 }
 
@@ -169,8 +168,7 @@ static bool is_before(const struct expression *a, const struct expression *b)
  * insertion keeps those of one place as they are. */
 static void sort_parts(struct grid *grid)
 {
-    struct expression **parts =
-        VECTOR_ITEMS(&grid->parts, struct expression *);
+    struct expression **parts = VECTOR_ITEMS(&grid->parts, struct expression *);
 
     for (size_t i = 1; i < grid->parts.count; i++) {
         struct expression *part = parts[i];
@@ -214,8 +212,8 @@ struct reading {
 
 static bool *mark_columns(const struct grid *grid, struct reading *reading)
 {
-    bool *used = lower_flags(grid->lowering,
-                             (unsigned)grid->firsts[grid->count]);
+    bool *used =
+        lower_flags(grid->lowering, (unsigned)grid->firsts[grid->count]);
 
     if (used == NULL)
         return NULL;
@@ -227,8 +225,8 @@ static bool *mark_columns(const struct grid *grid, struct reading *reading)
 }
 
 /* Makes an axis a cursor of the program: a table, or a step. */
-static bool lower_axis(const struct grid *grid, unsigned axis,
-                       const bool *used, struct reading *reading)
+static bool lower_axis(const struct grid *grid, unsigned axis, const bool *used,
+                       struct reading *reading)
 {
     struct node *node = grid->axes[axis];
     struct codegen_source *source = &reading->sources[axis];
@@ -286,9 +284,9 @@ static int lower_program(const struct grid *grid, struct reading *reading)
         return -1;
     for (unsigned i = 0; i < grid->count; i++)
         if (reading->sources[i].input_number > 0)
-            reading->sources[i].input = steps_at(
-                lowering->steps,
-                reading->inputs[reading->sources[i].input_number - 1]);
+            reading->sources[i].input =
+                steps_at(lowering->steps,
+                         reading->inputs[reading->sources[i].input_number - 1]);
     first->columns = reading->columns;
     first->others = first + 1;
     first->other_count = grid->count - 1;
@@ -296,7 +294,8 @@ static int lower_program(const struct grid *grid, struct reading *reading)
                           reading->results, reading->result_count,
                           &steps_at(lowering->steps, number)->scan.program)
                    == VDBQ_OK
-               ? number : -1;
+               ? number
+               : -1;
 }
 
 /* Brings a SELECT's condition and results to the numbers of the axes. */
@@ -318,16 +317,16 @@ static bool read_select(struct grid *grid, struct node *node,
     return true;
 }
 
-int lower_grid(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+int lower_grid(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map)
 {
     struct grid grid = { .lowering = lowering,
                          .parts = VECTOR(struct expression *) };
     struct reading reading = { 0 };
     int number = -1;
 
-    reading.results = lower_results(lowering, node, needed, map,
-                                    &reading.result_count);
+    reading.results =
+        lower_results(lowering, node, needed, map, &reading.result_count);
     if (reading.results != NULL && read_select(&grid, node, &reading)
         && lower_axes(&grid, &reading))
         number = lower_program(&grid, &reading);

@@ -11,7 +11,7 @@
 struct filling {
     const struct column *column;
     bool key;
-    bool named;     /* rows have a value for it  */
+    bool named; /* rows have a value for it  */
     void *values;
     uint8_t *nulls; /* NULL until the first NULL */
 };
@@ -54,10 +54,10 @@ static enum vdbq_status make_room(struct inserting *inserting)
     for (unsigned i = 0; i < inserting->table->column_count; i++) {
         struct filling *filling = &inserting->fillings[i];
         int type = type_machine(filling->column->type);
-        size_t width = type == TYPE_WORD ? sizeof(struct vdbq_text)
-                                         : type_width(type);
-        filling->values = arena_alloc(
-            arena, inserting->insert->query->row_count * width);
+        size_t width =
+            type == TYPE_WORD ? sizeof(struct vdbq_text) : type_width(type);
+        filling->values =
+            arena_alloc(arena, inserting->insert->query->row_count * width);
         if (filling->values == NULL)
             return error_no_memory(inserting->binder->error);
     }
@@ -133,12 +133,13 @@ static enum vdbq_status set_null(struct inserting *inserting,
 
     if (filling->key)
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
-                        "row %zu has no value for the primary key %s",
-                        row + 1, filling->column->name);
+                        "row %zu has no value for the primary key %s", row + 1,
+                        filling->column->name);
     if (filling->column->not_null)
         return error_at(binder->error, VDBQ_CONSTRAINT, at,
                         "row %zu has no value for column %s, which is NOT "
-                        "NULL", row + 1, filling->column->name);
+                        "NULL",
+                        row + 1, filling->column->name);
     if (filling->nulls == NULL)
         filling->nulls =
             arena_alloc(binder->arena, inserting->insert->query->row_count);
@@ -163,8 +164,8 @@ static enum vdbq_status fill_missing(struct inserting *inserting)
         e = expression_default(inserting->binder, filling->column, at);
         if (e == NULL)
             return inserting->binder->error->status;
-        for (size_t row = 0; status == VDBQ_OK
-                             && row < inserting->insert->query->row_count;
+        for (size_t row = 0;
+             status == VDBQ_OK && row < inserting->insert->query->row_count;
              row++) {
             if (e->null)
                 status = set_null(inserting, filling, row, at);
@@ -203,7 +204,7 @@ static enum vdbq_status make_vectors(struct inserting *inserting,
 static bool read_literal(const struct ast_expression *tree,
                          const struct filling *filling, size_t row)
 {
-    bool minus = tree->kind == AST_OPERATOR && tree->operator == AST_MINUS;
+    bool minus = tree->kind == AST_OPERATOR && tree->operator== AST_MINUS;
     enum vdbq_type type = filling->column->type;
     int64_t value;
 
@@ -253,11 +254,9 @@ static enum vdbq_status fill_row(struct inserting *inserting,
         return error_at(inserting->binder->error, VDBQ_SYNTAX, row->at,
                         "row %zu has %u values for %u columns", number + 1,
                         row->value_count, inserting->value_count);
-    for (unsigned i = 0;
-         value != NULL && status == VDBQ_OK && !*computed;
+    for (unsigned i = 0; value != NULL && status == VDBQ_OK && !*computed;
          value = value->next, i++) {
-        struct filling *filling =
-            &inserting->fillings[inserting->order[i]];
+        struct filling *filling = &inserting->fillings[inserting->order[i]];
         struct expression *e;
         if (read_literal(value->expression, filling, number))
             continue;
@@ -325,10 +324,9 @@ static struct node *arrange(struct inserting *inserting, struct node *node)
                  node->column_count, inserting->value_count, table->name);
         return NULL;
     }
-    return fill_results(inserting, node, results)
-               ? node_select(binder, node, NULL, results, NULL,
-                             table->column_count)
-               : NULL;
+    return fill_results(inserting, node, results) ? node_select(
+               binder, node, NULL, results, NULL, table->column_count)
+                                                  : NULL;
 }
 
 static enum vdbq_status insert_query(struct inserting *inserting,
@@ -342,8 +340,8 @@ static enum vdbq_status insert_query(struct inserting *inserting,
         node = arrange(inserting, node);
     if (node == NULL)
         return binder->error->status;
-    places = arena_alloc(binder->arena,
-                         (node->column_count + 1) * sizeof(*places));
+    places =
+        arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*places));
     if (places == NULL)
         return error_no_memory(binder->error);
     for (unsigned i = 0; i < node->column_count; i++)
@@ -384,7 +382,8 @@ static enum vdbq_status insert_values(struct inserting *inserting,
     scope_leave(inserting->binder, &scope);
     inserting->binder->constants = false;
     return status == VDBQ_OK && !*computed
-               ? make_vectors(inserting, &plan->insert) : status;
+               ? make_vectors(inserting, &plan->insert)
+               : status;
 }
 
 /* One row of defaults. */
@@ -403,8 +402,7 @@ static enum vdbq_status insert_defaults(struct inserting *inserting,
     status = make_room(inserting);
     if (status == VDBQ_OK)
         status = fill_missing(inserting);
-    return status == VDBQ_OK ? make_vectors(inserting, &plan->insert)
-                             : status;
+    return status == VDBQ_OK ? make_vectors(inserting, &plan->insert) : status;
 }
 
 enum vdbq_status plan_insert_rows(const struct ast_insert *insert,

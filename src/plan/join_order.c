@@ -19,8 +19,8 @@
 #include "program/program.h"
 
 enum {
-    EXACT_MAX = 10,             /* leaves, for the cheapest order of all */
-    KEYS_MAX = 16               /* keys of one join that are looked at   */
+    EXACT_MAX = 10, /* leaves, for the cheapest order of all */
+    KEYS_MAX = 16   /* keys of one join that are looked at   */
 };
 
 /* Half of an index of so many rows is in a cache; what is not costs so much
@@ -83,8 +83,7 @@ static bool is_key_of(const struct join_edge *edge, uint64_t leaves,
 }
 
 /* One column has one value: a second key of it takes hardly a row away. */
-static void add_key(struct keys *keys, int column,
-                    const struct join_edge *edge)
+static void add_key(struct keys *keys, int column, const struct join_edge *edge)
 {
     unsigned i = 0;
 
@@ -148,8 +147,7 @@ static const struct join_edge *best_band(const struct join_problem *problem,
         return NULL;
     for (unsigned i = 0; i < problem->edge_count; i++) {
         const struct join_edge *edge = &problem->edges[i];
-        if (edge->band && (edge->leaves & leaves)
-            && (edge->leaves >> leaf & 1)
+        if (edge->band && (edge->leaves & leaves) && (edge->leaves >> leaf & 1)
             && (best == NULL || edge->share < best->share))
             best = edge;
     }
@@ -169,8 +167,8 @@ static double test_share(const struct join_problem *problem, uint64_t leaves,
     *price = 0;
     for (unsigned i = 0; i < problem->edge_count; i++) {
         const struct join_edge *edge = &problem->edges[i];
-        if (edge == band || (edge->leaves & ~all)
-            || !(edge->leaves >> leaf & 1) || is_key_of(edge, leaves, leaf, &column))
+        if (edge == band || (edge->leaves & ~all) || !(edge->leaves >> leaf & 1)
+            || is_key_of(edge, leaves, leaf, &column))
             continue;
         share *= edge->share;
         *price += edge->price;
@@ -236,7 +234,8 @@ static double searching_cost(const struct search *search,
     double rows = search->problem->rows[leaf];
 
     return (rows * (prices->read + 2 * prices->write)
-            + before->rows * 2 * prices->read) * log2(rows + 2);
+            + before->rows * 2 * prices->read)
+           * log2(rows + 2);
 }
 
 /* Joins one more leaf. */
@@ -247,7 +246,8 @@ static struct joined extend(const struct search *search,
     const struct prices *prices = &search->prices;
     bool single = finds_one(problem, before->leaves, leaf);
     struct joined after = { .leaves = before->leaves | (uint64_t)1 << leaf,
-                            .cost = before->cost, .last = leaf,
+                            .cost = before->cost,
+                            .last = leaf,
                             .known = true };
     double pairs = estimate_rows(before->rows * problem->rows[leaf]);
     const struct join_edge *band = best_band(problem, before->leaves, leaf);
@@ -276,7 +276,8 @@ static struct joined first_leaf(const struct join_problem *problem,
 {
     return (struct joined){ .leaves = (uint64_t)1 << leaf,
                             .reached = reach(problem, (uint64_t)1 << leaf),
-                            .rows = problem->rows[leaf], .last = leaf,
+                            .rows = problem->rows[leaf],
+                            .last = leaf,
                             .known = true };
 }
 
@@ -358,8 +359,7 @@ static void order_greedily(const struct search *search, unsigned *order)
         for (unsigned leaf = 0; leaf < problem->count; leaf++) {
             struct joined next;
             double cost;
-            if ((joined.leaves >> leaf & 1)
-                || !may_follow(&joined, leaf))
+            if ((joined.leaves >> leaf & 1) || !may_follow(&joined, leaf))
                 continue;
             next = extend(search, &joined, leaf);
             cost = next.cost + next.rows * 2 * search->prices.read;

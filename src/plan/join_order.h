@@ -15,24 +15,24 @@ enum { LEAVES_MAX = 64 };
 
 /* A condition about several leaves. */
 struct join_edge {
-    uint64_t leaves;    /* that it needs, a bit each                         */
-    uint64_t sides[2];  /* key: of the left and the right operand            */
-    int columns[2];     /* key: which columns these are; -1: something else  */
-    bool unique[2];     /* key: no two rows of that side have the same value */
-    bool key;           /* it is an equality of two sides that have no leaf
+    uint64_t leaves;   /* that it needs, a bit each                         */
+    uint64_t sides[2]; /* key: of the left and the right operand            */
+    int columns[2];    /* key: which columns these are; -1: something else  */
+    bool unique[2];    /* key: no two rows of that side have the same value */
+    bool key;          /* it is an equality of two sides that have no leaf
                            in common                                         */
-    bool band;          /* it bounds a value of one leaf by others of another:
+    bool band;         /* it bounds a value of one leaf by others of another:
                            that one can be sorted and searched               */
-    double share;       /* of all pairs of rows that it keeps, or of a key
+    double share;      /* of all pairs of rows that it keeps, or of a key
                            that may be equal ...                             */
-    double values;      /* ... and how many values these have, at least 1    */
-    double price;       /* of its test, in units of cl/opcodes.h; not of keys */
+    double values;     /* ... and how many values these have, at least 1    */
+    double price;      /* of its test, in units of cl/opcodes.h; not of keys */
 };
 
 struct join_problem {
-    unsigned count;            /* leaves                                     */
-    double rows[LEAVES_MAX];   /* of each                                    */
-    double bases[LEAVES_MAX];  /* ... of the tables that they are taken from */
+    unsigned count;           /* leaves                                     */
+    double rows[LEAVES_MAX];  /* of each                                    */
+    double bases[LEAVES_MAX]; /* ... of the tables that they are taken from */
     struct join_edge *edges;
     unsigned edge_count;
 };

@@ -58,10 +58,9 @@ static struct join_edge edge_of(const struct joining *joining,
     for (int i = 0; i < 2; i++) {
         const struct expression *side = i == 0 ? e->left : e->right;
         sides[i] = estimate_expression(&source, side);
-        edge.columns[i] =
-            side->kind == EXPRESSION_COLUMN ? side->column : -1;
-        edge.unique[i] = edge.columns[i] >= 0
-                         && is_leaf_unique(joining, edge.columns[i]);
+        edge.columns[i] = side->kind == EXPRESSION_COLUMN ? side->column : -1;
+        edge.unique[i] =
+            edge.columns[i] >= 0 && is_leaf_unique(joining, edge.columns[i]);
     }
     pairs = estimate_pairs(&sides[0], &sides[1]);
     edge.share = pairs.possible;
@@ -95,8 +94,7 @@ static enum vdbq_status price_band(const struct joining *joining,
 {
     struct band_sides sides = { .columns = { estimate_of, joining } };
     struct vector parts = VECTOR(struct expression *);
-    uint64_t both =
-        (uint64_t)1 << leaves[0] | (uint64_t)1 << leaves[1];
+    uint64_t both = (uint64_t)1 << leaves[0] | (uint64_t)1 << leaves[1];
     enum vdbq_status status = VDBQ_OK;
 
     for (int i = 0; i < 2; i++) {
@@ -175,8 +173,8 @@ enum vdbq_status joining_order(struct joining *joining)
     struct arena *arena = joining->binder->arena;
     struct join_problem problem = { .count = joining->count };
 
-    problem.edges = arena_alloc(arena, (joining->part_count + 1)
-                                           * sizeof *problem.edges);
+    problem.edges =
+        arena_alloc(arena, (joining->part_count + 1) * sizeof *problem.edges);
     if (problem.edges == NULL)
         return error_no_memory(joining->binder->error);
     for (unsigned i = 0; i < joining->count; i++) {
@@ -192,5 +190,6 @@ enum vdbq_status joining_order(struct joining *joining)
     if (joining->count > 2 && find_bands(joining, &problem) != VDBQ_OK)
         return joining->binder->error->status;
     return join_order(arena, &problem, joining->order)
-               ? VDBQ_OK : error_no_memory(joining->binder->error);
+               ? VDBQ_OK
+               : error_no_memory(joining->binder->error);
 }

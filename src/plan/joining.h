@@ -21,12 +21,12 @@ struct joining {
     struct node *leaves[LEAVES_MAX];
     unsigned firsts[LEAVES_MAX + 1]; /* the number of a leaf's first column */
     unsigned count;
-    unsigned order[LEAVES_MAX];      /* in which they are joined            */
+    unsigned order[LEAVES_MAX]; /* in which they are joined            */
     struct part *parts;
     size_t part_count;
-    struct node *node;   /* what is joined so far                         */
-    uint64_t joined;     /* leaves that are in it                         */
-    int *columns;        /* of `node`, by FROM's numbers; -1: not there   */
+    struct node *node; /* what is joined so far                         */
+    uint64_t joined;   /* leaves that are in it                         */
+    int *columns;      /* of `node`, by FROM's numbers; -1: not there   */
 };
 
 /* The leaves whose columns an expression needs, a bit each. */

@@ -24,8 +24,7 @@ static bool seek(void *kind, struct expression **operand)
 {
     enum expression_kind wanted = *(enum expression_kind *)kind;
 
-    return (*operand)->kind != wanted
-           && expression_each(*operand, seek, kind);
+    return (*operand)->kind != wanted && expression_each(*operand, seek, kind);
 }
 
 bool expression_has(const struct expression *e, enum expression_kind kind)
@@ -119,7 +118,6 @@ static void describe(struct node_column *column, const struct expression *e)
                                     .range = range_full(e->type) };
 }
 
-
 /* The last columns of a node stand for all that was found. */
 static bool add_stands(struct lifting *lifting, struct node *node)
 {
@@ -142,7 +140,8 @@ static bool add_function(struct lifting *lifting, struct node **below,
                          struct expression *e, struct vector *functions)
 {
     struct step_function function = { .name = e->function->name,
-                                      .arguments = VECTOR_IN(lifting->binder->arena, int),
+                                      .arguments = VECTOR_IN(
+                                          lifting->binder->arena, int),
                                       .at = e->at };
     bool done = true;
 
@@ -157,10 +156,10 @@ static bool add_function(struct lifting *lifting, struct node **below,
 }
 
 /* All functions that were found are one node's. */
-static struct node *lift_functions(struct lifting *lifting,
-                                   struct node *below)
+static struct node *lift_functions(struct lifting *lifting, struct node *below)
 {
-    struct vector functions = VECTOR_IN(lifting->binder->arena, struct step_function);
+    struct vector functions =
+        VECTOR_IN(lifting->binder->arena, struct step_function);
     size_t count = lifting->found.count;
     struct node *node = NULL;
     bool done = true;
@@ -168,8 +167,7 @@ static struct node *lift_functions(struct lifting *lifting,
     for (size_t i = 0; i < count && done; i++)
         done = add_function(
             lifting, &below,
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i],
-            &functions);
+            VECTOR_ITEMS(&lifting->found, struct expression *)[i], &functions);
     if (done)
         node = node_wider(lifting->binder, NODE_MAP, below, (unsigned)count);
     if (node == NULL)
@@ -185,9 +183,9 @@ static struct node *mark(struct binder *binder, struct node *below,
                          const struct expression *e)
 {
     int column = node_column_for(binder, &below, e->left);
-    struct node *node = column >= 0 ? node_join(binder, JOIN_MARK, below,
-                                                e->subquery->node)
-                                    : NULL;
+    struct node *node =
+        column >= 0 ? node_join(binder, JOIN_MARK, below, e->subquery->node)
+                    : NULL;
 
     if (node == NULL || !add_number(binder, &node->join.left_keys, column)
         || !add_number(binder, &node->join.right_keys, 0))
@@ -200,12 +198,10 @@ static bool add_parameters(struct binder *binder, struct node **below,
                            struct vector *parameters)
 {
     for (size_t i = 0; i < subquery->parameters.count; i++) {
-        const struct outer_value *value =
-            vector_at(&subquery->parameters, i);
-        struct step_parameter parameter = {
-            .parameter = value->parameter,
-            .column = node_column_for(binder, below, value->value)
-        };
+        const struct outer_value *value = vector_at(&subquery->parameters, i);
+        struct step_parameter parameter = { .parameter = value->parameter,
+                                            .column = node_column_for(
+                                                binder, below, value->value) };
         if (parameter.column < 0)
             return false;
         if (!vector_append(parameters, &parameter, 1)) {
@@ -245,12 +241,11 @@ static struct node *apply(struct binder *binder, struct node *below,
 static struct node *lift_subquery(struct lifting *lifting, struct node *below,
                                   struct expression *e)
 {
-    bool same = e->subquery->kind == APPLY_IN
-                && e->subquery->parameters.count == 0;
+    bool same =
+        e->subquery->kind == APPLY_IN && e->subquery->parameters.count == 0;
     bool done;
     struct expression *value;
-    struct node *node =
-        unnest_value(lifting->binder, below, e, &value, &done);
+    struct node *node = unnest_value(lifting->binder, below, e, &value, &done);
 
     if (node != NULL)
         return keep_stand(lifting, value) ? node : NULL;
@@ -259,11 +254,11 @@ static struct node *lift_subquery(struct lifting *lifting, struct node *below,
     node = same ? mark(lifting->binder, below, e)
                 : apply(lifting->binder, below, e);
     return node && add_stand(lifting, node, node->column_count - 1, e->at)
-               ? node : NULL;
+               ? node
+               : NULL;
 }
 
-static struct node *lift_subqueries(struct lifting *lifting,
-                                    struct node *below)
+static struct node *lift_subqueries(struct lifting *lifting, struct node *below)
 {
     struct node *node = below;
 
@@ -340,19 +335,18 @@ static bool add_window(struct lifting *lifting, struct node **below,
 static struct node *lift_all_windows(struct lifting *lifting,
                                      struct node *below)
 {
-    struct vector functions = VECTOR_IN(lifting->binder->arena, struct step_window_function);
+    struct vector functions =
+        VECTOR_IN(lifting->binder->arena, struct step_window_function);
     size_t count = lifting->found.count;
     struct node *node = NULL;
     bool done = true;
 
     for (size_t i = 0; i < count && done; i++)
-        done = add_window(
-            lifting, &below,
-            VECTOR_ITEMS(&lifting->found, struct expression *)[i],
-            &functions);
+        done = add_window(lifting, &below,
+                          VECTOR_ITEMS(&lifting->found, struct expression *)[i],
+                          &functions);
     if (done)
-        node = node_wider(lifting->binder, NODE_WINDOW, below,
-                          (unsigned)count);
+        node = node_wider(lifting->binder, NODE_WINDOW, below, (unsigned)count);
     if (node == NULL)
         return NULL;
     node->window.functions = functions;
@@ -385,8 +379,8 @@ static enum vdbq_status pass(struct lifting *lifting, struct node **node,
         return binder->error->status;
     *node = lifted;
     for (size_t i = 0; i < count; i++) {
-        *expressions[i] = expression_replace(binder, *expressions[i],
-                                             stand_in, lifting);
+        *expressions[i] =
+            expression_replace(binder, *expressions[i], stand_in, lifting);
         if (*expressions[i] == NULL)
             return binder->error->status;
     }
@@ -398,12 +392,13 @@ static enum vdbq_status lift_kind(struct binder *binder, struct node **node,
                                   size_t count, enum expression_kind kind,
                                   bool *any)
 {
-    struct lifting lifting = { .binder = binder,
-                               .kind = kind,
-                               .found = VECTOR_IN(binder->arena, struct expression *),
-                               .stands = VECTOR_IN(binder->arena, struct expression *) };
-    enum vdbq_status status =
-        pass(&lifting, node, expressions, count, any);
+    struct lifting lifting = {
+        .binder = binder,
+        .kind = kind,
+        .found = VECTOR_IN(binder->arena, struct expression *),
+        .stands = VECTOR_IN(binder->arena, struct expression *)
+    };
+    enum vdbq_status status = pass(&lifting, node, expressions, count, any);
 
     return status;
 }
@@ -437,6 +432,5 @@ enum vdbq_status lift_windows(struct binder *binder, struct node **node,
         return VDBQ_OK;
     if (lift(binder, node, expressions, count) != VDBQ_OK)
         return binder->error->status;
-    return lift_kind(binder, node, expressions, count, EXPRESSION_WINDOW,
-                     &any);
+    return lift_kind(binder, node, expressions, count, EXPRESSION_WINDOW, &any);
 }

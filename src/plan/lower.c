@@ -22,12 +22,11 @@ void lower_number_table(const struct table *table, int *columns)
 }
 
 /* The places of an axis' columns: those that `columns` has for them. */
-struct column_place *lower_places(struct lowering *lowering,
-                                  const int *columns, unsigned count,
-                                  int cursor)
+struct column_place *lower_places(struct lowering *lowering, const int *columns,
+                                  unsigned count, int cursor)
 {
-    struct column_place *places = arena_alloc(lowering->binder->arena,
-                                              (count + 1) * sizeof *places);
+    struct column_place *places =
+        arena_alloc(lowering->binder->arena, (count + 1) * sizeof *places);
 
     if (places == NULL)
         return error_no_memory(lowering->binder->error), NULL;
@@ -75,8 +74,8 @@ struct codegen_result *lower_results(struct lowering *lowering,
                                      int *map, unsigned *count)
 {
     struct binder *binder = lowering->binder;
-    struct codegen_result *results = arena_alloc(
-        binder->arena, (node->column_count + 1) * sizeof *results);
+    struct codegen_result *results =
+        arena_alloc(binder->arena, (node->column_count + 1) * sizeof *results);
 
     *count = 0;
     if (results == NULL)
@@ -86,14 +85,13 @@ struct codegen_result *lower_results(struct lowering *lowering,
             continue;
         map[i] = (int)*count;
         results[(*count)++] =
-            (struct codegen_result){ node->columns[i].name,
-                                     node->results[i] };
+            (struct codegen_result){ node->columns[i].name, node->results[i] };
     }
     if (*count > 0)
         return results;
-    results[0] = (struct codegen_result){
-        "", expression_truth(binder, true, (struct position){ 0 })
-    };
+    results[0] =
+        (struct codegen_result){ "", expression_truth(binder, true,
+                                                      (struct position){ 0 }) };
     *count = 1;
     return results[0].expression ? results : NULL;
 }
@@ -151,8 +149,7 @@ static int lower_select(struct lowering *lowering, struct node *node,
     if (is_input(lowering, node, input, source.columns, results, count))
         return input;
     number = lower_add_step(lowering, STEP_SCAN, count, &input, input >= 0);
-    if (number < 0
-        || !lower_describe_results(lowering, number, results, count))
+    if (number < 0 || !lower_describe_results(lowering, number, results, count))
         return -1;
     if (input >= 0) {
         source.input = steps_at(lowering->steps, input);
@@ -162,7 +159,8 @@ static int lower_select(struct lowering *lowering, struct node *node,
                           count,
                           &steps_at(lowering->steps, number)->scan.program)
                    == VDBQ_OK
-               ? number : -1;
+               ? number
+               : -1;
 }
 
 /* A node as a SELECT of all its columns. */
@@ -209,9 +207,8 @@ static int lower_kind(struct lowering *lowering, struct node *node,
     case NODE_SELECT:
         return lower_select(lowering, node, needed, map);
     case NODE_JOIN:
-        return lower_is_grid(node)
-                   ? lower_selected(lowering, node, needed, map)
-                   : lower_join(lowering, node, needed, map);
+        return lower_is_grid(node) ? lower_selected(lowering, node, needed, map)
+                                   : lower_join(lowering, node, needed, map);
     case NODE_GROUP:
         return lower_group(lowering, node, needed, map);
     case NODE_SORT:
@@ -233,8 +230,8 @@ static int lower_kind(struct lowering *lowering, struct node *node,
 }
 
 /* The number of the node's step, or -1: a failure. */
-int lower_node(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+int lower_node(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map)
 {
     int number;
 

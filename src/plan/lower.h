@@ -16,32 +16,32 @@ struct lowering {
 
 /* The step of a node: `needed` says which of its columns are read, `map` gets
  * where they are in the step's rows, -1: nowhere. */
-int lower_node(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map);
+int lower_node(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map);
 /* A NODE_SELECT that becomes one program with joins below it; where it does
  * not, LOWER_NOT_FUSED, and nothing is done. lower_fuse.c. */
 enum { LOWER_NOT_FUSED = -2 };
 int lower_fused(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);
-int lower_join(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map);      /* lower_join.c  */
+int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map); /* lower_join.c  */
 /* A SELECT over inner joins without keys (grid.c). */
 bool lower_is_grid(const struct node *node);
-int lower_grid(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map);
+int lower_grid(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map);
 int lower_group(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map);     /* lower_group.c */
-int lower_sort(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map);
+                const bool *needed, int *map); /* lower_group.c */
+int lower_sort(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map);
 int lower_limit(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);
 int lower_concat(struct lowering *lowering, struct node *node, int *map);
 int lower_apply(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map);     /* lower_wider.c */
+                const bool *needed, int *map); /* lower_wider.c */
 int lower_window(struct lowering *lowering, struct node *node,
                  const bool *needed, int *map);
-int lower_map(struct lowering *lowering, struct node *node,
-              const bool *needed, int *map);
+int lower_map(struct lowering *lowering, struct node *node, const bool *needed,
+              int *map);
 
 /* lower_column.c */
 
@@ -60,9 +60,8 @@ bool lower_describe_results(struct lowering *lowering, int number,
                             const struct codegen_result *results,
                             unsigned count);
 void lower_number_table(const struct table *table, int *columns);
-struct column_place *lower_places(struct lowering *lowering,
-                                  const int *columns, unsigned count,
-                                  int cursor);
+struct column_place *lower_places(struct lowering *lowering, const int *columns,
+                                  unsigned count, int cursor);
 struct step_column lower_column(const struct node_column *column);
 /* A new step, with room for `columns` columns and with `inputs`. */
 int lower_add_step(struct lowering *lowering, enum step_kind kind,

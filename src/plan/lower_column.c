@@ -51,14 +51,14 @@ struct step_column lower_column(const struct node_column *column)
 /* A new step, with room for `columns` columns and with `inputs`. Its number;
  * -1: a failure. */
 int lower_add_step(struct lowering *lowering, enum step_kind kind,
-                    unsigned columns, const int *inputs, unsigned count)
+                   unsigned columns, const int *inputs, unsigned count)
 {
     struct steps *steps = lowering->steps;
     struct step *step = steps_add(steps, kind);
 
     if (step != NULL)
-        step->columns = arena_alloc(&steps->arena,
-                                    (columns + 1) * sizeof *step->columns);
+        step->columns =
+            arena_alloc(&steps->arena, (columns + 1) * sizeof *step->columns);
     if (step == NULL || step->columns == NULL
         || (count > 0 && !vector_append(&step->inputs, inputs, count))) {
         error_no_memory(lowering->binder->error);
@@ -69,14 +69,14 @@ int lower_add_step(struct lowering *lowering, enum step_kind kind,
 
 /* Adds a column to a step; its name lives as long. */
 bool lower_add_column(struct lowering *lowering, int number,
-                       const struct step_column *column)
+                      const struct step_column *column)
 {
     struct step *step = steps_at(lowering->steps, number);
     struct step_column *added = &step->columns[step->column_count++];
 
     *added = *column;
-    added->name = arena_copy(&lowering->steps->arena, column->name,
-                             strlen(column->name));
+    added->name =
+        arena_copy(&lowering->steps->arena, column->name, strlen(column->name));
     if (added->name == NULL)
         error_no_memory(lowering->binder->error);
     return added->name != NULL;
@@ -98,7 +98,7 @@ bool lower_add_columns_of(struct lowering *lowering, int number, int input)
 
 /* A copy of numbers of columns, as the step has them. */
 bool lower_move_numbers(struct lowering *lowering, const struct vector *from,
-                         const int *map, struct vector *to)
+                        const int *map, struct vector *to)
 {
     for (size_t i = 0; i < from->count; i++) {
         int number = map[VECTOR_ITEMS(from, int)[i]];
@@ -112,7 +112,7 @@ bool lower_move_numbers(struct lowering *lowering, const struct vector *from,
 }
 
 bool lower_move_keys(struct lowering *lowering, const struct vector *from,
-                      const int *map, struct vector *to)
+                     const int *map, struct vector *to)
 {
     for (size_t i = 0; i < from->count; i++) {
         struct step_key key = VECTOR_ITEMS(from, struct step_key)[i];

@@ -31,8 +31,7 @@ static bool find_spine(struct walk *walk, struct node *node,
 static bool lower_inputs(struct lowering *lowering, struct spine *spine,
                          struct vector *inputs);
 static int add_scan(struct lowering *lowering, const struct spine *spine,
-                    const struct vector *inputs, const bool *needed,
-                    int *map);
+                    const struct vector *inputs, const bool *needed, int *map);
 
 int lower_fused(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map)
@@ -73,8 +72,7 @@ static size_t registers_of(const struct expression *e)
 }
 
 /* What a SELECT reads of the node below. */
-static bool look_select(struct walk *walk, struct level *level,
-                        bool **below)
+static bool look_select(struct walk *walk, struct level *level, bool **below)
 {
     struct node *node = level->node;
 
@@ -103,8 +101,7 @@ static bool look_join(struct walk *walk, struct level *level, bool **below)
     bool both = node->join.kind <= JOIN_FULL;
     bool *used = lower_flags(lowering, left + right);
 
-    level->build =
-        probe_build(lowering->binder, &level->probe, &level->key);
+    level->build = probe_build(lowering->binder, &level->probe, &level->key);
     if (used == NULL || level->build == NULL
         || !probe_rest(lowering->binder, &level->probe, &level->rest))
         return false;
@@ -191,8 +188,7 @@ static bool add_level(struct walk *walk, struct level *level, bool **below,
 
 /* SELECTs that stand below the lowest join stay levels, and joins get their
  * cursors from there on. */
-static bool find_spine(struct walk *walk, struct node *node,
-                       const bool *needed)
+static bool find_spine(struct walk *walk, struct node *node, const bool *needed)
 {
     struct spine *spine = walk->spine;
     struct lowering *lowering = walk->lowering;
@@ -244,8 +240,8 @@ static bool lower_base(struct lowering *lowering, struct spine *spine,
         lower_number_table(spine->base->table, spine->base_map);
         return true;
     }
-    spine->base_step = lower_node(lowering, spine->base, spine->base_needed,
-                                  spine->base_map);
+    spine->base_step =
+        lower_node(lowering, spine->base, spine->base_needed, spine->base_map);
     return add_input(lowering, inputs, spine->base_step);
 }
 
@@ -261,16 +257,14 @@ static bool lower_inputs(struct lowering *lowering, struct spine *spine,
         if (level->node->kind != NODE_JOIN)
             continue;
         level->build_step = lower_node(lowering, level->build,
-                                       level->build_needed,
-                                       level->build_map);
+                                       level->build_needed, level->build_map);
         done = add_input(lowering, inputs, level->build_step);
     }
     return done;
 }
 
 static int add_scan(struct lowering *lowering, const struct spine *spine,
-                    const struct vector *inputs, const bool *needed,
-                    int *map)
+                    const struct vector *inputs, const bool *needed, int *map)
 {
     const struct level *top = vector_at(&spine->levels, 0);
     unsigned count;
@@ -281,13 +275,12 @@ static int add_scan(struct lowering *lowering, const struct spine *spine,
     if (results == NULL)
         return -1;
     number = lower_add_step(lowering, STEP_SCAN, count,
-                            VECTOR_ITEMS(inputs, int),
-                            (unsigned)inputs->count);
-    if (number < 0
-        || !lower_describe_results(lowering, number, results, count))
+                            VECTOR_ITEMS(inputs, int), (unsigned)inputs->count);
+    if (number < 0 || !lower_describe_results(lowering, number, results, count))
         return -1;
     return fuse_code(lowering, spine, results, count,
                      &steps_at(lowering->steps, number)->scan.program)
                    == VDBQ_OK
-               ? number : -1;
+               ? number
+               : -1;
 }

@@ -31,7 +31,8 @@ int lower_group(struct lowering *lowering, struct node *node,
     input = lower_node(lowering, node->left, used, below);
     if (input < 0)
         return -1;
-    number = lower_add_step(lowering, STEP_GROUP, node->column_count, &input, 1);
+    number =
+        lower_add_step(lowering, STEP_GROUP, node->column_count, &input, 1);
     if (number < 0)
         return -1;
     steps_at(lowering->steps, number)->group.keys = group->keys;
@@ -60,8 +61,8 @@ int lower_group(struct lowering *lowering, struct node *node,
     return done ? number : -1;
 }
 
-int lower_sort(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+int lower_sort(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map)
 {
     unsigned below_count = node->left->column_count;
     bool *used = lower_flags(lowering, below_count);
@@ -72,8 +73,7 @@ int lower_sort(struct lowering *lowering, struct node *node,
         return -1;
     memcpy(used, needed, node->column_count);
     for (size_t i = 0; i < node->sort.keys.count; i++)
-        used[VECTOR_ITEMS(&node->sort.keys, struct step_key)[i].column] =
-            true;
+        used[VECTOR_ITEMS(&node->sort.keys, struct step_key)[i].column] = true;
     input = lower_node(lowering, node->left, used, below);
     if (input < 0)
         return -1;
@@ -132,8 +132,7 @@ int lower_limit(struct lowering *lowering, struct node *node,
 
 /* -------------------------------------------------------------- concat -- */
 
-int lower_concat(struct lowering *lowering, struct node *node,
-                 int *map)
+int lower_concat(struct lowering *lowering, struct node *node, int *map)
 {
     struct vector inputs = VECTOR(int);
     int number = -1, input = 0;
@@ -154,7 +153,7 @@ int lower_concat(struct lowering *lowering, struct node *node,
     }
     if (input >= 0)
         number = lower_add_step(lowering, STEP_CONCAT, node->column_count,
-                          inputs.items, (unsigned)inputs.count);
+                                inputs.items, (unsigned)inputs.count);
     vector_finish(&inputs);
     for (unsigned i = 0; i < node->column_count && number >= 0; i++) {
         struct step_column column = lower_column(&node->columns[i]);

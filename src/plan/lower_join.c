@@ -19,8 +19,7 @@ static bool start_sides(struct lowering *lowering, const struct node *node,
                         struct sides *sides)
 {
     for (int i = 0; i < 2; i++) {
-        unsigned count =
-            (i == 0 ? node->left : node->right)->column_count;
+        unsigned count = (i == 0 ? node->left : node->right)->column_count;
         sides->used[i] = lower_flags(lowering, count);
         sides->maps[i] = lower_numbers(lowering, count);
         if (sides->used[i] == NULL || sides->maps[i] == NULL)
@@ -94,16 +93,14 @@ static int *both_maps(struct lowering *lowering, const struct node *node,
 {
     unsigned left = node->left->column_count;
     unsigned right = node->right->column_count;
-    int moved = (int)steps_at(lowering->steps,
-                              sides->inputs[0])->column_count;
+    int moved = (int)steps_at(lowering->steps, sides->inputs[0])->column_count;
     int *map = lower_numbers(lowering, left + right);
 
     if (map == NULL)
         return NULL;
     memcpy(map, sides->maps[0], left * sizeof *map);
     for (unsigned i = 0; i < right; i++)
-        map[left + i] =
-            sides->maps[1][i] < 0 ? -1 : sides->maps[1][i] + moved;
+        map[left + i] = sides->maps[1][i] < 0 ? -1 : sides->maps[1][i] + moved;
     return map;
 }
 
@@ -124,10 +121,8 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
     if (map == NULL)
         return false;
     source.columns = lower_places(
-        lowering, map, node->left->column_count + node->right->column_count,
-        0);
-    result.expression =
-        expression_truth(binder, true, (struct position){ 0 });
+        lowering, map, node->left->column_count + node->right->column_count, 0);
+    result.expression = expression_truth(binder, true, (struct position){ 0 });
     if (program == NULL || source.columns == NULL || result.expression == NULL
         || !join_columns(lowering, sides->inputs, &joined))
         return false;
@@ -160,14 +155,14 @@ static bool map_joined(struct lowering *lowering, const struct node *node,
     int *maps = both_maps(lowering, node, sides);
     unsigned count = node->column_count;
 
-    if (maps == NULL || !lower_add_columns_of(lowering, number, sides->inputs[0]))
+    if (maps == NULL
+        || !lower_add_columns_of(lowering, number, sides->inputs[0]))
         return false;
     if (both && !lower_add_columns_of(lowering, number, sides->inputs[1]))
         return false;
     if (node->join.kind == JOIN_MARK) {
         struct step_column mark = lower_column(&node->columns[--count]);
-        map[count] =
-            (int)steps_at(lowering->steps, number)->column_count;
+        map[count] = (int)steps_at(lowering->steps, number)->column_count;
         if (!lower_add_column(lowering, number, &mark))
             return false;
     }
@@ -188,8 +183,8 @@ static int lower_alone(struct lowering *lowering, struct node *node,
     return select ? lower_fused(lowering, select, needed, map) : -1;
 }
 
-int lower_join(struct lowering *lowering, struct node *node,
-               const bool *needed, int *map)
+int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
+               int *map)
 {
     struct sides sides;
     struct step_join *join;
@@ -220,9 +215,9 @@ int lower_join(struct lowering *lowering, struct node *node,
     join->nulls_match = node->join.nulls_match;
     move_band(&node->join.band, &sides, &join->band);
     if (!lower_move_numbers(lowering, &node->join.left_keys, sides.maps[0],
-                      &join->left_keys)
+                            &join->left_keys)
         || !lower_move_numbers(lowering, &node->join.right_keys, sides.maps[1],
-                         &join->right_keys)
+                               &join->right_keys)
         || !lower_condition(lowering, node, &sides, number)
         || !map_joined(lowering, node, &sides, number, map))
         return -1;

@@ -23,9 +23,9 @@ static int lower_wider(struct lowering *lowering, struct node *node,
     if (input < 0)
         return -1;
     number = lower_add_step(lowering, kind,
-                      steps_at(lowering->steps, input)->column_count
-                          + node->column_count - count,
-                      &input, 1);
+                            steps_at(lowering->steps, input)->column_count
+                                + node->column_count - count,
+                            &input, 1);
     if (number < 0 || !lower_add_columns_of(lowering, number, input))
         return -1;
     memcpy(map, below, count * sizeof *map);
@@ -82,8 +82,7 @@ int lower_apply(struct lowering *lowering, struct node *node,
         use(used, VECTOR_ITEMS(parameters, struct step_parameter)[i].column);
     if (node->apply.kind == APPLY_IN)
         use(used, node->apply.column);
-    number = lower_wider(lowering, node, STEP_APPLY, needed, used, below,
-                         map);
+    number = lower_wider(lowering, node, STEP_APPLY, needed, used, below, map);
     if (number < 0)
         return -1;
     apply = &steps_at(lowering->steps, number)->apply;
@@ -125,19 +124,17 @@ int lower_window(struct lowering *lowering, struct node *node,
     if (used == NULL || below == NULL)
         return -1;
     for (size_t i = 0; i < functions->count; i++) {
-        const struct step_window_function *function =
-            vector_at(functions, i);
+        const struct step_window_function *function = vector_at(functions, i);
         use(used, function->aggregate.column);
         use(used, function->aggregate.filter);
         use(used, function->fallback);
         for (size_t k = 0; k < function->partition.count; k++)
             use(used, VECTOR_ITEMS(&function->partition, int)[k]);
         for (size_t k = 0; k < function->order.count; k++)
-            use(used, VECTOR_ITEMS(&function->order,
-                                   struct step_key)[k].column);
+            use(used,
+                VECTOR_ITEMS(&function->order, struct step_key)[k].column);
     }
-    number = lower_wider(lowering, node, STEP_WINDOW, needed, used, below,
-                         map);
+    number = lower_wider(lowering, node, STEP_WINDOW, needed, used, below, map);
     for (size_t i = 0; number >= 0 && i < functions->count && done; i++) {
         const struct step_window_function *from = vector_at(functions, i);
         struct step_window_function function = *from, *added;
@@ -152,14 +149,13 @@ int lower_window(struct lowering *lowering, struct node *node,
         done = added != NULL
                && lower_move_numbers(lowering, &from->partition, below,
                                      &added->partition)
-               && lower_move_keys(lowering, &from->order, below,
-                                  &added->order);
+               && lower_move_keys(lowering, &from->order, below, &added->order);
     }
     return done ? number : -1;
 }
 
-int lower_map(struct lowering *lowering, struct node *node,
-              const bool *needed, int *map)
+int lower_map(struct lowering *lowering, struct node *node, const bool *needed,
+              int *map)
 {
     const struct vector *functions = &node->map.functions;
     bool *used = lower_flags(lowering, node->left->column_count);
@@ -180,8 +176,7 @@ int lower_map(struct lowering *lowering, struct node *node,
                                           .arguments = VECTOR(int),
                                           .at = from->at };
         struct step_function *added =
-            add_to(lowering,
-                   &steps_at(lowering->steps, number)->map.functions,
+            add_to(lowering, &steps_at(lowering->steps, number)->map.functions,
                    &function);
         done = added != NULL
                && lower_move_numbers(lowering, &from->arguments, below,

@@ -55,8 +55,8 @@ static struct expression *literal_decimal(struct binder *binder,
     const char *point;
     struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
 
-    if (e->kind != EXPRESSION_CONSTANT || !e->literal
-        || e->type != VDBQ_DOUBLE || !(fabs(e->real) < 1e9))
+    if (e->kind != EXPRESSION_CONSTANT || !e->literal || e->type != VDBQ_DOUBLE
+        || !(fabs(e->real) < 1e9))
         return e;
     snprintf(digits, sizeof digits, "%.9f", e->real);
     if (fabs(strtod(digits, NULL) - e->real) > fabs(e->real) * 1e-14)
@@ -81,8 +81,8 @@ bool meet_literals(struct binder *binder, struct expression **left,
 bool meet_scales(struct binder *binder, struct expression **left,
                  struct expression **right, struct position at)
 {
-    unsigned scale = (*left)->scale > (*right)->scale ? (*left)->scale
-                                                      : (*right)->scale;
+    unsigned scale =
+        (*left)->scale > (*right)->scale ? (*left)->scale : (*right)->scale;
 
     *left = expression_scale(binder, *left, scale, at);
     if (*left != NULL)
@@ -93,8 +93,8 @@ bool meet_scales(struct binder *binder, struct expression **left,
 /* Of a DECIMAL whose digits nobody counted there may be as many as fit. */
 static unsigned digits_of(const struct expression *e)
 {
-    return e->type == VDBQ_DECIMAL && e->precision == 0
-               ? DECIMAL_DIGITS_MAX : e->precision;
+    return e->type == VDBQ_DECIMAL && e->precision == 0 ? DECIMAL_DIGITS_MAX
+                                                        : e->precision;
 }
 
 unsigned meet_precision(const struct expression *left,
@@ -131,7 +131,7 @@ static int meet_numbers(struct binder *binder, struct expression **left,
     }
     if ((*left)->type == VDBQ_DECIMAL || (*right)->type == VDBQ_DECIMAL)
         return meet_scales(binder, left, right, at) ? VDBQ_DECIMAL
-                                                      : VDBQ_TYPE_NONE;
+                                                    : VDBQ_TYPE_NONE;
     return (*left)->type == (*right)->type ? (*left)->type : VDBQ_BIGINT;
 }
 
@@ -154,8 +154,7 @@ bool is_text_constant(const struct expression *e)
 int meet_refuse(struct binder *binder, const struct expression *left,
                 const struct expression *right, struct position at)
 {
-    error_at(binder->error, VDBQ_TYPE, at,
-             "a %s and a %s do not go together",
+    error_at(binder->error, VDBQ_TYPE, at, "a %s and a %s do not go together",
              vdbq_type_name((enum vdbq_type)left->type),
              vdbq_type_name((enum vdbq_type)right->type));
     error_hint(binder->error, "CAST(... AS %s) converts",
@@ -215,9 +214,9 @@ static int meet_others(struct binder *binder, struct expression **left,
 static int meet_null(struct binder *binder, struct expression **left,
                      struct expression **right)
 {
-    bool left_is = is_null_constant(*left)
-                   && (!is_null_constant(*right)
-                       || (*left)->type == VDBQ_INTEGER);
+    bool left_is =
+        is_null_constant(*left)
+        && (!is_null_constant(*right) || (*left)->type == VDBQ_INTEGER);
     struct expression **null = left_is ? left : right;
     const struct expression *other = null == left ? *right : *left;
     struct expression *e = expression_null(binder, other->type, (*null)->at);

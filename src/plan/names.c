@@ -14,20 +14,18 @@ enum { LISTED_MAX = 12 };
 
 static void hint_table(const struct catalogue *catalogue, const char *name,
                        struct error *error);
-static void list_tables(const struct catalogue *catalogue,
-                        struct text *list);
+static void list_tables(const struct catalogue *catalogue, struct text *list);
 static void list_columns(const struct table *table, struct text *list);
 static void list_name(struct text *list, size_t index, const char *name);
 
 const struct table *find_table(const struct binder *binder,
                                const struct ast_name *name)
 {
-    const struct table *table =
-        catalogue_table(binder->catalogue, name->text);
+    const struct table *table = catalogue_table(binder->catalogue, name->text);
 
     if (table == NULL) {
-        error_at(binder->error, VDBQ_UNKNOWN, name->at,
-                 "no such table: %s", name->text);
+        error_at(binder->error, VDBQ_UNKNOWN, name->at, "no such table: %s",
+                 name->text);
         hint_table(binder->catalogue, name->text, binder->error);
     }
     return table;
@@ -66,8 +64,8 @@ void hint_column(const struct table *table, const char *name,
 
 void likely_name(struct likely *likely, const char *name, const char *other)
 {
-    unsigned most = strlen(name) < LIKELY_SHORT ? LIKELY_EDITS_SHORT
-                                                : LIKELY_EDITS;
+    unsigned most =
+        strlen(name) < LIKELY_SHORT ? LIKELY_EDITS_SHORT : LIKELY_EDITS;
     unsigned distance = name_distance(name, other, most);
 
     if (distance > most || distance >= strlen(name))

@@ -24,8 +24,8 @@ struct node *node_new(struct binder *binder, enum node_kind kind,
     }
     node = arena_alloc(binder->arena, sizeof *node);
     if (node != NULL)
-        node->columns = arena_alloc(
-            binder->arena, (column_count + 1) * sizeof *node->columns);
+        node->columns = arena_alloc(binder->arena,
+                                    (column_count + 1) * sizeof *node->columns);
     if (node == NULL || node->columns == NULL) {
         error_no_memory(binder->error);
         return NULL;
@@ -57,7 +57,8 @@ static bool copy_items(struct binder *binder, const struct vector *from,
 static void describe_row_id(const struct table *table,
                             struct node_column *column)
 {
-    *column = (struct node_column){ .name = "rowid", .type = VDBQ_BIGINT,
+    *column = (struct node_column){ .name = "rowid",
+                                    .type = VDBQ_BIGINT,
                                     .affine = true };
     column->range.high = (int64_t)table->rows;
 }
@@ -75,13 +76,11 @@ struct node *node_table(struct binder *binder, const struct table *table)
     for (unsigned i = 0; i < count; i++) {
         const struct column *column = &table->columns[i];
         struct column_facts facts = table_facts(table, i);
-        node->columns[i] = (struct node_column){
-            .name = column->name,
-            .type = (int)column->type,
-            .precision = column->precision,
-            .scale = column->scale,
-            .affine = true
-        };
+        node->columns[i] = (struct node_column){ .name = column->name,
+                                                 .type = (int)column->type,
+                                                 .precision = column->precision,
+                                                 .scale = column->scale,
+                                                 .affine = true };
         range_column(&node->columns[i], &facts);
         node->columns[i].estimate = estimate_table(table, i, &facts);
     }
@@ -135,16 +134,14 @@ static struct expression *move_column(void *context, struct expression *e,
         return NULL;
     if (moving->columns != NULL)
         column = moving->columns[e->column];
-    moved = node_column(moving->binder, moving->node, (unsigned)column,
-                        e->at);
+    moved = node_column(moving->binder, moving->node, (unsigned)column, e->at);
     *failed = moved == NULL;
     return moved;
 }
 
-struct expression *expression_over(struct binder *binder,
-                                   struct expression *e,
-                                   const struct node *node,
-                                   const int *columns, unsigned first)
+struct expression *expression_over(struct binder *binder, struct expression *e,
+                                   const struct node *node, const int *columns,
+                                   unsigned first)
 {
     struct moving moving = { binder, node, columns, first };
 
@@ -195,15 +192,16 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
     if (node == NULL)
         return NULL;
     node->right = right;
-    node->join = (struct step_join){ .kind = kind,
-                                     .left_keys = VECTOR_IN(binder->arena, int),
-                                     .right_keys = VECTOR_IN(binder->arena, int) };
+    node->join =
+        (struct step_join){ .kind = kind,
+                            .left_keys = VECTOR_IN(binder->arena, int),
+                            .right_keys = VECTOR_IN(binder->arena, int) };
     memcpy(node->columns, left->columns,
            left->column_count * sizeof *node->columns);
     if (kind == JOIN_MARK)
-        node->columns[count - 1] =
-            (struct node_column){ .name = "", .type = VDBQ_INTEGER,
-                                  .nullable = true, .range.high = 1 };
+        node->columns[count - 1] = (struct node_column){
+            .name = "", .type = VDBQ_INTEGER, .nullable = true, .range.high = 1
+        };
     for (unsigned i = 0; both && i < right->column_count; i++)
         node->columns[count + i] = right->columns[i];
     for (unsigned i = 0; i < node->column_count; i++) {
@@ -232,14 +230,12 @@ void aggregate_column(enum aggregate_function function,
         *column = *argument;
         column->nullable = true;
         if (argument->type != VDBQ_DECIMAL)
-            column->type = is_float(argument->type) ? VDBQ_DOUBLE
-                                                    : VDBQ_BIGINT;
+            column->type = is_float(argument->type) ? VDBQ_DOUBLE : VDBQ_BIGINT;
         column->range = range_full(column->type);
         break;
     case AGGREGATE_TOTAL:
     case AGGREGATE_AVG:
-        *column = (struct node_column){ .type = VDBQ_DOUBLE,
-                                        .nullable = true };
+        *column = (struct node_column){ .type = VDBQ_DOUBLE, .nullable = true };
         column->range = range_full(VDBQ_DOUBLE);
         break;
     default:
@@ -266,11 +262,10 @@ struct node *node_group(struct binder *binder, struct node *below,
     for (unsigned i = keys; i < count; i++) {
         const struct step_aggregate *aggregate =
             vector_at(aggregates, i - keys);
-        aggregate_column(aggregate->function,
-                         aggregate->column < 0
-                             ? NULL
-                             : &below->columns[aggregate->column],
-                         &node->columns[i]);
+        aggregate_column(
+            aggregate->function,
+            aggregate->column < 0 ? NULL : &below->columns[aggregate->column],
+            &node->columns[i]);
     }
     return node;
 }

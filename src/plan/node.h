@@ -15,8 +15,14 @@ enum node_kind {
     NODE_ONCE,   /* one row without columns: there is no FROM        */
     NODE_TABLE,  /* the table's columns, and behind them the row id  */
     NODE_SELECT, /* the results for each row that the condition keeps */
-    NODE_JOIN, NODE_GROUP, NODE_SORT, NODE_LIMIT, NODE_CONCAT,
-    NODE_APPLY, NODE_WINDOW, NODE_MAP,
+    NODE_JOIN,
+    NODE_GROUP,
+    NODE_SORT,
+    NODE_LIMIT,
+    NODE_CONCAT,
+    NODE_APPLY,
+    NODE_WINDOW,
+    NODE_MAP,
     NODE_VALUES /* as the steps of these names                        */
 };
 
@@ -32,25 +38,25 @@ struct node_column {
 
 struct node {
     enum node_kind kind;
-    struct node *left, *right;    /* what is below; right: of some       */
-    struct vector parts;          /* of struct node *: CONCAT's          */
+    struct node *left, *right; /* what is below; right: of some       */
+    struct vector parts;       /* of struct node *: CONCAT's          */
     unsigned column_count;
     struct node_column *columns;
-    double rows;                  /* about how many: estimate_node(); of
+    double rows;                       /* about how many: estimate_node(); of
                                      TABLE and VALUES they are counted   */
-    const struct table *table;    /* TABLE                               */
+    const struct table *table;         /* TABLE                               */
     const struct catalogue *catalogue; /* ... that it is of              */
-    struct expression *where;     /* SELECT; NULL: every row             */
-    struct expression **results;  /* SELECT: one a column                */
-    struct step_group group;      /* columns are those of `left` ...     */
+    struct expression *where;          /* SELECT; NULL: every row             */
+    struct expression **results;       /* SELECT: one a column                */
+    struct step_group group;           /* columns are those of `left` ...     */
     struct step_sort sort;
-    struct step_limit limit;      /* ... or what `right` counts; NULL    */
-    struct step_join join;        /* ... of `left` and `right`; its condition
+    struct step_limit limit; /* ... or what `right` counts; NULL    */
+    struct step_join join;   /* ... of `left` and `right`; its condition
                                      is `where`, over both               */
-    struct step_apply apply;      /* its query is `right`                */
+    struct step_apply apply; /* its query is `right`                */
     struct step_window window;
     struct step_map map;
-    struct expression **values;   /* VALUES: constants, `value_rows` of each
+    struct expression **values; /* VALUES: constants, `value_rows` of each
                                      column behind those of the one before */
     size_t value_rows;
 };
@@ -110,10 +116,9 @@ struct node *node_columns(struct binder *binder, struct node *below,
                           const int *columns, unsigned count);
 /* The expression over another node, whose column columns[i] (NULL: i - first)
  * is its i. */
-struct expression *expression_over(struct binder *binder,
-                                   struct expression *e,
-                                   const struct node *node,
-                                   const int *columns, unsigned first);
+struct expression *expression_over(struct binder *binder, struct expression *e,
+                                   const struct node *node, const int *columns,
+                                   unsigned first);
 /* A copy whose columns' numbers are higher by so much. */
 struct expression *expression_moved_by(struct binder *binder,
                                        struct expression *e, int by);

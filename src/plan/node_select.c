@@ -65,8 +65,7 @@ static struct expression *merged_where(const struct merging *merging,
                                (void *)(uintptr_t)merging);
     if (where == NULL || before == NULL)
         return where;
-    return expression_operator(merging->binder, AST_AND, before, where,
-                               &place);
+    return expression_operator(merging->binder, AST_AND, before, where, &place);
 }
 
 /* Makes `node`, over `below`, one that is over what lies below that. */
@@ -83,8 +82,8 @@ static struct node *merge(const struct merging *merging, struct node *node)
         return NULL;
     for (unsigned i = 0; i < node->column_count; i++) {
         node->results[i] =
-            expression_replace(merging->binder, node->results[i],
-                               result_below, (void *)(uintptr_t)merging);
+            expression_replace(merging->binder, node->results[i], result_below,
+                               (void *)(uintptr_t)merging);
         if (node->results[i] == NULL)
             return NULL;
     }
@@ -102,9 +101,9 @@ static struct node *merge_if_simple(struct binder *binder, struct node *node,
                                                   * sizeof *merging.uses);
     if (merging.uses == NULL)
         return error_no_memory(binder->error), NULL;
-    return can_merge(&merging, node->where, node->results,
-                     node->column_count)
-               ? merge(&merging, node) : node;
+    return can_merge(&merging, node->where, node->results, node->column_count)
+               ? merge(&merging, node)
+               : node;
 }
 
 /* -------------------------------------------------------------- making -- */
@@ -152,8 +151,7 @@ struct node *node_select(struct binder *binder, struct node *below,
 
 /* Columns of `below` as results, with room for `more`. */
 static struct expression **all_columns(struct binder *binder,
-                                       const struct node *below,
-                                       unsigned more)
+                                       const struct node *below, unsigned more)
 {
     struct expression **results = arena_alloc(
         binder->arena, (below->column_count + more + 1) * sizeof(*results));
@@ -163,8 +161,7 @@ static struct expression **all_columns(struct binder *binder,
         return NULL;
     }
     for (unsigned i = 0; i < below->column_count; i++) {
-        results[i] =
-            node_column(binder, below, i, (struct position){ 0 });
+        results[i] = node_column(binder, below, i, (struct position){ 0 });
         if (results[i] == NULL)
             return NULL;
     }

@@ -47,20 +47,17 @@ uint64_t joining_leaves(const struct joining *joining, struct expression *e)
 static enum vdbq_status read_parts(struct joining *joining,
                                    const struct vector *conditions)
 {
-    joining->parts = arena_alloc(joining->binder->arena,
-                                 (conditions->count + 1)
-                                     * sizeof *joining->parts);
+    joining->parts =
+        arena_alloc(joining->binder->arena,
+                    (conditions->count + 1) * sizeof *joining->parts);
     if (joining->parts == NULL)
         return error_no_memory(joining->binder->error);
     joining->part_count = conditions->count;
     for (size_t i = 0; i < conditions->count; i++) {
-        struct expression *e =
-            VECTOR_ITEMS(conditions, struct expression *)[i];
-        joining->parts[i] = (struct part){
-            .expression = e,
-            .leaves = joining_leaves(joining, e),
-            .late = is_lifted(e)
-        };
+        struct expression *e = VECTOR_ITEMS(conditions, struct expression *)[i];
+        joining->parts[i] = (struct part){ .expression = e,
+                                           .leaves = joining_leaves(joining, e),
+                                           .late = is_lifted(e) };
     }
     return VDBQ_OK;
 }
@@ -70,8 +67,8 @@ static enum vdbq_status read_parts(struct joining *joining,
 static struct expression *over_joined(const struct joining *joining,
                                       struct expression *e)
 {
-    return expression_over(joining->binder, e, joining->node,
-                           joining->columns, 0);
+    return expression_over(joining->binder, e, joining->node, joining->columns,
+                           0);
 }
 
 static struct expression *over_leaf(const struct joining *joining,
@@ -148,8 +145,7 @@ enum vdbq_status filter_by(struct binder *binder, struct node **node,
     bool done;
     struct node *kept = unnest_filter(binder, *node, e, &done);
 
-    if (kept == NULL && !done
-        && lift(binder, node, expressions, 1) == VDBQ_OK)
+    if (kept == NULL && !done && lift(binder, node, expressions, 1) == VDBQ_OK)
         kept = node_push(binder, *node, e);
     if (kept == NULL)
         return binder->error->status;
@@ -190,13 +186,11 @@ static bool connects(const struct joining *joining, const struct part *part,
     left = joining_leaves(joining, part->expression->left);
     right = joining_leaves(joining, part->expression->right);
     *turned = left == bit && right != 0 && !(right & ~joining->joined);
-    return *turned
-           || (right == bit && left != 0 && !(left & ~joining->joined));
+    return *turned || (right == bit && left != 0 && !(left & ~joining->joined));
 }
 
 enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
-                              struct expression *left,
-                              struct expression *right,
+                              struct expression *left, struct expression *right,
                               struct step_join *join)
 {
     struct expression *sides[2] = { left, right };
@@ -208,7 +202,8 @@ enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
         if (wide)
             sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
                                              sides[i]->at);
-        columns[i] = sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
+        columns[i] =
+            sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
         if (columns[i] < 0)
             return binder->error->status;
     }
@@ -233,8 +228,8 @@ static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
         left = part->expression->left;
         right = part->expression->right;
         left = over_joined(joining, turned ? right : left);
-        right = over_leaf(joining, leaf,
-                          turned ? part->expression->left : right);
+        right =
+            over_leaf(joining, leaf, turned ? part->expression->left : right);
         if (left == NULL || right == NULL)
             return joining->binder->error->status;
         status = join_add_key(joining->binder, nodes, left, right, join);
@@ -251,8 +246,8 @@ static int *both_columns(const struct joining *joining, unsigned leaf)
 {
     unsigned count = joining->firsts[joining->count];
     unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
-    int *columns = arena_alloc(joining->binder->arena,
-                               (count + 1) * sizeof *columns);
+    int *columns =
+        arena_alloc(joining->binder->arena, (count + 1) * sizeof *columns);
 
     if (columns == NULL)
         return error_no_memory(joining->binder->error), NULL;
@@ -268,8 +263,7 @@ static int *both_columns(const struct joining *joining, unsigned leaf)
  * there is a failure. */
 static struct expression *over_both(const struct joining *joining,
                                     const struct part *part, unsigned leaf,
-                                    const struct node *both,
-                                    const int *columns)
+                                    const struct node *both, const int *columns)
 {
     uint64_t bit = (uint64_t)1 << leaf;
 
@@ -277,8 +271,7 @@ static struct expression *over_both(const struct joining *joining,
         || (part->leaves & ~bit) == 0
         || (part->leaves & ~(joining->joined | bit)))
         return NULL;
-    return expression_over(joining->binder, part->expression, both, columns,
-                           0);
+    return expression_over(joining->binder, part->expression, both, columns, 0);
 }
 
 /* The parts that can be tested where a leaf is joined, over the columns of
@@ -296,8 +289,8 @@ static enum vdbq_status parts_over_both(const struct joining *joining,
     if (both == NULL)
         return binder->error->status;
     for (size_t i = 0; i < joining->part_count; i++) {
-        struct expression *e = over_both(joining, &joining->parts[i], leaf,
-                                         both, columns);
+        struct expression *e =
+            over_both(joining, &joining->parts[i], leaf, both, columns);
         if (binder->error->status != VDBQ_OK)
             return binder->error->status;
         if (!vector_append(parts, &e, 1))
@@ -350,7 +343,8 @@ static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
                                      struct node *nodes[2],
                                      struct step_join *join)
 {
-    struct vector parts = VECTOR_IN(joining->binder->arena, struct expression *);
+    struct vector parts =
+        VECTOR_IN(joining->binder->arena, struct expression *);
     enum vdbq_status status;
     bool pays = false;
 
@@ -427,8 +421,8 @@ static struct node *in_order(const struct joining *joining)
     for (unsigned i = 0; i < count; i++)
         same &= joining->columns[i] == (int)i;
     return same ? joining->node
-                : node_columns(joining->binder, joining->node,
-                               joining->columns, count);
+                : node_columns(joining->binder, joining->node, joining->columns,
+                               count);
 }
 
 static enum vdbq_status start_joining(struct joining *joining,
@@ -443,10 +437,9 @@ static enum vdbq_status start_joining(struct joining *joining,
         joining->firsts[i + 1] =
             joining->firsts[i] + joining->leaves[i]->column_count;
     }
-    joining->columns =
-        arena_alloc(joining->binder->arena,
-                    (joining->firsts[joining->count] + 1)
-                        * sizeof *joining->columns);
+    joining->columns = arena_alloc(joining->binder->arena,
+                                   (joining->firsts[joining->count] + 1)
+                                       * sizeof *joining->columns);
     if (joining->columns == NULL)
         return error_no_memory(joining->binder->error);
     return read_parts(joining, &from->conditions);

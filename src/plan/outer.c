@@ -11,7 +11,7 @@ struct outer {
     struct binder *binder;
     enum join_kind kind;
     struct node *nodes[2];
-    unsigned counts[2];     /* columns that they had at first            */
+    unsigned counts[2]; /* columns that they had at first            */
     struct step_join keys;
     struct vector parts[2]; /* of struct expression *: what is a condition
                                of one side, over its columns             */
@@ -64,14 +64,14 @@ static enum vdbq_status keep(const struct outer *outer, struct vector *parts,
 {
     if (e == NULL)
         return outer->binder->error->status;
-    return vector_append(parts, &e, 1)
-               ? VDBQ_OK : error_no_memory(outer->binder->error);
+    return vector_append(parts, &e, 1) ? VDBQ_OK
+                                       : error_no_memory(outer->binder->error);
 }
 
 /* A part about one side. Where rows of that side are left over, they are so
  * whether it holds or not: then it is a condition of the join. */
-static enum vdbq_status add_one_sided(struct outer *outer,
-                                      struct expression *e, int side)
+static enum vdbq_status add_one_sided(struct outer *outer, struct expression *e,
+                                      int side)
 {
     struct binder *binder = outer->binder;
     enum join_kind preserving = side == 0 ? JOIN_RIGHT : JOIN_LEFT;
@@ -161,12 +161,11 @@ static bool add_conditions(const struct outer *outer, struct node *join,
     bool done = true;
 
     for (size_t i = 0; i < outer->both.count && done; i++) {
-        struct expression *part = VECTOR_ITEMS(&outer->both,
-                                               struct expression *)[i];
+        struct expression *part =
+            VECTOR_ITEMS(&outer->both, struct expression *)[i];
         if (part != NULL)
             done = restrict_join(
-                outer, join,
-                expression_over(binder, part, join, columns, 0));
+                outer, join, expression_over(binder, part, join, columns, 0));
     }
     for (int side = 0; side < 2; side++)
         for (size_t i = 0; i < outer->parts[side].count && done; i++)
@@ -174,8 +173,7 @@ static bool add_conditions(const struct outer *outer, struct node *join,
                 outer, join,
                 expression_moved_by(
                     binder,
-                    VECTOR_ITEMS(&outer->parts[side],
-                                 struct expression *)[i],
+                    VECTOR_ITEMS(&outer->parts[side], struct expression *)[i],
                     side == 0 ? 0 : (int)outer->nodes[0]->column_count));
     return done;
 }
@@ -211,12 +209,12 @@ static struct node *finish_join(struct outer *outer)
     if (!add_conditions(outer, join, columns))
         return NULL;
     return join->column_count == count
-               ? join : node_columns(binder, join, columns, count);
+               ? join
+               : node_columns(binder, join, columns, count);
 }
 
 /* Whether a part needs pairs of rows, and a node over them, to be known. */
-static bool needs_pairs(const struct outer *outer,
-                        const struct vector *parts)
+static bool needs_pairs(const struct outer *outer, const struct vector *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e = VECTOR_ITEMS(parts, struct expression *)[i];
@@ -232,8 +230,7 @@ static struct node *join_by_parts(struct outer *outer,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < parts->count && status == VDBQ_OK; i++)
-        status = add_part(outer,
-                          VECTOR_ITEMS(parts, struct expression *)[i]);
+        status = add_part(outer, VECTOR_ITEMS(parts, struct expression *)[i]);
     return status == VDBQ_OK ? finish_join(outer) : NULL;
 }
 
@@ -245,8 +242,10 @@ struct node *join_on(struct binder *binder, enum join_kind kind,
         .kind = kind,
         .nodes = { nodes[0], nodes[1] },
         .counts = { nodes[0]->column_count, nodes[1]->column_count },
-        .keys = { .left_keys = VECTOR_IN(binder->arena, int), .right_keys = VECTOR_IN(binder->arena, int) },
-        .parts = { VECTOR_IN(binder->arena, struct expression *), VECTOR_IN(binder->arena, struct expression *) },
+        .keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                  .right_keys = VECTOR_IN(binder->arena, int) },
+        .parts = { VECTOR_IN(binder->arena, struct expression *),
+                   VECTOR_IN(binder->arena, struct expression *) },
         .both = VECTOR_IN(binder->arena, struct expression *)
     };
     struct node *join;

@@ -22,10 +22,11 @@ static struct node *numbered(struct binder *binder, struct node *below)
 
     if (node == NULL)
         return NULL;
-    node->columns[below->column_count] =
-        (struct node_column){ .name = "", .type = VDBQ_BIGINT,
-                              .range.high = INT64_MAX };
-    node->window.functions = VECTOR_IN(binder->arena, struct step_window_function);
+    node->columns[below->column_count] = (struct node_column){
+        .name = "", .type = VDBQ_BIGINT, .range.high = INT64_MAX
+    };
+    node->window.functions =
+        VECTOR_IN(binder->arena, struct step_window_function);
     if (!vector_append(&node->window.functions, &number, 1)) {
         error_no_memory(binder->error);
         return NULL;
@@ -41,9 +42,9 @@ static enum vdbq_status add_parts(struct binder *binder,
                                   struct from *from)
 {
     for (size_t i = 0; i < parts->count; i++) {
-        struct expression *e = expression_over(
-            binder, VECTOR_ITEMS(parts, struct expression *)[i], both,
-            columns, 0);
+        struct expression *e =
+            expression_over(binder, VECTOR_ITEMS(parts, struct expression *)[i],
+                            both, columns, 0);
         if (e == NULL)
             return binder->error->status;
         if (!vector_append(&from->conditions, &e, 1))
@@ -56,8 +57,8 @@ static enum vdbq_status add_parts(struct binder *binder,
 static int *places(struct binder *binder, unsigned left, unsigned right,
                    unsigned added)
 {
-    int *columns = arena_alloc(binder->arena,
-                               (left + right + 1) * sizeof *columns);
+    int *columns =
+        arena_alloc(binder->arena, (left + right + 1) * sizeof *columns);
 
     if (columns == NULL)
         return error_no_memory(binder->error), NULL;
@@ -73,7 +74,8 @@ static struct node *join_pairs(struct binder *binder,
                                const struct vector *parts)
 {
     struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
-                         .conditions = VECTOR_IN(binder->arena, struct expression *) };
+                         .conditions =
+                             VECTOR_IN(binder->arena, struct expression *) };
     int *columns = places(binder, counts[0], counts[1],
                           sides[0]->column_count - counts[0]);
     struct node *both =
@@ -125,16 +127,15 @@ static struct node *join_half(struct binder *binder, enum join_kind kind,
         return NULL;
     sides[0] = is_left ? kept : node;
     sides[1] = is_left ? node : kept;
-    node = join_numbers(binder, kind, sides, number,
-                        is_left ? number : counts[1]);
+    node =
+        join_numbers(binder, kind, sides, number, is_left ? number : counts[1]);
     return node ? node_columns(binder, node, columns, counts[0] + counts[1])
                 : NULL;
 }
 
 /* Rows of the right side alone, with NULLs in the place of the left one. */
-static struct node *behind_nulls(struct binder *binder,
-                                 const struct node *left, struct node *rows,
-                                 unsigned right)
+static struct node *behind_nulls(struct binder *binder, const struct node *left,
+                                 struct node *rows, unsigned right)
 {
     unsigned count = left->column_count + right;
     struct expression **results =
@@ -146,9 +147,9 @@ static struct node *behind_nulls(struct binder *binder,
     for (unsigned i = 0; i < count; i++) {
         bool is_left = i < left->column_count;
         results[i] =
-            is_left ? expression_null(binder, left->columns[i].type, nowhere)
-                    : node_column(binder, rows, i - left->column_count,
-                                  nowhere);
+            is_left
+                ? expression_null(binder, left->columns[i].type, nowhere)
+                : node_column(binder, rows, i - left->column_count, nowhere);
         if (results[i] == NULL)
             return NULL;
         if (is_left)
@@ -166,8 +167,7 @@ static struct node *alone(struct binder *binder, struct node *const nodes[2],
     struct node *kept = numbered(binder, nodes[1]), *pairs, *node = NULL;
     struct node *sides[2] = { numbered(binder, nodes[0]), kept };
 
-    pairs = kept && sides[0] ? join_pairs(binder, sides, counts, parts)
-                             : NULL;
+    pairs = kept && sides[0] ? join_pairs(binder, sides, counts, parts) : NULL;
     sides[0] = kept;
     sides[1] = pairs;
     if (pairs != NULL)
@@ -183,11 +183,11 @@ static struct node *join_full(struct binder *binder,
 {
     struct node *right = numbered(binder, nodes[1]), *united[2];
     struct node *sides[2] = { nodes[0], right };
-    struct node *wide = right ? join_half(binder, JOIN_LEFT, sides, parts)
-                              : NULL;
+    struct node *wide =
+        right ? join_half(binder, JOIN_LEFT, sides, parts) : NULL;
     unsigned count = nodes[0]->column_count + nodes[1]->column_count;
-    int *columns = places(binder, nodes[0]->column_count,
-                          nodes[1]->column_count, 0);
+    int *columns =
+        places(binder, nodes[0]->column_count, nodes[1]->column_count, 0);
 
     if (wide == NULL || columns == NULL)
         return NULL;

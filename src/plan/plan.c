@@ -16,8 +16,7 @@ static enum vdbq_status plan_query(const struct ast_query *query,
 }
 
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,
-                                     struct binder *binder,
-                                     struct plan *plan)
+                                     struct binder *binder, struct plan *plan)
 {
     switch (statement->kind) {
     case AST_EMPTY:
@@ -91,17 +90,15 @@ enum vdbq_status plan_statement(const struct ast_statement *statement,
                                 struct arena *arena, struct plan *plan,
                                 struct error *error)
 {
-    struct binder binder = {
-        .sql = sql,
-        .sql_length = sql_length,
-        .catalogue = catalogue,
-        .parameters = parameters,
-        .value_count = (int)statement->parameter_count,
-        .parameter_count = (int)statement->parameter_count,
-        .limits = limits,
-        .arena = arena,
-        .error = error
-    };
+    struct binder binder = { .sql = sql,
+                             .sql_length = sql_length,
+                             .catalogue = catalogue,
+                             .parameters = parameters,
+                             .value_count = (int)statement->parameter_count,
+                             .parameter_count = (int)statement->parameter_count,
+                             .limits = limits,
+                             .arena = arena,
+                             .error = error };
     enum vdbq_status status;
     int64_t now = 0;
 

@@ -16,23 +16,29 @@
 enum plan_kind {
     PLAN_EMPTY, /* nothing is to be done */
     PLAN_SELECT,
-    PLAN_CREATE_TABLE, PLAN_CREATE_VIEW, PLAN_CREATE_INDEX,
-    PLAN_DROP_TABLE, PLAN_DROP_VIEW, PLAN_DROP_INDEX,
+    PLAN_CREATE_TABLE,
+    PLAN_CREATE_VIEW,
+    PLAN_CREATE_INDEX,
+    PLAN_DROP_TABLE,
+    PLAN_DROP_VIEW,
+    PLAN_DROP_INDEX,
     PLAN_INSERT,
     PLAN_REWRITE, /* UPDATE and DELETE */
-    PLAN_BEGIN, PLAN_COMMIT, PLAN_ROLLBACK
+    PLAN_BEGIN,
+    PLAN_COMMIT,
+    PLAN_ROLLBACK
 };
 
 struct plan_create {
     const char *name;
     struct column *columns;
     unsigned column_count;
-    unsigned key;       /* the primary key's column, or NO_KEY             */
+    unsigned key;          /* the primary key's column, or NO_KEY             */
     struct vector uniques; /* of struct unique: columns that are UNIQUE
                               together, or a PRIMARY KEY of several; in the
                               plan's arena                                 */
-    bool if_not_exists; /* a table of that name is no failure, and is kept */
-    bool from_query;    /* CREATE TABLE AS: the plan's steps fill it       */
+    bool if_not_exists;    /* a table of that name is no failure, and is kept */
+    bool from_query;       /* CREATE TABLE AS: the plan's steps fill it       */
 };
 
 struct plan_view {
@@ -76,9 +82,9 @@ struct plan_rewrite {
 struct plan {
     enum plan_kind kind;
     enum ast_explain explain;
-    bool of_values; /* it holds for the parameters' values; else for any of
+    bool of_values;      /* it holds for the parameters' values; else for any of
                        their types                                      */
-    bool of_now;    /* it holds for one run: it has the time of day */
+    bool of_now;         /* it holds for one run: it has the time of day */
     const char *copy_to; /* PLAN_SELECT of COPY TO: the file; else NULL */
     struct steps steps;  /* not checked yet; of PLAN_SELECT, and of others
                             that say so; else empty                     */

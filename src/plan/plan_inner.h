@@ -71,30 +71,30 @@ struct machine;
 struct scope_column {
     const char *table; /* what its table is called here; "": nothing */
     const char *name;
-    int column;        /* of the query's FROM                        */
-    int other;         /* FULL or RIGHT JOIN USING: of the next one,
+    int column;    /* of the query's FROM                        */
+    int other;     /* FULL or RIGHT JOIN USING: of the next one,
                           which has no name of its own; else -1      */
-    bool replaced;     /* by the next one: RIGHT JOIN USING          */
-    bool hidden;       /* only with its table's name: USING, rowid   */
+    bool replaced; /* by the next one: RIGHT JOIN USING          */
+    bool hidden;   /* only with its table's name: USING, rowid   */
 };
 
 /* The names of one query, inside of those of another one. */
 struct scope {
     struct scope *outer;
-    struct node *node;      /* FROM: the columns' types             */
-    struct vector columns;  /* of struct scope_column               */
-    struct vector asked;    /* of struct outer_value: what inner
+    struct node *node;            /* FROM: the columns' types             */
+    struct vector columns;        /* of struct scope_column               */
+    struct vector asked;          /* of struct outer_value: what inner
                                queries use of this one              */
-    bool aggregates;        /* they are allowed where it is bound   */
-    bool windows;           /* they are, too                        */
-    bool aggregated;        /* it has an aggregate, used or not     */
-    bool closed;            /* columns of the queries around it must
+    bool aggregates;              /* they are allowed where it is bound   */
+    bool windows;                 /* they are, too                        */
+    bool aggregated;              /* it has an aggregate, used or not     */
+    bool closed;                  /* columns of the queries around it must
                                not be used: LIMIT, OFFSET           */
-    uint64_t used;          /* the number of the look-up that found a
+    uint64_t used;                /* the number of the look-up that found a
                                column here last; 0: none did        */
     const struct vector *results; /* of struct result: names that may be
                                used where no column has them; or NULL */
-    bool results_first;     /* ... and before columns               */
+    bool results_first;           /* ... and before columns               */
 };
 
 /* A name of WITH. */
@@ -106,25 +106,25 @@ struct with_name {
 
 /* What binding needs to know. */
 struct binder {
-    const char *sql;            /* the statement's text             */
+    const char *sql; /* the statement's text             */
     size_t sql_length;
     const struct catalogue *catalogue;
-    struct arena *arena;        /* of all that is made              */
+    struct arena *arena; /* of all that is made              */
     struct error *error;
-    struct scope *scope;        /* of the query being bound         */
+    struct scope *scope; /* of the query being bound         */
     struct with_name *with;
     const struct parameter *parameters; /* of `?`; may be NULL      */
-    int value_count;            /* of these                         */
-    int parameter_count;        /* numbers given so far             */
-    bool constants;             /* parameters are constants here    */
-    bool values_used;           /* ... and there was one            */
-    unsigned views;             /* that are open, in one another    */
-    unsigned deep;              /* queries, in one another          */
-    unsigned nodes;             /* that were made                   */
-    const struct plan_limits *limits; /* NULL: none                 */
-    uint64_t lookups;           /* of names, so far                 */
-    struct machine *machine;    /* for folding, once needed         */
-    int64_t *now;               /* the statement's time, in the units of a
+    int value_count;                    /* of these                         */
+    int parameter_count;                /* numbers given so far             */
+    bool constants;                     /* parameters are constants here    */
+    bool values_used;                   /* ... and there was one            */
+    unsigned views;                     /* that are open, in one another    */
+    unsigned deep;                      /* queries, in one another          */
+    unsigned nodes;                     /* that were made                   */
+    const struct plan_limits *limits;   /* NULL: none                 */
+    uint64_t lookups;                   /* of names, so far                 */
+    struct machine *machine;            /* for folding, once needed         */
+    int64_t *now; /* the statement's time, in the units of a
                                    TIMESTAMP; 0: not asked for yet  */
 };
 
@@ -198,8 +198,8 @@ struct expression *expression_known(struct binder *binder,
 /* LIKE or GLOB: a text, a pattern, maybe an escape, which must be one
  * character. */
 struct expression *expression_like(struct binder *binder, const char *name,
-                                   struct expression **operands,
-                                   unsigned count, struct position at);
+                                   struct expression **operands, unsigned count,
+                                   struct position at);
 /* An expression, if it may be a condition: a number. */
 struct expression *expression_condition(struct binder *binder,
                                         struct expression *e,
@@ -213,8 +213,7 @@ bool is_aggregate_call(const struct ast_expression *tree);
 /* bind_date.c: CURRENT_DATE and its like, which look like columns; not
  * `*found`: it is none. */
 struct expression *bind_current(struct binder *binder,
-                                const struct ast_expression *tree,
-                                bool *found);
+                                const struct ast_expression *tree, bool *found);
 /* A call of a host function: a constant, a lookup, or one to be lifted. */
 struct expression *expression_call(struct binder *binder, const char *name,
                                    struct expression *const *arguments,
@@ -227,8 +226,7 @@ struct result {
     struct expression *expression;
 };
 /* ORDER BY belongs to the SELECT: it may use what results do not have. */
-struct node *bind_select(struct binder *binder,
-                         const struct ast_query *query);
+struct node *bind_select(struct binder *binder, const struct ast_query *query);
 /* query.c */
 struct node *bind_query(struct binder *binder, const struct ast_query *query);
 /* ASC or DESC, and where NULLs go. */
@@ -240,7 +238,7 @@ enum vdbq_status bind_limit(struct binder *binder,
 /* type.c: an operator with its type. `tree` gives the place, and may be any. */
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
-                                       struct expression *left,
+                                       struct expression * left,
                                        struct expression *right,
                                        const struct ast_expression *tree);
 
@@ -273,14 +271,13 @@ struct expression *expression_text_number(struct binder *binder,
                                           const struct expression *e);
 /* A DECIMAL, or an integer, with another scale. */
 struct expression *expression_scale(struct binder *binder,
-                                    struct expression *operand,
-                                    unsigned scale, struct position at);
+                                    struct expression *operand, unsigned scale,
+                                    struct position at);
 
 /* range.c: sets range, machine, nullable and the flags after it, from the
  * operands'. */
 void range_constant(struct expression *expression);
-void range_column(struct node_column *column,
-                  const struct column_facts *facts);
+void range_column(struct node_column *column, const struct column_facts *facts);
 /* Whatever the type can hold. */
 struct range range_full(int type);
 /* Of any expression: once more, after operands were replaced. */
@@ -334,8 +331,8 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 /* The rows of a node with the value of a subquery beside; `*value`: over the
  * columns of what is returned. NULL: likewise. */
 struct node *unnest_value(struct binder *binder, struct node *below,
-                          const struct expression *e,
-                          struct expression **value, bool *done);
+                          const struct expression *e, struct expression **value,
+                          bool *done);
 
 /* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
  * up. The columns of the result are those of FROM, in order. */
@@ -347,8 +344,7 @@ enum vdbq_status filter_by(struct binder *binder, struct node **node,
 /* Both sides of an equality become columns of one machine type, which the
  * nodes get where they lack them, and keys of a join. */
 enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
-                              struct expression *left,
-                              struct expression *right,
+                              struct expression *left, struct expression *right,
                               struct step_join *join);
 /* band.c: gives a join the best band that the parts of its condition make.
  * They are over the columns of both sides, those of the right one from number
@@ -398,11 +394,11 @@ enum vdbq_status lower(struct binder *binder, struct node *node,
 /* codegen.c: the program of a NODE_SELECT whose rows come from a table, from
  * a step's columns or from nowhere. */
 struct codegen_source {
-    const struct table *table;         /* NULL: none                     */
-    const struct step *input;          /* NULL: none                     */
-    unsigned input_number;             /* of it, as in program_table     */
-    const char *name;                  /* of the input; NULL: "input"    */
-    const struct column_place *columns; /* by the number that expressions
+    const struct table *table;           /* NULL: none                     */
+    const struct step *input;            /* NULL: none                     */
+    unsigned input_number;               /* of it, as in program_table     */
+    const char *name;                    /* of the input; NULL: "input"    */
+    const struct column_place *columns;  /* by the number that expressions
                                           have for them                  */
     const struct codegen_source *others; /* further axes of a grid; their
                                           columns are not looked at      */
@@ -416,8 +412,7 @@ enum vdbq_status codegen_select(const struct binder *binder,
                                 const struct codegen_source *source,
                                 const struct expression *where,
                                 const struct codegen_result *results,
-                                unsigned result_count,
-                                struct program *program);
+                                unsigned result_count, struct program *program);
 
 /* ------------------------------------------------- other statements -- */
 

@@ -24,8 +24,7 @@ static unsigned key_count(const struct node *join)
     return (unsigned)join->join.left_keys.count;
 }
 
-static const struct node_column *right_key(const struct node *join,
-                                           unsigned i)
+static const struct node_column *right_key(const struct node *join, unsigned i)
 {
     return &join->right->columns[keys_of(&join->join.right_keys)[i]];
 }
@@ -89,8 +88,7 @@ static bool mark_fits(const struct node *join)
     if (key_count(join) != 1)
         return false;
     left = keys_of(&join->join.left_keys)[0];
-    return !join->left->columns[left].nullable
-           && !right_key(join, 0)->nullable;
+    return !join->left->columns[left].nullable && !right_key(join, 0)->nullable;
 }
 
 static bool kind_fits(const struct node *join)
@@ -171,8 +169,8 @@ static uint64_t rows_most(const struct node *node)
         return joined_rows_most(node);
     case NODE_CONCAT:
         for (size_t i = 0; i < node->parts.count; i++)
-            rows = sum(rows, rows_most(
-                VECTOR_ITEMS(&node->parts, struct node *)[i]));
+            rows = sum(rows,
+                       rows_most(VECTOR_ITEMS(&node->parts, struct node *)[i]));
         return rows;
     case NODE_GROUP:
         return sum(rows_most(node->left), node->group.keys == 0);
@@ -207,8 +205,8 @@ static struct expression *key_column(struct binder *binder,
                                      const struct node *node, int column,
                                      bool digit)
 {
-    struct expression *e = node_column(binder, node, (unsigned)column,
-                                       (struct position){ 0 });
+    struct expression *e =
+        node_column(binder, node, (unsigned)column, (struct position){ 0 });
 
     if (e != NULL && digit)
         e->type = e->machine == TYPE_I32 ? VDBQ_INTEGER : VDBQ_BIGINT;
@@ -222,15 +220,15 @@ bool probe_part(struct binder *binder, const struct probe *probe,
     unsigned key = probe->single < 0 ? number : (unsigned)probe->single;
 
     part->range = right_key(join, key)->range;
-    part->left = key_column(binder, join->left,
-                            keys_of(&join->join.left_keys)[key],
-                            probe->single < 0);
+    part->left =
+        key_column(binder, join->left, keys_of(&join->join.left_keys)[key],
+                   probe->single < 0);
     return part->left != NULL;
 }
 
 static struct expression *operation(struct binder *binder,
                                     enum ast_operator operator,
-                                    struct expression *left,
+                                    struct expression * left,
                                     struct expression *right)
 {
     struct ast_expression tree = { 0 };
@@ -241,8 +239,8 @@ static struct expression *operation(struct binder *binder,
 }
 
 /* The digit of a key of the right side, above 0. */
-static struct expression *digit(struct binder *binder,
-                                const struct node *join, unsigned i)
+static struct expression *digit(struct binder *binder, const struct node *join,
+                                unsigned i)
 {
     struct expression *low = expression_integer(
         binder, right_key(join, i)->range.low, (struct position){ 0 });
@@ -253,8 +251,7 @@ static struct expression *digit(struct binder *binder,
                      low);
 }
 
-static struct expression *packed(struct binder *binder,
-                                 const struct node *join)
+static struct expression *packed(struct binder *binder, const struct node *join)
 {
     struct expression *e =
         key_count(join) > 0
@@ -263,13 +260,12 @@ static struct expression *packed(struct binder *binder,
 
     for (unsigned i = 1; i < key_count(join) && e != NULL; i++) {
         uint64_t size = size_of(&right_key(join, i)->range);
-        e = operation(binder, AST_MUL, e,
-                      expression_integer(binder, (int64_t)size,
-                                         (struct position){ 0 }));
+        e = operation(
+            binder, AST_MUL, e,
+            expression_integer(binder, (int64_t)size, (struct position){ 0 }));
         e = operation(binder, AST_ADD, e, digit(binder, join, i));
     }
-    return e ? expression_number(binder, e, VDBQ_BIGINT,
-                                 (struct position){ 0 })
+    return e ? expression_number(binder, e, VDBQ_BIGINT, (struct position){ 0 })
              : NULL;
 }
 
@@ -296,9 +292,9 @@ static struct expression *side_column(struct binder *binder,
                                       const struct node *join, bool is_right,
                                       int column)
 {
-    struct expression *e = node_column(
-        binder, is_right ? join->right : join->left, (unsigned)column,
-        (struct position){ 0 });
+    struct expression *e =
+        node_column(binder, is_right ? join->right : join->left,
+                    (unsigned)column, (struct position){ 0 });
 
     if (e != NULL && is_right)
         e->column += (int)join->left->column_count;
@@ -308,11 +304,10 @@ static struct expression *side_column(struct binder *binder,
 static struct expression *keys_equal(struct binder *binder,
                                      const struct node *join, unsigned i)
 {
-    return operation(binder, AST_EQ,
-                     side_column(binder, join, false,
-                                 keys_of(&join->join.left_keys)[i]),
-                     side_column(binder, join, true,
-                                 keys_of(&join->join.right_keys)[i]));
+    return operation(
+        binder, AST_EQ,
+        side_column(binder, join, false, keys_of(&join->join.left_keys)[i]),
+        side_column(binder, join, true, keys_of(&join->join.right_keys)[i]));
 }
 
 /* A column of a band as the machine has it: a DATE is compared with a number of
@@ -324,7 +319,8 @@ static struct expression *bound_column(struct binder *binder,
     struct expression *e = side_column(binder, join, is_right, column);
 
     return e == NULL || is_float(e->type) || is_integer(e->type)
-               ? e : expression_number(binder, e, VDBQ_BIGINT, e->at);
+               ? e
+               : expression_number(binder, e, VDBQ_BIGINT, e->at);
 }
 
 /* What one bound of the join's band says. */
@@ -358,13 +354,15 @@ static bool add_band(struct binder *binder, const struct node *join,
     if (band->side == BAND_NONE)
         return true;
     if (band->low >= 0)
-        done = add_rest(binder,
-                        in_bound(binder, join, band->low,
-                                 band->low_open ? AST_GT : AST_GE), rest);
+        done = add_rest(
+            binder,
+            in_bound(binder, join, band->low, band->low_open ? AST_GT : AST_GE),
+            rest);
     if (band->high >= 0 && done)
         done = add_rest(binder,
                         in_bound(binder, join, band->high,
-                                 band->high_open ? AST_LT : AST_LE), rest);
+                                 band->high_open ? AST_LT : AST_LE),
+                        rest);
     return done;
 }
 
@@ -375,11 +373,10 @@ bool probe_rest(struct binder *binder, const struct probe *probe,
     bool done = true;
 
     *rest = NULL;
-    for (int i = 0; probe->single >= 0 && i < (int)key_count(join) && done;
-         i++)
+    for (int i = 0; probe->single >= 0 && i < (int)key_count(join) && done; i++)
         if (i != probe->single)
-            done = add_rest(binder, keys_equal(binder, join, (unsigned)i),
-                            rest);
+            done =
+                add_rest(binder, keys_equal(binder, join, (unsigned)i), rest);
     if (done)
         done = add_band(binder, join, rest);
     if (join->where != NULL && done)

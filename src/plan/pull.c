@@ -21,10 +21,10 @@ static bool look(void *context, struct expression **operand)
     const struct expression *e = *operand;
 
     looking->columns |= e->kind == EXPRESSION_COLUMN;
-    for (size_t i = 0; e->kind == EXPRESSION_PARAMETER
-                       && i < looking->parameters->count; i++) {
-        const struct outer_value *value =
-            vector_at(looking->parameters, i);
+    for (size_t i = 0;
+         e->kind == EXPRESSION_PARAMETER && i < looking->parameters->count;
+         i++) {
+        const struct outer_value *value = vector_at(looking->parameters, i);
         looking->outer |= value->parameter == e->parameter;
     }
     return expression_each(*operand, look, context);
@@ -40,15 +40,13 @@ static struct looking look_at(const struct vector *parameters,
     return looking;
 }
 
-bool pull_is_outer(const struct vector *parameters,
-                   const struct expression *e)
+bool pull_is_outer(const struct vector *parameters, const struct expression *e)
 {
     return look_at(parameters, e).outer;
 }
 
-bool pull_equality(const struct vector *parameters,
-                   const struct expression *e, struct expression **inner,
-                   struct expression **outer)
+bool pull_equality(const struct vector *parameters, const struct expression *e,
+                   struct expression **inner, struct expression **outer)
 {
     struct looking left, right;
 
@@ -79,8 +77,8 @@ static bool node_is_outer(const struct vector *parameters,
         if (pull_is_outer(parameters, node->results[i]))
             return true;
     for (size_t i = 0; i < node->parts.count; i++)
-        if (node_is_outer(parameters, VECTOR_ITEMS(&node->parts,
-                                                   struct node *)[i]))
+        if (node_is_outer(parameters,
+                          VECTOR_ITEMS(&node->parts, struct node *)[i]))
             return true;
     return node_is_outer(parameters, node->left)
            || node_is_outer(parameters, node->right);
@@ -135,8 +133,7 @@ struct node *pull_in_front(struct pulling *pulling, struct node *node,
         if (now[i] < 0)
             now[i] = (int)placed++;
     for (unsigned i = 0; i < all; i++) {
-        results[now[i]] =
-            node_column(binder, node, i, (struct position){ 0 });
+        results[now[i]] = node_column(binder, node, i, (struct position){ 0 });
         names[now[i]] = node->columns[i].name;
         if (results[now[i]] == NULL)
             return NULL;
@@ -206,8 +203,7 @@ static struct expression *widen_for(struct widening *widening,
     struct expression *inner, *outer;
 
     if (!pull_equality(pulling->parameters, part, &inner, &outer))
-        return expression_replace(pulling->binder, part, as_result,
-                                  widening);
+        return expression_replace(pulling->binder, part, as_result, widening);
     inner = result_column(widening, inner);
     return inner ? expression_operator(pulling->binder, AST_EQ, inner, outer,
                                        &place)
@@ -218,7 +214,8 @@ static struct expression *widen_for(struct widening *widening,
 static bool split_where(struct pulling *pulling, struct expression *where,
                         struct expression **stays)
 {
-    struct vector parts = VECTOR_IN(pulling->binder->arena, struct expression *);
+    struct vector parts =
+        VECTOR_IN(pulling->binder->arena, struct expression *);
     struct ast_expression place = { .at = where->at };
     bool done = split_condition(pulling->binder, where, &parts) == VDBQ_OK;
 
@@ -238,9 +235,8 @@ static bool split_where(struct pulling *pulling, struct expression *where,
     return done && !pulling->refused;
 }
 
-static struct node *widened(struct widening *widening,
-                            const struct node *node, struct node *below,
-                            struct expression *where)
+static struct node *widened(struct widening *widening, const struct node *node,
+                            struct node *below, struct expression *where)
 {
     struct pulling *pulling = widening->pulling;
     unsigned count;
@@ -260,14 +256,15 @@ static struct node *widened(struct widening *widening,
         return pull_fail(pulling);
     for (unsigned i = 0; i < count; i++)
         names[i] = i < node->column_count ? node->columns[i].name : "";
-    return node_select(pulling->binder, below, where,
-                       widening->results.items, names, count);
+    return node_select(pulling->binder, below, where, widening->results.items,
+                       names, count);
 }
 
 static struct node *pull_select(struct pulling *pulling, struct node *node)
 {
     struct widening widening = { .pulling = pulling,
-                                 .results = VECTOR_IN(pulling->binder->arena, struct expression *) };
+                                 .results = VECTOR_IN(pulling->binder->arena,
+                                                      struct expression *) };
     struct expression *where = NULL;
     struct node *below, *made = NULL;
 
@@ -276,8 +273,8 @@ static struct node *pull_select(struct pulling *pulling, struct node *node)
             || pull_is_outer(pulling->parameters, node->results[i]))
             return pull_refuse(pulling);
     below = pull_conditions(pulling, node->left);
-    if (below != NULL && (node->where == NULL
-                          || split_where(pulling, node->where, &where)))
+    if (below != NULL
+        && (node->where == NULL || split_where(pulling, node->where, &where)))
         made = widened(&widening, node, below, where);
     return made;
 }
@@ -289,8 +286,8 @@ static int *joined_columns(struct pulling *pulling, const struct node *node,
                            const struct node *left)
 {
     unsigned before = node->left->column_count;
-    unsigned count = before + (node->join.kind == JOIN_MARK
-                                   ? 1 : node->right->column_count);
+    unsigned count =
+        before + (node->join.kind == JOIN_MARK ? 1 : node->right->column_count);
     int *columns =
         arena_alloc(pulling->binder->arena, (count + 1) * sizeof *columns);
 
@@ -306,8 +303,7 @@ static int *joined_columns(struct pulling *pulling, const struct node *node,
 static bool can_pull_join(const struct pulling *pulling,
                           const struct node *node)
 {
-    if (node->where != NULL
-        && pull_is_outer(pulling->parameters, node->where))
+    if (node->where != NULL && pull_is_outer(pulling->parameters, node->where))
         return false;
     if (node->join.kind == JOIN_RIGHT || node->join.kind == JOIN_FULL)
         return false;
@@ -317,16 +313,16 @@ static bool can_pull_join(const struct pulling *pulling,
 
 /* The condition of a join sees both sides. */
 static struct expression *join_where(struct pulling *pulling,
-                                     const struct node *node,
-                                     struct node *made, const int *columns)
+                                     const struct node *node, struct node *made,
+                                     const int *columns)
 {
     struct node *both = made;
 
     if (made->join.kind > JOIN_FULL)
         both = node_join(pulling->binder, JOIN_INNER, made->left, made->right);
-    return both ? expression_over(pulling->binder, node->where, both, columns,
-                                  0)
-                : NULL;
+    return both
+               ? expression_over(pulling->binder, node->where, both, columns, 0)
+               : NULL;
 }
 
 static struct node *rejoin(struct pulling *pulling, const struct node *node,
@@ -359,13 +355,12 @@ static struct node *pull_right(struct pulling *pulling, struct node *node,
 
     pulling->parts = VECTOR_IN(pulling->binder->arena, struct expression *);
     right = pull_conditions(pulling, node);
-    for (size_t i = 0; right != NULL && done && i < pulling->parts.count;
-         i++) {
-        struct expression *e = VECTOR_ITEMS(&pulling->parts,
-                                            struct expression *)[i];
+    for (size_t i = 0; right != NULL && done && i < pulling->parts.count; i++) {
+        struct expression *e =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
         e = expression_moved_by(pulling->binder, e, (int)moved);
-        done = e != NULL && (vector_append(&before, &e, 1)
-                             || pull_fail(pulling) != NULL);
+        done = e != NULL
+               && (vector_append(&before, &e, 1) || pull_fail(pulling) != NULL);
     }
     pulling->parts = before;
     return done ? right : NULL;

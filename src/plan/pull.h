@@ -27,12 +27,10 @@ struct node *pull_conditions(struct pulling *pulling, struct node *node);
 struct node *pull_whole_group(struct pulling *pulling, struct node *node);
 
 /* Whether an expression has a value of the outer query, or none. */
-bool pull_is_outer(const struct vector *parameters,
-                   const struct expression *e);
+bool pull_is_outer(const struct vector *parameters, const struct expression *e);
 /* Whether an equality has columns on one side and the outer query's values,
  * and nothing else, on the other. */
-bool pull_equality(const struct vector *parameters,
-                   const struct expression *e, struct expression **inner,
-                   struct expression **outer);
+bool pull_equality(const struct vector *parameters, const struct expression *e,
+                   struct expression **inner, struct expression **outer);
 
 #endif

@@ -10,8 +10,8 @@
 static bool added_keys(struct pulling *pulling, struct vector *keys)
 {
     for (size_t i = 0; i < pulling->parts.count; i++) {
-        struct expression *part = VECTOR_ITEMS(&pulling->parts,
-                                               struct expression *)[i];
+        struct expression *part =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
         struct expression *inner, *outer;
         if (!pull_equality(pulling->parameters, part, &inner, &outer)
             || inner->kind != EXPRESSION_COLUMN) {
@@ -39,8 +39,7 @@ static struct node *keyed(struct pulling *pulling, struct node *below,
         unsigned from = i < old ? i : i - added;
         if (i >= old && i < old + added)
             from = (unsigned)VECTOR_ITEMS(keys, int)[i - old];
-        results[i] =
-            node_column(binder, below, from, (struct position){ 0 });
+        results[i] = node_column(binder, below, from, (struct position){ 0 });
         if (results[i] == NULL)
             return NULL;
     }
@@ -53,8 +52,8 @@ static bool move_aggregates(struct pulling *pulling,
                             struct vector *aggregates)
 {
     for (size_t i = 0; i < group->aggregates.count; i++) {
-        struct step_aggregate aggregate = VECTOR_ITEMS(
-            &group->aggregates, struct step_aggregate)[i];
+        struct step_aggregate aggregate =
+            VECTOR_ITEMS(&group->aggregates, struct step_aggregate)[i];
         if (aggregate.column >= (int)group->keys)
             aggregate.column += (int)added;
         if (aggregate.filter >= (int)group->keys)
@@ -75,8 +74,8 @@ static bool regard_keys(struct pulling *pulling, const struct node *group,
         struct ast_expression place = { .at = (*part)->at };
         struct expression *inner, *outer;
         pull_equality(pulling->parameters, *part, &inner, &outer);
-        inner = node_column(pulling->binder, group, first + (unsigned)i,
-                            inner->at);
+        inner =
+            node_column(pulling->binder, group, first + (unsigned)i, inner->at);
         *part = inner ? expression_operator(pulling->binder, AST_EQ, inner,
                                             outer, &place)
                       : NULL;
@@ -92,17 +91,17 @@ static struct node *regroup(struct pulling *pulling, const struct node *node,
 {
     const struct step_group *group = &node->group;
     struct vector keys = VECTOR_IN(pulling->binder->arena, int);
-    struct vector aggregates = VECTOR_IN(pulling->binder->arena, struct step_aggregate);
+    struct vector aggregates =
+        VECTOR_IN(pulling->binder->arena, struct step_aggregate);
     struct node *made = NULL;
     unsigned added;
 
     if (added_keys(pulling, &keys))
         made = keyed(pulling, below, group->keys, &keys);
     added = (unsigned)keys.count;
-    if (made != NULL
-        && move_aggregates(pulling, group, added, &aggregates))
-        made = node_group(pulling->binder, made, group->keys + added,
-                          &aggregates);
+    if (made != NULL && move_aggregates(pulling, group, added, &aggregates))
+        made =
+            node_group(pulling->binder, made, group->keys + added, &aggregates);
     else
         made = NULL;
     return made && regard_keys(pulling, made, group->keys) ? made : NULL;

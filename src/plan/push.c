@@ -50,9 +50,9 @@ static bool is_null_with(const struct expression *e, struct between columns)
         return is_null_with(e->left, columns)
                || (e->right != NULL && is_null_with(e->right, columns));
     case EXPRESSION_OPERATOR:
-        if (e->operator == AST_NOT)
+        if (e->operator== AST_NOT)
             return is_null_with(e->left, columns);
-        return (e->operator <= AST_MOD || is_comparison(e->operator))
+        return (e->operator<= AST_MOD || is_comparison(e->operator))
                && (is_null_with(e->left, columns)
                    || is_null_with(e->right, columns));
     default:
@@ -65,13 +65,13 @@ static bool refuses_null(const struct expression *e, struct between columns)
 {
     if (e->kind != EXPRESSION_OPERATOR)
         return is_null_with(e, columns);
-    if (e->operator == AST_AND)
+    if (e->operator== AST_AND)
         return refuses_null(e->left, columns)
                || refuses_null(e->right, columns);
-    if (e->operator == AST_OR)
+    if (e->operator== AST_OR)
         return refuses_null(e->left, columns)
                && refuses_null(e->right, columns);
-    if (e->operator == AST_IS_NOT)
+    if (e->operator== AST_IS_NOT)
         return is_null_constant(e->right) && is_null_with(e->left, columns);
     return is_null_with(e, columns);
 }
@@ -159,8 +159,7 @@ static struct node *push_select(struct binder *binder, struct node *node,
                                 struct expression *e)
 {
     struct ast_expression place = { .at = e->at };
-    struct expression *inner =
-        expression_replace(binder, e, result_of, node);
+    struct expression *inner = expression_replace(binder, e, result_of, node);
 
     if (inner == NULL)
         return NULL;
@@ -171,8 +170,7 @@ static struct node *push_select(struct binder *binder, struct node *node,
         return node->left ? node : NULL;
     }
     node->where = node->where ? expression_operator(binder, AST_AND,
-                                                    node->where, inner,
-                                                    &place)
+                                                    node->where, inner, &place)
                               : inner;
     return node->where ? node : NULL;
 }
@@ -196,8 +194,7 @@ struct node *node_push(struct binder *binder, struct node *node,
             return push_concat(binder, node, e);
         break;
     case NODE_GROUP:
-        below &= node->group.keys > 0
-                 && needs_only(e, 0, node->group.keys);
+        below &= node->group.keys > 0 && needs_only(e, 0, node->group.keys);
         break;
     case NODE_SORT:
         below &= node->sort.limit == UINT64_MAX && node->sort.offset == 0;

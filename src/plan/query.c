@@ -21,9 +21,9 @@ struct order_term order_term(const struct ast_order *order,
                                .descending = order->descending,
                                .result = -1 };
 
-    term.nulls_last = order->nulls == AST_NULLS_LAST
-                      || (order->nulls == AST_NULLS_DEFAULT
-                          && order->descending);
+    term.nulls_last =
+        order->nulls == AST_NULLS_LAST
+        || (order->nulls == AST_NULLS_DEFAULT && order->descending);
     return term;
 }
 
@@ -44,7 +44,7 @@ static struct expression *bind_number(struct binder *binder,
     error_at(binder->error, VDBQ_TYPE, tree->at,
              "a number of rows is a whole number");
     error_hint(binder->error, "CAST(... AS BIGINT) makes a whole number of "
-               "other numbers and of texts");
+                              "other numbers and of texts");
     return NULL;
 }
 
@@ -135,8 +135,8 @@ static struct node *with_types(struct binder *binder, struct node *node,
         }
         results[i] = expression_cast(binder, results[i], type, at);
         if (results[i] != NULL)
-            results[i] = expression_affine(binder, results[i],
-                                           node->columns[i].affine);
+            results[i] =
+                expression_affine(binder, results[i], node->columns[i].affine);
         if (results[i] == NULL)
             return NULL;
         same &= results[i]->kind == EXPRESSION_COLUMN;
@@ -162,8 +162,8 @@ static struct expression *meeting_column(struct binder *binder,
 
 /* The types that the columns of several queries have in common. */
 static enum vdbq_status common_types(struct binder *binder,
-                                     struct node *const *parts,
-                                     unsigned count, struct position at,
+                                     struct node *const *parts, unsigned count,
+                                     struct position at,
                                      struct node_column *types)
 {
     for (unsigned c = 0; c < parts[0]->column_count; c++) {
@@ -172,8 +172,7 @@ static enum vdbq_status common_types(struct binder *binder,
         for (unsigned i = 1; i < count && sum != NULL; i++) {
             struct expression *next = meeting_column(binder, parts[i], c);
             if (next == NULL
-                || expression_meet(binder, &sum, &next, at)
-                       == VDBQ_TYPE_NONE)
+                || expression_meet(binder, &sum, &next, at) == VDBQ_TYPE_NONE)
                 return binder->error->status;
             digits = meet_precision(sum, next);
             precision = digits > precision ? digits : precision;
@@ -189,8 +188,8 @@ static enum vdbq_status common_types(struct binder *binder,
 }
 
 static enum vdbq_status check_counts(struct binder *binder,
-                                     struct node *const *parts,
-                                     unsigned count, struct position at)
+                                     struct node *const *parts, unsigned count,
+                                     struct position at)
 {
     for (unsigned i = 1; i < count; i++)
         if (parts[i]->column_count != parts[0]->column_count)
@@ -222,15 +221,14 @@ static enum vdbq_status unite(struct binder *binder, struct node **parts,
 
 /* -------------------------------------------------------------- VALUES -- */
 
-static struct node *bind_row(struct binder *binder,
-                             const struct ast_row *row)
+static struct node *bind_row(struct binder *binder, const struct ast_row *row)
 {
-    struct expression **values = arena_alloc(
-        binder->arena, (row->value_count + 1) * sizeof(*values));
-    const char **names = arena_alloc(
-        binder->arena, (row->value_count + 1) * sizeof(*names));
-    struct expression ***places = arena_alloc(
-        binder->arena, (row->value_count + 1) * sizeof(*places));
+    struct expression **values =
+        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*values));
+    const char **names =
+        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*names));
+    struct expression ***places =
+        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*places));
     struct node *once = node_once(binder);
     unsigned count = 0;
 
@@ -268,8 +266,8 @@ static struct node *concat(struct binder *binder, struct node **parts,
 static struct node *bind_values(struct binder *binder,
                                 const struct ast_query *query)
 {
-    struct node **parts = arena_alloc(
-        binder->arena, (query->row_count + 1) * sizeof(*parts));
+    struct node **parts =
+        arena_alloc(binder->arena, (query->row_count + 1) * sizeof(*parts));
     unsigned count = 0;
     struct scope scope;
     bool done = parts != NULL;
@@ -295,8 +293,7 @@ static struct node *filter_side(struct binder *binder, struct node **sides,
                                 enum join_kind kind)
 {
     struct node *left = node_distinct(binder, sides[0]);
-    struct node *join =
-        left ? node_join(binder, kind, left, sides[1]) : NULL;
+    struct node *join = left ? node_join(binder, kind, left, sides[1]) : NULL;
     bool done = join != NULL;
 
     if (!done)
@@ -321,8 +318,8 @@ static struct node *set_operation(struct binder *binder,
     if (query->kind == AST_QUERY_EXCEPT)
         return filter_side(binder, sides, JOIN_ANTI);
     node = node_concat(binder, sides, 2);
-    return node && query->kind == AST_QUERY_UNION
-               ? node_distinct(binder, node) : node;
+    return node && query->kind == AST_QUERY_UNION ? node_distinct(binder, node)
+                                                  : node;
 }
 
 /* A long chain of operators hangs on the left side. */
@@ -354,8 +351,7 @@ static struct node *bind_sets(struct binder *binder,
 
 /* ORDER BY of what is no SELECT: by number, name, or computed of these. */
 static struct node *order_rows(struct binder *binder,
-                               const struct ast_query *query,
-                               struct node *node)
+                               const struct ast_query *query, struct node *node)
 {
     struct vector keys = VECTOR_IN(binder->arena, struct step_key);
     unsigned count = node->column_count;
@@ -365,8 +361,8 @@ static struct node *order_rows(struct binder *binder,
     scope_enter(binder, &scope);
     scope.node = node;
     done = scope_add_node(binder, "", node, 0) == VDBQ_OK;
-    for (const struct ast_order *order = query->order;
-         order != NULL && done; order = order->next) {
+    for (const struct ast_order *order = query->order; order != NULL && done;
+         order = order->next) {
         const struct ast_expression *tree = order->expression;
         struct order_term term;
         struct step_key key;
@@ -381,14 +377,14 @@ static struct node *order_rows(struct binder *binder,
             struct expression *added = e;
             node = node_extend(binder, node, &added, 1);
             e = node ? node_column(binder, node, node->column_count - 1,
-                                   tree->at) : NULL;
+                                   tree->at)
+                     : NULL;
         }
         done = e != NULL;
         if (!done)
             break;
         term = order_term(order, e);
-        key = (struct step_key){ e->column, term.descending,
-                                 term.nulls_last };
+        key = (struct step_key){ e->column, term.descending, term.nulls_last };
         done = vector_append(&keys, &key, 1);
     }
     scope_leave(binder, &scope);

@@ -29,14 +29,15 @@ static struct bounds bounds_of(const struct expression *e);
 
 static bool is_narrow(int type)
 {
-    return type == VDBQ_TEXT
-           || type_machine((enum vdbq_type)type) == TYPE_I32;
+    return type == VDBQ_TEXT || type_machine((enum vdbq_type)type) == TYPE_I32;
 }
 
 struct range range_full(int type)
 {
-    struct range range = { .low = INT64_MIN, .high = INT64_MAX,
-                           .low_real = -INFINITY, .high_real = INFINITY };
+    struct range range = { .low = INT64_MIN,
+                           .high = INT64_MAX,
+                           .low_real = -INFINITY,
+                           .high_real = INFINITY };
 
     if (is_narrow(type)) {
         range.low = type == VDBQ_TEXT || type == VDBQ_BOOLEAN ? 0 : INT32_MIN;
@@ -67,8 +68,7 @@ void range_constant(struct expression *expression)
 }
 
 /* A NULL is stored as 0. */
-void range_column(struct node_column *column,
-                  const struct column_facts *facts)
+void range_column(struct node_column *column, const struct column_facts *facts)
 {
     struct range *range = &column->range;
     bool zero = facts->empty || facts->null_count > 0;
@@ -94,9 +94,9 @@ void range_column(struct node_column *column,
 
 static void range_operator(struct expression *expression)
 {
-    enum ast_operator operator = expression->operator;
+    enum ast_operator operator= expression->operator;
 
-    if (operator <= AST_MOD) {
+    if (operator<= AST_MOD) {
         if (is_float(expression->type))
             range_real_arithmetic(expression);
         else
@@ -106,7 +106,7 @@ static void range_operator(struct expression *expression)
         expression->faults |= expression->checked;
         return;
     }
-    if (operator == AST_IS || operator == AST_IS_NOT)
+    if (operator== AST_IS || operator== AST_IS_NOT)
         expression->nullable = false;
     expression->machine = TYPE_I32;
     expression->range = (struct range){ .high = 1 };
@@ -124,13 +124,13 @@ static void range_choice(struct expression *e)
     bool wide = e->left->machine == TYPE_I64 || e->right->machine == TYPE_I64;
 
     e->nullable = e->left->nullable || e->right->nullable;
-    e->range = (struct range){
-        .low = lesser(left->low, right->low),
-        .high = left->high > right->high ? left->high : right->high,
-        .low_real = fmin(left->low_real, right->low_real),
-        .high_real = fmax(left->high_real, right->high_real),
-        .nan = left->nan || right->nan
-    };
+    e->range =
+        (struct range){ .low = lesser(left->low, right->low),
+                        .high =
+                            left->high > right->high ? left->high : right->high,
+                        .low_real = fmin(left->low_real, right->low_real),
+                        .high_real = fmax(left->high_real, right->high_real),
+                        .nan = left->nan || right->nan };
     if (!is_float(e->type))
         e->machine = wide ? TYPE_I64 : TYPE_I32;
 }
@@ -269,12 +269,12 @@ static void range_arithmetic(struct expression *e)
 
     switch (e->operator) {
     case AST_ADD:
-        bounds = (struct bounds){ left.low + right.low,
-                                  left.high + right.high };
+        bounds =
+            (struct bounds){ left.low + right.low, left.high + right.high };
         break;
     case AST_SUB:
-        bounds = (struct bounds){ left.low - right.high,
-                                  left.high - right.low };
+        bounds =
+            (struct bounds){ left.low - right.high, left.high - right.low };
         break;
     case AST_MUL:
         bounds = product(left, right);
@@ -286,7 +286,7 @@ static void range_arithmetic(struct expression *e)
         bounds = remainder_of(left, right);
         break;
     }
-    e->null_at_zero = (e->operator == AST_DIV || e->operator == AST_MOD)
+    e->null_at_zero = (e->operator== AST_DIV || e->operator== AST_MOD)
                       && right.low <= 0 && right.high >= 0;
     set_integer(e, bounds);
 }
@@ -295,12 +295,11 @@ static void range_arithmetic(struct expression *e)
  * which it is computed. */
 static void set_integer(struct expression *e, struct bounds bounds)
 {
-    bool narrow =
-        e->left->machine == TYPE_I32 && e->right->machine == TYPE_I32;
+    bool narrow = e->left->machine == TYPE_I32 && e->right->machine == TYPE_I32;
 
     e->checked = !fits(bounds, INT64_MIN, INT64_MAX);
-    e->machine = narrow && fits(bounds, INT32_MIN, INT32_MAX) ? TYPE_I32
-                                                              : TYPE_I64;
+    e->machine =
+        narrow && fits(bounds, INT32_MIN, INT32_MAX) ? TYPE_I32 : TYPE_I64;
     e->range.low = bounds.low < INT64_MIN   ? INT64_MIN
                    : bounds.low > INT64_MAX ? INT64_MAX
                                             : (int64_t)bounds.low;
@@ -345,8 +344,7 @@ static void include_real(struct real_bounds *bounds, double value)
     bounds->high = fmax(bounds->high, value);
 }
 
-static struct real_bounds sum(struct real_bounds left,
-                              struct real_bounds right)
+static struct real_bounds sum(struct real_bounds left, struct real_bounds right)
 {
     struct real_bounds bounds = { left.low + right.low,
                                   left.high + right.high };
@@ -456,8 +454,8 @@ static void cast_to_integer(struct expression *e)
     e->machine = narrow ? TYPE_I32 : TYPE_I64;
     if (is_float(e->left->type)) {
         double end = narrow ? 2147483648.0 : 9223372036854775808.0;
-        e->checked = from->nan || !(from->low_real > -end)
-                     || !(from->high_real < end);
+        e->checked =
+            from->nan || !(from->low_real > -end) || !(from->high_real < end);
         e->range.low = cut(from->low_real, low, high);
         e->range.high = cut(from->high_real, low, high);
         widen_harmless(e, low, high);
@@ -468,8 +466,9 @@ static void cast_to_integer(struct expression *e)
     e->checked = narrow && e->left->machine != TYPE_I32
                  && !fits(bounds_of(e->left), low, high);
     e->range.low = from->low < low ? low : from->low > high ? high : from->low;
-    e->range.high =
-        from->high > high ? high : from->high < low ? low : from->high;
+    e->range.high = from->high > high  ? high
+                    : from->high < low ? low
+                                       : from->high;
     widen_harmless(e, low, high);
 }
 
@@ -484,11 +483,10 @@ static void cast_to_real(struct expression *e)
         bounds = (struct real_bounds){ (double)(float)from->low,
                                        (double)(float)from->high };
     else if (!is_float(left->type))
-        bounds = (struct real_bounds){ (double)from->low,
-                                       (double)from->high };
-    e->checked = left->type == VDBQ_DOUBLE && single
-                 && !(bounds.low >= -(double)FLT_MAX
-                      && bounds.high <= (double)FLT_MAX);
+        bounds = (struct real_bounds){ (double)from->low, (double)from->high };
+    e->checked =
+        left->type == VDBQ_DOUBLE && single
+        && !(bounds.low >= -(double)FLT_MAX && bounds.high <= (double)FLT_MAX);
     if (e->checked && e->nullable)
         bounds = (struct real_bounds){ -INFINITY, INFINITY };
     set_real(e, bounds);

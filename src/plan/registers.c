@@ -6,18 +6,18 @@
 
 int register_integer(struct generator *generator, int type, int64_t value)
 {
-    return emit_value(generator, &(struct instruction){
-        .op = type == TYPE_I32 ? OP_INTEGER_I32 : OP_INTEGER_I64,
-        .integer = value
-    });
+    return emit_value(
+        generator, &(struct instruction){
+                       .op = type == TYPE_I32 ? OP_INTEGER_I32 : OP_INTEGER_I64,
+                       .integer = value });
 }
 
 int register_real(struct generator *generator, int type, double value)
 {
-    return emit_value(generator, &(struct instruction){
-        .op = type == TYPE_F32 ? OP_FLOAT_F32 : OP_FLOAT_F64,
-        .real = value
-    });
+    return emit_value(generator,
+                      &(struct instruction){
+                          .op = type == TYPE_F32 ? OP_FLOAT_F32 : OP_FLOAT_F64,
+                          .real = value });
 }
 
 int register_zero(struct generator *generator, int type)
@@ -34,24 +34,21 @@ int register_unary(struct generator *generator, enum opcode op, int b)
 
 int register_binary(struct generator *generator, enum opcode op, int b, int c)
 {
-    return emit_value(generator, &(struct instruction){ .op = op,
-                                                        .b = b,
-                                                        .c = c });
+    return emit_value(generator,
+                      &(struct instruction){ .op = op, .b = b, .c = c });
 }
 
 int register_choose(struct generator *generator, int type, int left, int right,
                     int condition)
 {
-    return emit_value(generator, &(struct instruction){
-        .op = emit_typed(OP_CHOOSE_I32, type),
-        .b = left,
-        .c = right,
-        .d = condition
-    });
+    return emit_value(
+        generator, &(struct instruction){ .op = emit_typed(OP_CHOOSE_I32, type),
+                                          .b = left,
+                                          .c = right,
+                                          .d = condition });
 }
 
-int register_zero_where(struct generator *generator, int r, int type,
-                        int flag)
+int register_zero_where(struct generator *generator, int r, int type, int flag)
 {
     return register_choose(generator, type, register_zero(generator, type), r,
                            flag);
@@ -81,7 +78,7 @@ int register_any(struct generator *generator, int a, int b)
 
 int register_unless(struct generator *generator, int r, int flag)
 {
-    return flag < 0 ? r
-                    : register_both(generator, r,
-                                    register_not(generator, flag));
+    return flag < 0
+               ? r
+               : register_both(generator, r, register_not(generator, flag));
 }

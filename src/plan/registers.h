@@ -21,8 +21,7 @@ int register_binary(struct generator *generator, enum opcode op, int b, int c);
 int register_choose(struct generator *generator, int type, int left, int right,
                     int condition);
 /* The register, but 0 where a flag is 1. */
-int register_zero_where(struct generator *generator, int r, int type,
-                        int flag);
+int register_zero_where(struct generator *generator, int r, int type, int flag);
 
 /* A flag from truths of TYPE_I32, which may be any numbers. */
 int register_not(struct generator *generator, int r);

@@ -11,9 +11,11 @@
 
 void scope_enter(struct binder *binder, struct scope *scope)
 {
-    *scope = (struct scope){ .outer = binder->scope,
-                             .columns = VECTOR_IN(binder->arena, struct scope_column),
-                             .asked = VECTOR_IN(binder->arena, struct outer_value) };
+    *scope =
+        (struct scope){ .outer = binder->scope,
+                        .columns =
+                            VECTOR_IN(binder->arena, struct scope_column),
+                        .asked = VECTOR_IN(binder->arena, struct outer_value) };
     binder->scope = scope;
 }
 
@@ -25,12 +27,15 @@ void scope_leave(struct binder *binder, struct scope *scope)
 enum vdbq_status scope_add(struct binder *binder, const char *table,
                            const char *name, int column, bool hidden)
 {
-    struct scope_column added = { .table = table, .name = name,
-                                  .column = column, .other = -1,
+    struct scope_column added = { .table = table,
+                                  .name = name,
+                                  .column = column,
+                                  .other = -1,
                                   .hidden = hidden };
 
     return vector_append(&binder->scope->columns, &added, 1)
-               ? VDBQ_OK : error_no_memory(binder->error);
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
 }
 
 enum vdbq_status scope_add_node(struct binder *binder, const char *table,
@@ -40,9 +45,9 @@ enum vdbq_status scope_add_node(struct binder *binder, const char *table,
     unsigned ids = node->kind == NODE_TABLE;
 
     for (unsigned i = 0; i < node->column_count && status == VDBQ_OK; i++)
-        status = scope_add(binder, table, node->columns[i].name,
-                           (int)(first + i), i + ids >= node->column_count
-                                                 && ids > 0);
+        status =
+            scope_add(binder, table, node->columns[i].name, (int)(first + i),
+                      i + ids >= node->column_count && ids > 0);
     return status;
 }
 
@@ -57,8 +62,8 @@ static bool is_row_id(const char *name)
 static bool answers(const struct scope_column *column,
                     const struct ast_expression *tree)
 {
-    bool named = tree->table.text != NULL
-                 && name_equal(column->table, tree->table.text);
+    bool named =
+        tree->table.text != NULL && name_equal(column->table, tree->table.text);
 
     if (tree->table.text != NULL && !named)
         return false;
@@ -126,15 +131,13 @@ struct expression *scope_value(struct binder *binder, struct scope *scope,
 
 /* The column of a scope as an expression: with its table's name it is that
  * table's alone. */
-static struct expression *column_in(struct binder *binder,
-                                    struct scope *scope,
+static struct expression *column_in(struct binder *binder, struct scope *scope,
                                     const struct scope_column *column,
                                     const struct ast_expression *tree)
 {
     if (tree->table.text == NULL)
         return scope_value(binder, scope, column, tree->at);
-    return node_column(binder, scope->node, (unsigned)column->column,
-                       tree->at);
+    return node_column(binder, scope->node, (unsigned)column->column, tree->at);
 }
 
 struct expression *scope_ask(struct binder *binder, struct scope *scope,
@@ -262,8 +265,7 @@ static struct expression *refuse_ambiguous(struct binder *binder,
 {
     error_at(binder->error, VDBQ_UNKNOWN, tree->column.at,
              "several tables have a column %s", tree->column.text);
-    error_hint(binder->error, "say which: %s.%s", column->table,
-               column->name);
+    error_hint(binder->error, "say which: %s.%s", column->table, column->name);
     return NULL;
 }
 
@@ -274,7 +276,7 @@ static struct expression *refuse_outer(struct binder *binder,
              "%s is a column of a query around this LIMIT or OFFSET",
              tree->column.text);
     error_hint(binder->error, "how many rows are wanted cannot depend on the "
-               "rows of other queries");
+                              "rows of other queries");
     return NULL;
 }
 
@@ -303,8 +305,7 @@ static struct expression *use_result(struct binder *binder,
     bool aggregate =
         !scope->aggregates && expression_has(e, EXPRESSION_AGGREGATE);
 
-    if (!aggregate
-        && (scope->windows || !expression_has(e, EXPRESSION_WINDOW)))
+    if (!aggregate && (scope->windows || !expression_has(e, EXPRESSION_WINDOW)))
         return e;
     error_at(binder->error, VDBQ_SYNTAX, tree->column.at,
              "%s is %s, which cannot stand here", tree->column.text,
@@ -324,7 +325,8 @@ struct expression *scope_find(struct binder *binder,
         const struct scope_column *column = look(scope, tree, &ambiguous);
         struct expression *e;
         result = own && (column == NULL || scope->results_first)
-                     ? result_named(scope, tree) : NULL;
+                     ? result_named(scope, tree)
+                     : NULL;
         if (column == NULL && result == NULL)
             continue;
         if (closed)

@@ -34,13 +34,14 @@ static enum vdbq_status add_star(struct selecting *selecting,
         const struct scope_column *column =
             vector_at(&binder->scope->columns, i);
         bool is_id = column->hidden && name_equal(column->name, "rowid");
-        if (is_id || (table == NULL ? column->hidden
-                                    : !name_equal(column->table, table)))
+        if (is_id
+            || (table == NULL ? column->hidden
+                              : !name_equal(column->table, table)))
             continue;
         any = true;
-        status = add_result(selecting, column->name, false,
-                            scope_value(binder, binder->scope, column,
-                                        result->at));
+        status =
+            add_result(selecting, column->name, false,
+                       scope_value(binder, binder->scope, column, result->at));
     }
     if (status != VDBQ_OK || any)
         return status;
@@ -81,10 +82,10 @@ static enum vdbq_status bind_results(struct selecting *selecting)
             continue;
         }
         e = bind_expression(binder, result->expression);
-        status = e == NULL ? binder->error->status
-                           : add_result(selecting,
-                                        result_name(binder, result, e),
-                                        result->alias.text != NULL, e);
+        status = e == NULL
+                     ? binder->error->status
+                     : add_result(selecting, result_name(binder, result, e),
+                                  result->alias.text != NULL, e);
     }
     binder->scope->aggregates = binder->scope->windows = false;
     return status;
@@ -136,15 +137,15 @@ static enum vdbq_status add_key(struct selecting *selecting,
         return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
                         "what rows are grouped by is no window function");
     return vector_append(&selecting->keys, &key, 1)
-               ? VDBQ_OK : error_no_memory(selecting->binder->error);
+               ? VDBQ_OK
+               : error_no_memory(selecting->binder->error);
 }
 
 static enum vdbq_status group_by_all(struct selecting *selecting)
 {
     enum vdbq_status status = VDBQ_OK;
 
-    for (size_t i = 0; i < selecting->results.count && status == VDBQ_OK;
-         i++) {
+    for (size_t i = 0; i < selecting->results.count && status == VDBQ_OK; i++) {
         const struct result *result = vector_at(&selecting->results, i);
         if (!expression_has(result->expression, EXPRESSION_AGGREGATE))
             status = add_key(selecting, result->expression);
@@ -161,10 +162,10 @@ static enum vdbq_status bind_keys(struct selecting *selecting)
     for (const struct ast_value *value = selecting->select->group;
          value != NULL && status == VDBQ_OK; value = value->next) {
         const struct ast_expression *tree = value->expression;
-        status = add_key(selecting,
-                         tree->kind == AST_INTEGER
-                             ? result_at(selecting, tree)
-                             : bind_expression(selecting->binder, tree));
+        status =
+            add_key(selecting, tree->kind == AST_INTEGER
+                                   ? result_at(selecting, tree)
+                                   : bind_expression(selecting->binder, tree));
     }
     return status;
 }
@@ -226,8 +227,8 @@ static enum vdbq_status bind_order(struct selecting *selecting)
     struct binder *binder = selecting->binder;
 
     binder->scope->aggregates = binder->scope->windows = true;
-    for (const struct ast_order *order = selecting->query->order;
-         order != NULL; order = order->next) {
+    for (const struct ast_order *order = selecting->query->order; order != NULL;
+         order = order->next) {
         bool failed;
         struct expression *e =
             named_result(selecting, order->expression, &failed);
@@ -249,10 +250,10 @@ static enum vdbq_status bind_order(struct selecting *selecting)
 
 struct expression ***select_places(struct selecting *selecting, size_t *count)
 {
-    struct expression ***places = arena_alloc(
-        selecting->binder->arena,
-        (selecting->results.count + selecting->order.count + 1)
-            * sizeof(*places));
+    struct expression ***places =
+        arena_alloc(selecting->binder->arena,
+                    (selecting->results.count + selecting->order.count + 1)
+                        * sizeof(*places));
 
     *count = 0;
     if (places == NULL) {
@@ -285,8 +286,8 @@ static enum vdbq_status filter_groups(struct selecting *selecting)
     status = lift(selecting->binder, &selecting->node, having, 1);
     if (status != VDBQ_OK)
         return status;
-    selecting->node = node_filter(selecting->binder, selecting->node,
-                                  selecting->having);
+    selecting->node =
+        node_filter(selecting->binder, selecting->node, selecting->having);
     selecting->having = NULL;
     return selecting->node ? VDBQ_OK : selecting->binder->error->status;
 }
@@ -299,11 +300,10 @@ static enum vdbq_status lift_all(struct selecting *selecting)
 
     if (places == NULL)
         return selecting->binder->error->status;
-    status = lift_windows(selecting->binder, &selecting->node, places,
-                          count);
-    return status == VDBQ_OK ? lift(selecting->binder, &selecting->node,
-                                    places, count)
-                             : status;
+    status = lift_windows(selecting->binder, &selecting->node, places, count);
+    return status == VDBQ_OK
+               ? lift(selecting->binder, &selecting->node, places, count)
+               : status;
 }
 
 /* The results, and behind them what ORDER BY needs beside them. */
@@ -323,15 +323,13 @@ static enum vdbq_status add_hidden(struct selecting *selecting,
         const struct order_term *term = vector_at(&selecting->order, i);
         struct step_key key = { .descending = term->descending,
                                 .nulls_last = term->nulls_last };
-        key.column = term->result >= 0
-                         ? term->result
-                         : result_of(selecting, term->expression);
+        key.column = term->result >= 0 ? term->result
+                                       : result_of(selecting, term->expression);
         if (key.column < 0 && selecting->select->distinct)
             return error_at(error, VDBQ_SYNTAX, term->expression->at,
                             "with DISTINCT, rows are ordered by results "
                             "alone");
-        if (key.column < 0
-            && term->expression->kind == EXPRESSION_CONSTANT)
+        if (key.column < 0 && term->expression->kind == EXPRESSION_CONSTANT)
             continue;
         if (key.column < 0) {
             key.column = (int)output->count;
@@ -364,7 +362,8 @@ static struct node *make_output(struct selecting *selecting)
 {
     struct binder *binder = selecting->binder;
     size_t room = selecting->results.count + selecting->order.count + 1;
-    struct outputs output = { .keys = VECTOR_IN(binder->arena, struct step_key) };
+    struct outputs output = { .keys =
+                                  VECTOR_IN(binder->arena, struct step_key) };
     struct node *node = NULL;
 
     output.expressions =
@@ -389,8 +388,7 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
                                    struct from *from)
 {
     struct binder *binder = selecting->binder;
-    enum vdbq_status status =
-        bind_from(binder, selecting->select->from, from);
+    enum vdbq_status status = bind_from(binder, selecting->select->from, from);
 
     if (status == VDBQ_OK)
         status = bind_results(selecting);
@@ -410,8 +408,7 @@ static enum vdbq_status bind_parts(struct selecting *selecting,
 static bool is_grouped(const struct selecting *selecting)
 {
     return selecting->keys.count > 0 || selecting->select->group_all
-           || selecting->having != NULL
-           || selecting->binder->scope->aggregated;
+           || selecting->having != NULL || selecting->binder->scope->aggregated;
 }
 
 /* ... and then takes its place, one node over the other. */
@@ -445,7 +442,8 @@ static struct node *select_in_scope(struct binder *binder,
         .aggregates = VECTOR_IN(binder->arena, struct expression *)
     };
     struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
-                         .conditions = VECTOR_IN(binder->arena, struct expression *) };
+                         .conditions =
+                             VECTOR_IN(binder->arena, struct expression *) };
     struct node *node = NULL;
 
     if (bind_parts(&selecting, &from) == VDBQ_OK)

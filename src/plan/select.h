@@ -13,12 +13,12 @@ struct selecting {
     struct binder *binder;
     const struct ast_query *query;
     const struct ast_select *select;
-    struct vector results;    /* of struct result                         */
-    struct vector order;      /* of struct order_term                     */
-    struct vector keys;       /* of struct expression *: GROUP BY         */
-    struct vector aggregates; /* of struct expression *: those in use     */
+    struct vector results;     /* of struct result                         */
+    struct vector order;       /* of struct order_term                     */
+    struct vector keys;        /* of struct expression *: GROUP BY         */
+    struct vector aggregates;  /* of struct expression *: those in use     */
     struct expression *having; /* NULL: none, or it was tested            */
-    struct node *node;        /* the uppermost one so far                 */
+    struct node *node;         /* the uppermost one so far                 */
 };
 
 /* The places of all expressions over the rows at hand, `*count` of them:

@@ -6,8 +6,7 @@
  */
 #include "plan/select.h"
 
-static int key_of(const struct selecting *selecting,
-                  const struct expression *e)
+static int key_of(const struct selecting *selecting, const struct expression *e)
 {
     return expression_find(&selecting->keys, 0, e);
 }
@@ -25,8 +24,7 @@ static struct expression *first_of(struct binder *binder,
                                    struct expression *column)
 {
     struct expression *e =
-        expression_new(binder, EXPRESSION_AGGREGATE, column->type,
-                       column->at);
+        expression_new(binder, EXPRESSION_AGGREGATE, column->type, column->at);
 
     if (e == NULL)
         return NULL;
@@ -115,13 +113,14 @@ static bool fill_grouping(const struct selecting *selecting,
                           struct grouping *grouping)
 {
     size_t keys = selecting->keys.count;
-    bool done = keys == 0 || vector_append(&grouping->columns,
-                                           selecting->keys.items, keys);
+    bool done =
+        keys == 0
+        || vector_append(&grouping->columns, selecting->keys.items, keys);
 
     for (size_t i = 0; i < selecting->aggregates.count && done; i++)
-        done = add_aggregate(grouping, keys,
-                             VECTOR_ITEMS(&selecting->aggregates,
-                                          struct expression *)[i]);
+        done = add_aggregate(
+            grouping, keys,
+            VECTOR_ITEMS(&selecting->aggregates, struct expression *)[i]);
     return done;
 }
 
@@ -141,8 +140,8 @@ static struct node *group_node(struct selecting *selecting,
         places[i] = vector_at(&grouping->columns, i);
     if (lift(binder, &selecting->node, places, count) != VDBQ_OK)
         return NULL;
-    node = node_select(binder, selecting->node, NULL,
-                       grouping->columns.items, NULL, (unsigned)count);
+    node = node_select(binder, selecting->node, NULL, grouping->columns.items,
+                       NULL, (unsigned)count);
     return node ? node_group(binder, node, (unsigned)selecting->keys.count,
                              &grouping->aggregates)
                 : NULL;
@@ -165,8 +164,8 @@ static struct expression *grouped(void *context, struct expression *e,
         *failed = e == NULL;
         return NULL;
     }
-    column = node_column(selecting->binder, selecting->node,
-                         (unsigned)number, e->at);
+    column = node_column(selecting->binder, selecting->node, (unsigned)number,
+                         e->at);
     *failed = column == NULL;
     return column;
 }
@@ -181,8 +180,7 @@ static enum vdbq_status regard_groups(struct selecting *selecting)
     if (places == NULL)
         return binder->error->status;
     for (size_t i = 0; i < count; i++) {
-        *places[i] = expression_replace(binder, *places[i], grouped,
-                                        selecting);
+        *places[i] = expression_replace(binder, *places[i], grouped, selecting);
         if (*places[i] == NULL)
             return binder->error->status;
     }

@@ -70,7 +70,7 @@ static enum vdbq_status read_branches(struct branches *branches,
     enum vdbq_status status = VDBQ_OK;
 
     while (status == VDBQ_OK && e->kind == EXPRESSION_OPERATOR
-           && e->operator == AST_OR) {
+           && e->operator== AST_OR) {
         status = read_branches(branches, e->left);
         e = e->right;
     }
@@ -93,8 +93,7 @@ static struct expression *rest_of(const struct branches *branches, size_t i,
          k++) {
         struct expression *e = part_at(branches, k);
         if (e != NULL && rest != NULL)
-            e = expression_operator(branches->binder, AST_AND, rest, e,
-                                    &place);
+            e = expression_operator(branches->binder, AST_AND, rest, e, &place);
         else if (e == NULL)
             e = rest;
         *failed |= e == NULL && rest != NULL;
@@ -125,12 +124,12 @@ static enum vdbq_status add_rests(const struct branches *branches,
             return branches->binder->error->status;
     }
     return vector_append(parts, &any, 1)
-               ? VDBQ_OK : error_no_memory(branches->binder->error);
+               ? VDBQ_OK
+               : error_no_memory(branches->binder->error);
 }
 
 static enum vdbq_status add_factors(struct branches *branches,
-                                    struct expression *e,
-                                    struct vector *parts)
+                                    struct expression *e, struct vector *parts)
 {
     size_t end, before = parts->count;
 
@@ -148,14 +147,16 @@ static enum vdbq_status add_factors(struct branches *branches,
     if (parts->count > before)
         return add_rests(branches, e->at, parts);
     return vector_append(parts, &e, 1)
-               ? VDBQ_OK : error_no_memory(branches->binder->error);
+               ? VDBQ_OK
+               : error_no_memory(branches->binder->error);
 }
 
 static enum vdbq_status split_or(struct binder *binder, struct expression *e,
                                  struct vector *parts)
 {
     struct branches branches = { .binder = binder,
-                                 .parts = VECTOR_IN(binder->arena, struct expression *),
+                                 .parts = VECTOR_IN(binder->arena,
+                                                    struct expression *),
                                  .ends = VECTOR_IN(binder->arena, size_t) };
     enum vdbq_status status = add_factors(&branches, e, parts);
 
@@ -187,13 +188,13 @@ enum vdbq_status split_condition(struct binder *binder, struct expression *e,
         return status == VDBQ_OK ? split_condition(binder, e->left, parts)
                                  : status;
     }
-    while (e->kind == EXPRESSION_OPERATOR && e->operator == AST_AND) {
+    while (e->kind == EXPRESSION_OPERATOR && e->operator== AST_AND) {
         enum vdbq_status status = split_condition(binder, e->left, parts);
         if (status != VDBQ_OK)
             return status;
         e = e->right;
     }
-    if (e->kind == EXPRESSION_OPERATOR && e->operator == AST_OR)
+    if (e->kind == EXPRESSION_OPERATOR && e->operator== AST_OR)
         return split_or(binder, e, parts);
     if (known_truth(e) == 1)
         return VDBQ_OK;

@@ -24,12 +24,12 @@ struct expression *expression_operation(struct binder *binder,
 {
     struct expression *e;
 
-    if (left == NULL || (right == NULL && operator != AST_NOT))
+    if (left == NULL || (right == NULL && operator!= AST_NOT))
         return NULL;
     e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
     if (e == NULL)
         return NULL;
-    e->operator = operator;
+    e->operator= operator;
     e->left = left;
     e->right = right;
     expression_place(binder, e, tree);
@@ -63,7 +63,8 @@ static struct expression *real_remainder(struct binder *binder,
 
     left = cut_off(binder, left, tree->at);
     right = left ? cut_off(binder, right, tree->at) : NULL;
-    rest = expression_operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
+    rest =
+        expression_operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
     return rest ? expression_cast_plain(binder, rest, VDBQ_DOUBLE, tree->at)
                 : NULL;
 }
@@ -71,23 +72,24 @@ static struct expression *real_remainder(struct binder *binder,
 /* Numbers of which none is a float and one is a DECIMAL. */
 static struct expression *decimal_arithmetic(struct binder *binder,
                                              enum ast_operator operator,
-                                             struct expression *left,
+                                             struct expression * left,
                                              struct expression *right,
                                              const struct ast_expression *tree)
 {
     unsigned scale = left->scale > right->scale ? left->scale : right->scale;
     struct expression *e;
 
-    if (operator == AST_MUL)
+    if (operator== AST_MUL)
         scale = left->scale + right->scale;
-    if (operator == AST_DIV || scale > 18) {
+    if (operator== AST_DIV || scale> 18) {
         left = expression_cast_plain(binder, left, VDBQ_DOUBLE, tree->at);
-        right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE,
-                                             tree->at) : NULL;
-        return expression_operation(binder, operator, VDBQ_DOUBLE, left, right, tree);
+        right =
+            left ? expression_cast_plain(binder, right, VDBQ_DOUBLE, tree->at)
+                 : NULL;
+        return expression_operation(binder, operator, VDBQ_DOUBLE, left, right,
+                                    tree);
     }
-    if (operator != AST_MUL
-        && !meet_scales(binder, &left, &right, tree->at))
+    if (operator!= AST_MUL && !meet_scales(binder, &left, &right, tree->at))
         return NULL;
     e = expression_operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
     if (e != NULL) {
@@ -99,7 +101,7 @@ static struct expression *decimal_arithmetic(struct binder *binder,
 
 static struct expression *number_arithmetic(struct binder *binder,
                                             enum ast_operator operator,
-                                            struct expression *left,
+                                            struct expression * left,
                                             struct expression *right,
                                             const struct ast_expression *tree)
 {
@@ -111,53 +113,54 @@ static struct expression *number_arithmetic(struct binder *binder,
     is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
     if (is_decimal && !is_float(left->type) && !is_float(right->type))
         return decimal_arithmetic(binder, operator, left, right, tree);
-    if (operator == AST_MOD && (is_float(left->type) || is_float(right->type)))
+    if (operator== AST_MOD &&(is_float(left->type) || is_float(right->type)))
         return real_remainder(binder, left, right, tree);
     type = meet_compared(binder, &left, &right, tree->at);
     if (type == VDBQ_TYPE_NONE)
         return NULL;
-    return expression_operation(binder, operator, is_float(type) ? type : VDBQ_BIGINT,
-                     left, right, tree);
+    return expression_operation(binder, operator,
+                                is_float(type) ? type : VDBQ_BIGINT, left,
+                                right, tree);
 }
 
 /* The type that arithmetic with a NULL has. */
 static int null_type(const struct expression *left,
-                     const struct expression *right,
-                     enum ast_operator operator)
+                     const struct expression *right, enum ast_operator operator)
 {
     bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
 
     if (!dates && (left->type == VDBQ_DATE || right->type == VDBQ_DATE))
         return VDBQ_DATE;
     if (is_float(left->type) || is_float(right->type))
-        return operator == AST_MOD || left->type == VDBQ_DOUBLE
-                       || right->type == VDBQ_DOUBLE
-                   ? VDBQ_DOUBLE
-                   : VDBQ_FLOAT;
+        return
+        operator== AST_MOD || left->type == VDBQ_DOUBLE || right->type == VDBQ_DOUBLE
+            ? VDBQ_DOUBLE
+            : VDBQ_FLOAT;
     return VDBQ_BIGINT;
 }
 
 /* Days: DATE - DATE, DATE + n, n + DATE, DATE - n. */
 static struct expression *date_arithmetic(struct binder *binder,
                                           enum ast_operator operator,
-                                          struct expression *left,
+                                          struct expression * left,
                                           struct expression *right,
                                           const struct ast_expression *tree)
 {
     bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
     struct expression *days;
 
-    if (!dates && operator == AST_ADD && right->type == VDBQ_DATE) {
+    if (!dates && operator== AST_ADD && right->type == VDBQ_DATE) {
         struct expression *swap = left;
         left = right;
         right = swap;
     }
     if (left->type != VDBQ_DATE || (!dates && !is_integer(right->type))
-        || (operator != AST_SUB && (dates || operator != AST_ADD))) {
+        || (operator!= AST_SUB &&(dates || operator!= AST_ADD))) {
         meet_refuse(binder, left, right, tree->at);
         return NULL;
     }
-    days = expression_operation(binder, operator, VDBQ_BIGINT, left, right, tree);
+    days =
+        expression_operation(binder, operator, VDBQ_BIGINT, left, right, tree);
     return dates || days == NULL
                ? days
                : expression_cast_plain(binder, days, VDBQ_DATE, tree->at);
@@ -165,11 +168,11 @@ static struct expression *date_arithmetic(struct binder *binder,
 
 static struct expression *arithmetic(struct binder *binder,
                                      enum ast_operator operator,
-                                     struct expression *left,
+                                     struct expression * left,
                                      struct expression *right,
                                      const struct ast_expression *tree)
 {
-    bool divides = operator == AST_DIV || operator == AST_MOD;
+    bool divides = operator== AST_DIV || operator== AST_MOD;
 
     if (is_null_constant(left) || is_null_constant(right)
         || (divides && is_zero(right)))
@@ -216,20 +219,21 @@ static struct expression *minus(struct binder *binder,
 /* What is false AND anything, or true OR anything, is so at once. */
 static struct expression *logic(struct binder *binder,
                                 enum ast_operator operator,
-                                struct expression *left,
+                                struct expression * left,
                                 struct expression *right,
                                 const struct ast_expression *tree)
 {
-    int decides = operator == AST_OR;
+    int decides = operator== AST_OR;
 
     if (expression_condition(binder, left, left->at) == NULL
-        || (operator != AST_NOT
-            && expression_condition(binder, right, right->at) == NULL))
+        || (operator!= AST_NOT && expression_condition(binder, right, right->at)
+            == NULL))
         return NULL;
-    if (operator != AST_NOT
-        && (known_truth(left) == decides || known_truth(right) == decides))
+    if (operator!= AST_NOT &&(known_truth(left) == decides
+                              || known_truth(right) == decides))
         return expression_truth(binder, decides, tree->at);
-    return expression_operation(binder, operator, VDBQ_INTEGER, left, right, tree);
+    return expression_operation(binder, operator, VDBQ_INTEGER, left, right,
+                                tree);
 }
 
 static struct expression *concatenate(struct binder *binder,
@@ -249,7 +253,7 @@ static struct expression *concatenate(struct binder *binder,
 
 struct expression *expression_operator(struct binder *binder,
                                        enum ast_operator operator,
-                                       struct expression *left,
+                                       struct expression * left,
                                        struct expression *right,
                                        const struct ast_expression *tree)
 {
@@ -267,7 +271,7 @@ struct expression *expression_operator(struct binder *binder,
     default:
         break;
     }
-    if (operator <= AST_MOD)
+    if (operator<= AST_MOD)
         return arithmetic(binder, operator, left, right, tree);
     return expression_compare(binder, operator, left, right, tree);
 }

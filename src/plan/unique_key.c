@@ -40,8 +40,7 @@ static void add(struct column_set *set, int column)
         set->columns[set->count++] = column;
 }
 
-bool node_is_unique(const struct node *node, const int *columns,
-                    unsigned count)
+bool node_is_unique(const struct node *node, const int *columns, unsigned count)
 {
     unsigned steps = STEPS_MAX;
     struct column_set set = { .steps = &steps };
@@ -128,10 +127,10 @@ static void add_fixed(struct column_set *set, const struct expression *e)
 {
     if (e == NULL || e->kind != EXPRESSION_OPERATOR)
         return;
-    if (e->operator == AST_AND) {
+    if (e->operator== AST_AND) {
         add_fixed(set, e->left);
         add_fixed(set, e->right);
-    } else if (e->operator == AST_EQ) {
+    } else if (e->operator== AST_EQ) {
         if (is_fixed(e->right) && column_behind(e->left) >= 0)
             add(set, column_behind(e->left));
         if (is_fixed(e->left) && column_behind(e->right) >= 0)

@@ -49,14 +49,14 @@ static enum vdbq_status connect_keys(struct connecting *to)
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < pulling->parts.count && status == VDBQ_OK; i++) {
-        struct expression *part = VECTOR_ITEMS(&pulling->parts,
-                                               struct expression *)[i];
+        struct expression *part =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
         struct expression *inner, *outer;
         if (!pull_equality(pulling->parameters, part, &inner, &outer))
             continue;
         outer = with_values(pulling, outer);
-        status = outer ? join_add_key(pulling->binder, to->nodes, outer,
-                                      inner, &to->keys)
+        status = outer ? join_add_key(pulling->binder, to->nodes, outer, inner,
+                                      &to->keys)
                        : pulling->binder->error->status;
     }
     return status;
@@ -84,8 +84,8 @@ static enum vdbq_status other_parts(const struct pulling *pulling,
                                     unsigned middle, struct vector *parts)
 {
     for (size_t i = 0; i < pulling->parts.count; i++) {
-        struct expression *part = VECTOR_ITEMS(&pulling->parts,
-                                               struct expression *)[i];
+        struct expression *part =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
         struct expression *inner, *outer;
         if (pull_equality(pulling->parameters, part, &inner, &outer))
             continue;
@@ -105,8 +105,8 @@ static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
                                       const struct vector *parts)
 {
     struct binder *binder = to->pulling->binder;
-    struct node *both = node_join(binder, JOIN_INNER, to->nodes[0],
-                                  to->nodes[1]);
+    struct node *both =
+        node_join(binder, JOIN_INNER, to->nodes[0], to->nodes[1]);
     int *columns = both ? both_columns(to, middle) : NULL;
 
     for (size_t i = 0; columns != NULL && i < parts->count; i++) {
@@ -117,8 +117,8 @@ static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
         place.at = part->at;
         part = expression_over(binder, part, both, columns, 0);
         if (part != NULL && to->where != NULL)
-            part = expression_operator(binder, AST_AND, to->where, part,
-                                       &place);
+            part =
+                expression_operator(binder, AST_AND, to->where, part, &place);
         if (part == NULL)
             return binder->error->status;
         to->where = part;
@@ -134,8 +134,8 @@ static enum vdbq_status connect_others(struct connecting *to)
     enum vdbq_status status = other_parts(to->pulling, middle, &parts);
 
     if (status == VDBQ_OK && to->keys.left_keys.count == 0)
-        status = join_add_band(binder, to->nodes, middle, &parts,
-                               &to->keys.band);
+        status =
+            join_add_band(binder, to->nodes, middle, &parts, &to->keys.band);
     if (status == VDBQ_OK && parts.count > 0)
         status = connect_where(to, middle, &parts);
     return status;
@@ -146,23 +146,24 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
                             struct expression *operand)
 {
     struct binder *binder = pulling->binder;
-    struct connecting to = { .pulling = pulling,
-                             .nodes = { below, inner },
-                             .keys = { .left_keys = VECTOR_IN(binder->arena, int),
-                                       .right_keys = VECTOR_IN(binder->arena, int) } };
+    struct connecting to = {
+        .pulling = pulling,
+        .nodes = { below, inner },
+        .keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                  .right_keys = VECTOR_IN(binder->arena, int) }
+    };
     struct expression *column =
         operand ? node_column(binder, inner, 0, operand->at) : NULL;
     enum vdbq_status status = VDBQ_OK;
     struct node *join = NULL;
 
     if (operand != NULL)
-        status = column ? join_add_key(binder, to.nodes, operand, column,
-                                       &to.keys)
-                        : binder->error->status;
+        status = column
+                     ? join_add_key(binder, to.nodes, operand, column, &to.keys)
+                     : binder->error->status;
     if (status == VDBQ_OK)
         status = connect_keys(&to);
-    if (status == VDBQ_OK
-        && connect_others(&to) == VDBQ_OK)
+    if (status == VDBQ_OK && connect_others(&to) == VDBQ_OK)
         join = node_join(binder, kind, to.nodes[0], to.nodes[1]);
     if (join == NULL)
         return NULL;
@@ -180,15 +181,14 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
 static const struct expression *asked_of(const struct expression *e,
                                          bool *negated)
 {
-    *negated = e->kind == EXPRESSION_OPERATOR && e->operator == AST_NOT;
+    *negated = e->kind == EXPRESSION_OPERATOR && e->operator== AST_NOT;
     if (*negated)
         e = e->left;
-    if (e->kind != EXPRESSION_SUBQUERY
-        || e->subquery->kind == APPLY_SCALAR)
+    if (e->kind != EXPRESSION_SUBQUERY || e->subquery->kind == APPLY_SCALAR)
         return NULL;
-    if (e->left != NULL && (expression_has(e->left, EXPRESSION_SUBQUERY)
-                            || expression_has(e->left, EXPRESSION_FUNCTION)
-                            || e->left->faults))
+    if (e->left != NULL
+        && (expression_has(e->left, EXPRESSION_SUBQUERY)
+            || expression_has(e->left, EXPRESSION_FUNCTION) || e->left->faults))
         return NULL;
     return e;
 }
@@ -197,8 +197,7 @@ static const struct expression *asked_of(const struct expression *e,
 static bool knows_all(const struct expression *e)
 {
     return e->left == NULL
-           || (!e->left->nullable
-               && !e->subquery->node->columns[0].nullable);
+           || (!e->left->nullable && !e->subquery->node->columns[0].nullable);
 }
 
 /* Whether there is a row does not depend on how many are wanted. */
@@ -220,14 +219,14 @@ static struct node *without_limit(const struct subquery *subquery)
 /* Without any equality or band, all rows would meet all rows. */
 static bool connects(const struct pulling *pulling, unsigned middle)
 {
-    struct vector parts = VECTOR_IN(pulling->binder->arena, struct expression *);
+    struct vector parts =
+        VECTOR_IN(pulling->binder->arena, struct expression *);
     struct expression *inner, *outer;
     bool has = false;
 
     for (size_t i = 0; i < pulling->parts.count; i++)
         if (pull_equality(pulling->parameters,
-                          VECTOR_ITEMS(&pulling->parts,
-                                       struct expression *)[i],
+                          VECTOR_ITEMS(&pulling->parts, struct expression *)[i],
                           &inner, &outer))
             return true;
     if (other_parts(pulling, middle, &parts) == VDBQ_OK)
@@ -240,8 +239,9 @@ struct node *unnest_filter(struct binder *binder, struct node *below,
 {
     bool negated;
     const struct expression *asked = asked_of(e, &negated);
-    struct pulling pulling = { .binder = binder,
-                               .parts = VECTOR_IN(binder->arena, struct expression *) };
+    struct pulling pulling = {
+        .binder = binder, .parts = VECTOR_IN(binder->arena, struct expression *)
+    };
     struct node *node = NULL;
 
     *done = false;
@@ -356,18 +356,17 @@ static struct node *keys_and_result(struct binder *binder, struct node *group,
         if (results[i] == NULL)
             return NULL;
     }
-    results[keys] = expression_moved_by(binder, query->results[0],
-                                        (int)keys);
-    return results[keys] ? node_select(binder, group, NULL, results, NULL,
-                                       keys + 1)
-                         : NULL;
+    results[keys] = expression_moved_by(binder, query->results[0], (int)keys);
+    return results[keys]
+               ? node_select(binder, group, NULL, results, NULL, keys + 1)
+               : NULL;
 }
 
 /* The value of the subquery for a row of the join, which stands behind so
  * many keys: what it is of no rows where the row has no partner. */
 static struct expression *value_beside(struct binder *binder,
-                                       const struct node *join,
-                                       size_t keys, struct expression *none,
+                                       const struct node *join, size_t keys,
+                                       struct expression *none,
                                        const struct expression *e)
 {
     struct ast_expression place = { .at = e->at };
@@ -382,13 +381,12 @@ static struct expression *value_beside(struct binder *binder,
     null = key ? expression_null(binder, key->type, e->at) : NULL;
     found = null ? expression_operator(binder, AST_IS_NOT, key, null, &place)
                  : NULL;
-    return found ? expression_choice(binder, found, value, none, e->at)
-                 : NULL;
+    return found ? expression_choice(binder, found, value, none, e->at) : NULL;
 }
 
 static struct node *beside(struct pulling *pulling, struct node *below,
-                           const struct expression *e,
-                           struct expression *none, struct expression **value)
+                           const struct expression *e, struct expression *none,
+                           struct expression **value)
 {
     struct binder *binder = pulling->binder;
     const struct node *query = e->subquery->node;
@@ -402,19 +400,19 @@ static struct node *beside(struct pulling *pulling, struct node *below,
     if (node != NULL)
         node = connect(pulling, JOIN_LEFT, below, node, NULL);
     if (node != NULL)
-        *value = value_beside(binder, node, pulling->parts.count, none,
-                              e);
+        *value = value_beside(binder, node, pulling->parts.count, none, e);
     return node && *value ? node : NULL;
 }
 
 struct node *unnest_value(struct binder *binder, struct node *below,
-                          const struct expression *e,
-                          struct expression **value, bool *done)
+                          const struct expression *e, struct expression **value,
+                          bool *done)
 {
     const struct subquery *subquery = e->subquery;
     struct pulling pulling = { .binder = binder,
                                .parameters = &subquery->parameters,
-                               .parts = VECTOR_IN(binder->arena, struct expression *) };
+                               .parts = VECTOR_IN(binder->arena,
+                                                  struct expression *) };
     struct nothing nothing = { .binder = binder };
     struct expression *none;
     struct node *node;

@@ -38,14 +38,13 @@ struct value value_of(struct generator *generator,
     value = own_value(generator, expression);
     if (machine != expression->machine) {
         assert(expression->machine == TYPE_I32 && machine == TYPE_I64);
-        value.r = cast_register(generator, value.r, TYPE_I64, TYPE_I32,
-                                expression);
+        value.r =
+            cast_register(generator, value.r, TYPE_I64, TYPE_I32, expression);
     }
     return value;
 }
 
-int value_null(struct generator *generator,
-               const struct expression *expression)
+int value_null(struct generator *generator, const struct expression *expression)
 {
     if (!expression->nullable && !expression->faults)
         return -1;
@@ -62,9 +61,9 @@ struct value value_truth(struct generator *generator,
     enum opcode equal = emit_typed(OP_IS_EQ_I32, type);
 
     if (type != TYPE_I32)
-        value.r = register_not(
-            generator, register_binary(generator, equal, value.r,
-                                       register_zero(generator, type)));
+        value.r = register_not(generator,
+                               register_binary(generator, equal, value.r,
+                                               register_zero(generator, type)));
     return value;
 }
 
@@ -74,8 +73,8 @@ static struct value refuse_value(struct generator *generator,
 {
     const char *what = e->kind == EXPRESSION_SUBQUERY    ? "a subquery"
                        : e->kind == EXPRESSION_AGGREGATE ? "an aggregate"
-                       : e->kind == EXPRESSION_WINDOW ? "a window function"
-                                                      : "this function";
+                       : e->kind == EXPRESSION_WINDOW    ? "a window function"
+                                                         : "this function";
 
     if (generator->status == VDBQ_OK)
         generator->status = error_at(generator->error, VDBQ_SYNTAX, e->at,
@@ -147,9 +146,9 @@ static struct value choice(struct generator *generator,
     right = guarded(generator, e->right, e->machine, taken);
     value.r = register_choose(generator, e->machine, left.r, right.r, taken);
     if (left.null >= 0 || right.null >= 0)
-        value.null = register_choose(generator, TYPE_I32,
-                                     null_flags(generator, left),
-                                     null_flags(generator, right), taken);
+        value.null =
+            register_choose(generator, TYPE_I32, null_flags(generator, left),
+                            null_flags(generator, right), taken);
     return value;
 }
 
@@ -160,14 +159,15 @@ static struct value math(struct generator *generator,
     bool rounds = e->op == OP_ROUND_F64;
     struct value left = value_of(generator, e->left, facts->reads);
     struct value right = { .null = -1 }, value;
-    struct instruction in = { .op = e->op, .b = left.r, .at = e->at,
+    struct instruction in = { .op = e->op,
+                              .b = left.r,
+                              .at = e->at,
                               .comment = value_comment(generator, e) };
 
     if (facts->form == FORM_PART)
         in.c = (int)e->integer;
     if (e->right != NULL) {
-        right = value_of(generator, e->right,
-                         rounds ? TYPE_I32 : facts->reads);
+        right = value_of(generator, e->right, rounds ? TYPE_I32 : facts->reads);
         in.c = right.r;
     }
     value.null = register_any(generator, left.null, right.null);
@@ -177,12 +177,12 @@ static struct value math(struct generator *generator,
             register_any(generator, value.null, generator->idle));
     value.r = emit_value(generator, &in);
     if (e->null_at_nan)
-        value.null = register_any(
-            generator, value.null,
-            register_unary(generator,
-                           e->machine == TYPE_F32 ? OP_IS_NAN_F32
-                                                  : OP_IS_NAN_F64,
-                           value.r));
+        value.null =
+            register_any(generator, value.null,
+                         register_unary(generator,
+                                        e->machine == TYPE_F32 ? OP_IS_NAN_F32
+                                                               : OP_IS_NAN_F64,
+                                        value.r));
     return value;
 }
 
@@ -239,12 +239,11 @@ static int cast_register(struct generator *generator, int r, int to, int from,
 
     assert(to != from);
     return emit_value(generator, &(struct instruction){
-        .op = ops[to][from],
-        .a = to,
-        .b = r,
-        .comment = value_comment(generator, e),
-        .at = e->at
-    });
+                                     .op = ops[to][from],
+                                     .a = to,
+                                     .b = r,
+                                     .comment = value_comment(generator, e),
+                                     .at = e->at });
 }
 
 /* ------------------------------------------------------------- comments -- */

@@ -16,8 +16,7 @@ struct value value_constant(struct generator *generator,
 struct value value_column(struct generator *generator,
                           const struct expression *e);
 /* The NULL register of a column alone. */
-int value_column_null(struct generator *generator,
-                      const struct expression *e);
+int value_column_null(struct generator *generator, const struct expression *e);
 struct value value_parameter(struct generator *generator,
                              const struct expression *e);
 struct value value_lookup(struct generator *generator,

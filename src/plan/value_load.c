@@ -20,8 +20,8 @@ static int text(struct generator *generator, const struct expression *e)
     if (memchr(e->text.bytes, '\0', e->text.length) != NULL)
         generator->status = error_at(generator->error, VDBQ_TYPE, e->at,
                                      "a constant text has a NUL byte");
-    in.name = arena_copy(&generator->program->arena, e->text.bytes,
-                         e->text.length);
+    in.name =
+        arena_copy(&generator->program->arena, e->text.bytes, e->text.length);
     return emit_value(generator, &in);
 }
 
@@ -52,16 +52,14 @@ struct op_family {
 static const struct op_family columns = { OP_COLUMN_I32, OP_COLUMN_I64,
                                           OP_COLUMN_F32, OP_COLUMN_F64,
                                           OP_COLUMN_WORD };
-static const struct op_family keys = { OP_ROWID_I32, OP_ROWID_I64,
-                                       OP_ROWID_F32, OP_ROWID_F64,
-                                       OP_ROWID_WORD };
+static const struct op_family keys = { OP_ROWID_I32, OP_ROWID_I64, OP_ROWID_F32,
+                                       OP_ROWID_F64, OP_ROWID_WORD };
 static const struct op_family found = { OP_COLUMN_AT_I32, OP_COLUMN_AT_I64,
                                         OP_COLUMN_AT_F32, OP_COLUMN_AT_F64,
                                         OP_COLUMN_AT_WORD };
-static const struct op_family parameters = {
-    OP_PARAMETER_I32, OP_PARAMETER_I64, OP_PARAMETER_F32, OP_PARAMETER_F64,
-    OP_PARAMETER_WORD
-};
+static const struct op_family parameters = { OP_PARAMETER_I32, OP_PARAMETER_I64,
+                                             OP_PARAMETER_F32, OP_PARAMETER_F64,
+                                             OP_PARAMETER_WORD };
 /* No function gives a FLOAT. */
 static const struct op_family lookups = { OP_LOOKUP_I32, OP_LOOKUP_I64,
                                           OP_LOOKUP_F64, OP_LOOKUP_F64,
@@ -91,13 +89,12 @@ static int column_in(struct generator *generator, const struct expression *e,
 
     assert(place->column >= 0 || place->row < 0);
     return emit_value(generator, &(struct instruction){
-        .op = op,
-        .b = place->column < 0 ? 0 : place->column,
-        .c = place->cursor,
-        .d = place->row < 0 ? 0 : place->row,
-        .comment = value_comment(generator, e),
-        .at = e->at
-    });
+                                     .op = op,
+                                     .b = place->column < 0 ? 0 : place->column,
+                                     .c = place->cursor,
+                                     .d = place->row < 0 ? 0 : place->row,
+                                     .comment = value_comment(generator, e),
+                                     .at = e->at });
 }
 
 /* The value of a column that is computed. */
@@ -133,8 +130,7 @@ struct value value_column(struct generator *generator,
     return value;
 }
 
-int value_column_null(struct generator *generator,
-                      const struct expression *e)
+int value_column_null(struct generator *generator, const struct expression *e)
 {
     const struct column_place *place = &generator->columns[e->column];
 
@@ -149,12 +145,10 @@ int value_column_null(struct generator *generator,
 struct value value_parameter(struct generator *generator,
                              const struct expression *e)
 {
-    struct instruction in = {
-        .op = op_of(&parameters, e->type),
-        .b = e->parameter,
-        .comment = value_comment(generator, e),
-        .at = e->at
-    };
+    struct instruction in = { .op = op_of(&parameters, e->type),
+                              .b = e->parameter,
+                              .comment = value_comment(generator, e),
+                              .at = e->at };
     struct value value = { .r = emit_value(generator, &in) };
 
     in.op = OP_PARAMETER_NULL;
@@ -165,30 +159,27 @@ struct value value_parameter(struct generator *generator,
 /* ------------------------------------------------------------- lookups -- */
 
 /* Fails where the call fails for a value that matters. */
-static void fail_lookup(struct generator *generator,
-                        const struct expression *e, int word, int harmless)
+static void fail_lookup(struct generator *generator, const struct expression *e,
+                        int word, int harmless)
 {
-    struct instruction in = { .op = OP_LOOKUP_FAILS, .b = word,
-                              .name = e->call, .at = e->at };
+    struct instruction in = {
+        .op = OP_LOOKUP_FAILS, .b = word, .name = e->call, .at = e->at
+    };
     int fails = emit_value(generator, &in);
 
     fails = register_unless(generator, fails, harmless);
-    emit_fail(generator, fails, "a text is not what the function takes",
-              e->at);
+    emit_fail(generator, fails, "a text is not what the function takes", e->at);
 }
 
 struct value value_lookup(struct generator *generator,
                           const struct expression *e)
 {
     struct value word = value_of(generator, e->left, TYPE_I32), value;
-    struct instruction in = {
-        .op = op_of(&lookups, (int)e->function->result),
-        .b = word.r,
-        .at = e->at
-    };
+    struct instruction in = { .op = op_of(&lookups, (int)e->function->result),
+                              .b = word.r,
+                              .at = e->at };
 
-    in.name = arena_copy(&generator->program->arena, e->call,
-                         strlen(e->call));
+    in.name = arena_copy(&generator->program->arena, e->call, strlen(e->call));
     if (e->function->fails)
         fail_lookup(generator, e, word.r,
                     register_any(generator, word.null, generator->idle));
@@ -196,8 +187,8 @@ struct value value_lookup(struct generator *generator,
     value.null = word.null;
     in.op = OP_LOOKUP_NULL;
     if (e->function->nulls)
-        value.null = register_any(generator, value.null,
-                                  emit_value(generator, &in));
+        value.null =
+            register_any(generator, value.null, emit_value(generator, &in));
     return value;
 }
 

@@ -25,7 +25,7 @@ static enum opcode arithmetic_op(const struct expression *e)
         return e->checked ? OP_DIV_CHECKED_I64
                           : emit_typed(OP_DIV_I32, e->machine);
     default:
-        assert(e->operator == AST_MOD);
+        assert(e->operator== AST_MOD);
         return e->machine == TYPE_I32 ? OP_MOD_I32 : OP_MOD_I64;
     }
 }
@@ -38,8 +38,8 @@ static int is_zero(struct generator *generator, int r, int type)
 
 static int is_nan(struct generator *generator, int r, int type)
 {
-    return register_unary(generator, type == TYPE_F32 ? OP_IS_NAN_F32
-                                                      : OP_IS_NAN_F64, r);
+    return register_unary(generator,
+                          type == TYPE_F32 ? OP_IS_NAN_F32 : OP_IS_NAN_F64, r);
 }
 
 /* With one operand made 0 where the result is NULL, no checked operation
@@ -51,25 +51,22 @@ static struct value arithmetic(struct generator *generator,
     struct value left = value_of(generator, e->left, type);
     struct value right = value_of(generator, e->right, type);
     int null = register_any(generator, left.null, right.null);
-    struct instruction in = {
-        .op = arithmetic_op(e),
-        .b = left.r,
-        .c = right.r,
-        .comment = value_comment(generator, e),
-        .at = e->at
-    };
-    int harmless = e->checked
-                       ? register_any(generator, null, generator->idle) : -1;
+    struct instruction in = { .op = arithmetic_op(e),
+                              .b = left.r,
+                              .c = right.r,
+                              .comment = value_comment(generator, e),
+                              .at = e->at };
+    int harmless =
+        e->checked ? register_any(generator, null, generator->idle) : -1;
     int r;
 
-    if (e->checked && harmless >= 0 && e->operator == AST_SUB)
+    if (e->checked && harmless >= 0 && e->operator== AST_SUB)
         in.c = register_zero_where(generator, in.c, type, harmless);
     else if (e->checked && harmless >= 0)
         in.b = register_zero_where(generator, in.b, type, harmless);
     r = emit_value(generator, &in);
     if (e->null_at_zero)
-        null = register_any(generator, null,
-                            is_zero(generator, right.r, type));
+        null = register_any(generator, null, is_zero(generator, right.r, type));
     if (e->null_at_nan)
         null = register_any(generator, null, is_nan(generator, r, type));
     return (struct value){ .r = r, .null = null };
@@ -92,21 +89,21 @@ static struct value comparison(struct generator *generator,
     int type = value_compared(e);
     struct value left = value_of(generator, e->left, type);
     struct value right = value_of(generator, e->right, type);
-    bool swap = e->operator == AST_GT || e->operator == AST_GE;
+    bool swap = e->operator== AST_GT || e->operator== AST_GE;
     enum opcode op = OP_IS_EQ_I32;
     int r;
 
-    if (e->operator == AST_LT || e->operator == AST_GT)
+    if (e->operator== AST_LT || e->operator== AST_GT)
         op = OP_IS_LT_I32;
-    if (e->operator == AST_LE || e->operator == AST_GE)
+    if (e->operator== AST_LE || e->operator== AST_GE)
         op = OP_IS_LE_I32;
     r = register_binary(generator, emit_typed(op, type),
                         swap ? right.r : left.r, swap ? left.r : right.r);
-    if (e->operator == AST_NEQ)
+    if (e->operator== AST_NEQ)
         r = register_not(generator, r);
-    return (struct value){
-        .r = r, .null = register_any(generator, left.null, right.null)
-    };
+    return (struct value){ .r = r,
+                           .null =
+                               register_any(generator, left.null, right.null) };
 }
 
 /* Whether both are NULL, or neither is and they are equal. */
@@ -128,8 +125,7 @@ static int is_same(struct generator *generator, const struct expression *e)
     return register_either(generator, equal, nulls);
 }
 
-static struct value is(struct generator *generator,
-                       const struct expression *e)
+static struct value is(struct generator *generator, const struct expression *e)
 {
     bool left_null = e->left->kind == EXPRESSION_CONSTANT && e->left->null;
     bool right_null = e->right->kind == EXPRESSION_CONSTANT && e->right->null;
@@ -141,7 +137,7 @@ static struct value is(struct generator *generator,
         r = is_same(generator, e);
     if (r < 0)
         r = register_integer(generator, TYPE_I32, 0);
-    if (e->operator == AST_IS_NOT)
+    if (e->operator== AST_IS_NOT)
         r = register_not(generator, r);
     return (struct value){ .r = r, .null = -1 };
 }
@@ -166,9 +162,8 @@ static struct value both(struct generator *generator,
 {
     struct value left = value_truth(generator, e->left);
     struct value right = value_truth(generator, e->right);
-    struct value value = {
-        .null = register_any(generator, left.null, right.null)
-    };
+    struct value value = { .null =
+                               register_any(generator, left.null, right.null) };
     int open;
 
     value.r = register_both(generator, left.r, right.r);
@@ -188,9 +183,8 @@ static struct value either(struct generator *generator,
 {
     struct value left = value_truth(generator, e->left);
     struct value right = value_truth(generator, e->right);
-    struct value value = {
-        .null = register_any(generator, left.null, right.null)
-    };
+    struct value value = { .null =
+                               register_any(generator, left.null, right.null) };
     int decided;
 
     value.r = register_either(generator, left.r, right.r);
@@ -202,7 +196,7 @@ static struct value either(struct generator *generator,
     return value;
 }
 
-static struct value not(struct generator *generator,
+static struct value not(struct generator * generator,
                         const struct expression *e)
 {
     struct value value = value_truth(generator, e->left);

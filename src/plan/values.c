@@ -39,8 +39,8 @@ struct node *values_node(struct binder *binder, struct node *const *parts,
                          size_t count)
 {
     unsigned columns = parts[0]->column_count;
-    struct expression **values = arena_alloc(
-        binder->arena, (columns * count + 1) * sizeof(*values));
+    struct expression **values =
+        arena_alloc(binder->arena, (columns * count + 1) * sizeof(*values));
 
     if (values == NULL)
         return error_no_memory(binder->error), NULL;
@@ -106,8 +106,7 @@ static struct expression *list_value(struct binder *binder,
 
     *left_out = narrow && !item->null && is_integer(item->type)
                 && (item->integer < INT32_MIN || item->integer > INT32_MAX);
-    return item->null ? expression_null(binder, column->type, item->at)
-                      : item;
+    return item->null ? expression_null(binder, column->type, item->at) : item;
 }
 
 /* The items as rows of one column. */
@@ -120,8 +119,7 @@ static struct node *list_node(struct binder *binder,
 
     for (size_t i = 0; i < count; i++) {
         bool left_out;
-        struct expression *e =
-            list_value(binder, &column, items[i], &left_out);
+        struct expression *e = list_value(binder, &column, items[i], &left_out);
         if (e == NULL)
             return NULL;
         if (!left_out)
@@ -206,7 +204,8 @@ static bool put_column(struct arena *arena, const struct node *node,
     bool done = values != NULL && nulls != NULL;
 
     *vector = (struct vdbq_vector){ .type = (enum vdbq_type)type,
-                                    .values = values, .nulls = nulls };
+                                    .values = values,
+                                    .nulls = nulls };
     for (size_t i = 0; i < rows && done; i++) {
         nulls[i] = from[i]->null;
         done = from[i]->null || put_value(arena, vector, values, i, from[i]);

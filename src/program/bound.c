@@ -36,9 +36,9 @@ bool number_of_text(struct vdbq_text text, struct any_number *number)
         end--;
     size_t length = (size_t)(end - at);
     number->is_real = !text_to_int64(at, length, &number->integer);
-    return !number->is_real ||
-           (is_number_start(at, end) &&
-            text_to_double(at, length, &number->real));
+    return !number->is_real
+           || (is_number_start(at, end)
+               && text_to_double(at, length, &number->real));
 }
 
 /* -------------------------------------------------------------- bounds -- */
@@ -115,8 +115,8 @@ FUNCTION_BODY(bound_bigint)
 {
     struct any_number number;
     state->value->null =
-        !number_of_text(TEXT(0), &number) ||
-        !bound_integer(&number, wanted(state), &state->value->integer);
+        !number_of_text(TEXT(0), &number)
+        || !bound_integer(&number, wanted(state), &state->value->integer);
     return VDBQ_OK;
 }
 
@@ -124,8 +124,8 @@ FUNCTION_BODY(bound_double)
 {
     struct any_number number;
     state->value->null =
-        !number_of_text(TEXT(0), &number) ||
-        !bound_double(&number, wanted(state), &state->value->real);
+        !number_of_text(TEXT(0), &number)
+        || !bound_double(&number, wanted(state), &state->value->real);
     return VDBQ_OK;
 }
 

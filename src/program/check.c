@@ -14,7 +14,7 @@ enum { CHOICES_MAX = 4 };
 
 /* What is known of a register. */
 struct writer {
-    int pc;      /* of the instruction that writes it; -1: none does        */
+    int pc; /* of the instruction that writes it; -1: none does        */
     int type;
     int skipped; /* the first later instruction that a row may reach without
                     having run the writer                                   */
@@ -33,7 +33,7 @@ struct checking {
     int count;    /* of instructions */
     int parallel; /* program counters of these two */
     int converge;
-    int results;  /* Result instructions met */
+    int results; /* Result instructions met */
     unsigned axes;
     struct arrival *arrivals; /* for each program counter */
     struct writer writers[VDBQ_REGISTERS_MAX];
@@ -104,9 +104,9 @@ static enum vdbq_status check_frame(struct checking *check)
     enum vdbq_status status = VDBQ_OK;
     check->parallel = tables + columns;
     check->converge = check->count - 2;
-    if (check->parallel >= check->converge ||
-        program_at(check->program, check->parallel)->op != OP_PARALLEL ||
-        program_at(check->program, check->count - 1)->op != OP_FINISH)
+    if (check->parallel >= check->converge
+        || program_at(check->program, check->parallel)->op != OP_PARALLEL
+        || program_at(check->program, check->count - 1)->op != OP_FINISH)
         return error_set(check->error, VDBQ_PROGRAM,
                          "a program is Table, ResultColumn, Parallel, the "
                          "rows' part, Converge and Finish");
@@ -125,8 +125,8 @@ static enum vdbq_status check_frame(struct checking *check)
     if (check->axes > VDBQ_AXES_MAX || (tables > 0 && check->axes == 0))
         return error_set(check->error, VDBQ_PROGRAM,
                          "%u of %d cursors are not probed; 1 to %d must be, "
-                         "the first ones", check->axes, tables,
-                         VDBQ_AXES_MAX);
+                         "the first ones",
+                         check->axes, tables, VDBQ_AXES_MAX);
     for (int pc = 0; pc < tables && status == VDBQ_OK; pc++)
         status = check_table(check, pc);
     for (int pc = tables; pc < check->parallel && status == VDBQ_OK; pc++)
@@ -170,8 +170,8 @@ static enum vdbq_status check_cursor(const struct checking *check, int pc,
 /* Whether the opcode's column is one of texts. */
 static bool is_of_words(enum opcode op)
 {
-    return op == OP_COLUMN_WORD || op == OP_ROWID_WORD ||
-           op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD;
+    return op == OP_COLUMN_WORD || op == OP_ROWID_WORD
+           || op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD;
 }
 
 /* Checks that a cursor is used as an axis, or as a probed one. */
@@ -201,7 +201,7 @@ static enum vdbq_status check_column(const struct checking *check, int pc)
                           column);
         type = table->column_types[column];
     }
-    int wanted = is_of_words(in->op)       ? TYPE_WORD
+    int wanted = is_of_words(in->op)      ? TYPE_WORD
                  : op->form == FORM_PROBE ? op->reads
                                           : op->writes;
     bool flags = in->op == OP_COLUMN_NULL || in->op == OP_COLUMN_AT_NULL;
@@ -220,7 +220,8 @@ static enum vdbq_status check_written(struct checking *check, int pc, int r)
         return refuse(check, pc, "instruction %d writes register %d, too",
                       check->writers[r].pc, r);
     check->writers[r].pc = pc;
-    check->writers[r].type = op_facts(program_at(check->program, pc)->op)->writes;
+    check->writers[r].type =
+        op_facts(program_at(check->program, pc)->op)->writes;
     return VDBQ_OK;
 }
 
@@ -228,8 +229,8 @@ static enum vdbq_status check_written(struct checking *check, int pc, int r)
 static enum vdbq_status check_constant(const struct checking *check, int pc)
 {
     const struct instruction *in = program_at(check->program, pc);
-    if (in->op == OP_INTEGER_I32 &&
-        (in->integer < INT32_MIN || in->integer > INT32_MAX))
+    if (in->op == OP_INTEGER_I32
+        && (in->integer < INT32_MIN || in->integer > INT32_MAX))
         return refuse(check, pc, "%lld does not fit type I32",
                       (long long)in->integer);
     return VDBQ_OK;
@@ -244,8 +245,8 @@ static enum vdbq_status check_facts(const struct checking *check, int pc)
         return refuse(check, pc, "there is no parameter %d", in->b);
     if (form == FORM_PART && (in->c < 0 || in->c >= DATE_PARTS))
         return refuse(check, pc, "a date has no part %d", in->c);
-    if (in->name == NULL &&
-        (form == FORM_TEXT || form == FORM_LOOKUP || form == FORM_FAIL))
+    if (in->name == NULL
+        && (form == FORM_TEXT || form == FORM_LOOKUP || form == FORM_FAIL))
         return refuse(check, pc, "it has no text");
     return VDBQ_OK;
 }
@@ -299,9 +300,9 @@ static enum vdbq_status check_row_instruction(struct checking *check, int pc)
     for (int i = 0; i < 4 && status == VDBQ_OK; i++)
         status = check_operand(check, pc, letters[i], operands[i]);
     enum op_form form = op_facts(in->op)->form;
-    if (status == VDBQ_OK &&
-        (form == FORM_COLUMN || form == FORM_ROWID || form == FORM_PROBE ||
-         form == FORM_COLUMN_AT))
+    if (status == VDBQ_OK
+        && (form == FORM_COLUMN || form == FORM_ROWID || form == FORM_PROBE
+            || form == FORM_COLUMN_AT))
         status = check_column(check, pc);
     return status == VDBQ_OK ? check_facts(check, pc) : status;
 }
@@ -317,11 +318,11 @@ static void find_skipped(struct checking *check)
     for (int r = 0; r < VDBQ_REGISTERS_MAX; r++) {
         struct writer *writer = &check->writers[r];
         int pc = writer->pc + 1, valid = pc;
-        while (writer->pc >= 0 && pc < check->count &&
-               check->arrivals[pc].any >= writer->pc)
+        while (writer->pc >= 0 && pc < check->count
+               && check->arrivals[pc].any >= writer->pc)
             pc++;
-        while (writer->pc >= 0 && valid < check->count &&
-               check->arrivals[valid].valid >= writer->pc)
+        while (writer->pc >= 0 && valid < check->count
+               && check->arrivals[valid].valid >= writer->pc)
             valid++;
         writer->skipped = pc;
         writer->skipped_valid = valid;
@@ -358,7 +359,8 @@ static enum vdbq_status check_result(const struct checking *check, int pc)
         return refuse(check, pc, "it outputs %d columns, but there are %d",
                       in->b, columns);
     for (int i = 0; i < columns && status == VDBQ_OK; i++) {
-        const struct instruction *column = program_at(check->program, first + i);
+        const struct instruction *column =
+            program_at(check->program, first + i);
         status = check_read(check, pc, in->a + i, column->a);
         if (status == VDBQ_OK && column->b)
             status = check_read(check, pc, column->c, TYPE_I32);
@@ -377,9 +379,9 @@ static bool is_row(const struct checking *check, int r, int cursor,
         return in->c == cursor;
     if (in->op == OP_INTEGER_I32)
         return in->integer < 0;
-    return in->op == OP_CHOOSE_I32 && depth > 0 &&
-           is_row(check, in->b, cursor, depth - 1) &&
-           is_row(check, in->c, cursor, depth - 1);
+    return in->op == OP_CHOOSE_I32 && depth > 0
+           && is_row(check, in->b, cursor, depth - 1)
+           && is_row(check, in->c, cursor, depth - 1);
 }
 
 /* Checks that ColumnAt reads a row that exists. */
@@ -402,8 +404,8 @@ static enum vdbq_status check_reads(const struct checking *check, int pc)
         return check_result(check, pc);
     for (int i = 0; i < 4 && status == VDBQ_OK; i++) {
         if (letters[i] == 'r')
-            status = check_read(check, pc, operands[i],
-                                op_facts(in->op)->reads);
+            status =
+                check_read(check, pc, operands[i], op_facts(in->op)->reads);
         if (letters[i] == 'x')
             status = check_read(check, pc, operands[i], TYPE_I32);
     }

@@ -10,7 +10,7 @@
 #include "base/type.h"
 #include "program/function_inner.h"
 
-#define TEXT(i) (state->arguments[i].text)
+#define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
 
 static bool is_digit(char c)
@@ -70,17 +70,17 @@ int64_t text_integer(struct vdbq_text text)
     if (number.begin == number.end)
         return 0;
     for (const char *at = number.begin; at < number.point; at++)
-        if (is_digit(*at) &&
-            (__builtin_mul_overflow(value, 10, &value) ||
-             __builtin_sub_overflow(value, *at - '0', &value)))
+        if (is_digit(*at)
+            && (__builtin_mul_overflow(value, 10, &value)
+                || __builtin_sub_overflow(value, *at - '0', &value)))
             return negative ? INT64_MIN : INT64_MAX;
     if (!negative && value == INT64_MIN)
         return INT64_MAX;
     return negative ? value : -value;
 }
 
-static enum vdbq_status to_range(struct function_call_state *state,
-                                 int64_t low, int64_t high, const char *type)
+static enum vdbq_status to_range(struct function_call_state *state, int64_t low,
+                                 int64_t high, const char *type)
 {
     int64_t value = text_integer(TEXT(0));
     state->value->integer = value;
@@ -142,9 +142,9 @@ double text_real(struct vdbq_text text)
 {
     struct number number = number_at_start(text);
     double value = 0;
-    if (number.begin == number.end ||
-        !text_to_double(number.begin, (size_t)(number.end - number.begin),
-                        &value))
+    if (number.begin == number.end
+        || !text_to_double(number.begin, (size_t)(number.end - number.begin),
+                           &value))
         return 0;
     return value;
 }
@@ -165,8 +165,8 @@ FUNCTION_BODY(to_float)
 static enum vdbq_status real_text(struct function_call_state *state,
                                   char *digits, size_t length)
 {
-    if (memchr(digits, '.', length) == NULL &&
-        memchr(digits, 'n', length) == NULL) {
+    if (memchr(digits, '.', length) == NULL
+        && memchr(digits, 'n', length) == NULL) {
         char *exponent = memchr(digits, 'e', length);
         char *at = exponent ? exponent : digits + length;
         memmove(at + 2, at, (size_t)(digits + length - at));
@@ -196,16 +196,15 @@ FUNCTION_BODY(to_decimal)
 {
     struct vdbq_text text = TEXT(0);
     int64_t precision = INTEGER(1), scale = INTEGER(2);
-    bool is_type = precision >= 1 && precision <= DECIMAL_DIGITS_MAX &&
-                   scale >= 0 && scale <= precision;
-    if (!is_type ||
-        !decimal_from_text(text.bytes, text.length, (unsigned)precision,
-                           (unsigned)scale, &state->value->integer))
+    bool is_type = precision >= 1 && precision <= DECIMAL_DIGITS_MAX
+                   && scale >= 0 && scale <= precision;
+    if (!is_type
+        || !decimal_from_text(text.bytes, text.length, (unsigned)precision,
+                              (unsigned)scale, &state->value->integer))
         return error_set(state->error, VDBQ_RANGE,
                          "\"%.*s\" is no DECIMAL(%lld,%lld)",
                          (int)(text.length < 100 ? text.length : 100),
-                         text.bytes, (long long)precision,
-                         (long long)scale);
+                         text.bytes, (long long)precision, (long long)scale);
     return VDBQ_OK;
 }
 

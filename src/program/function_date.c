@@ -8,7 +8,7 @@
 #include "cl/date.cl"
 #include "program/function_inner.h"
 
-#define TEXT(i) (state->arguments[i].text)
+#define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
 
 /* ---------------------------------------------------------------- casts -- */
@@ -45,7 +45,7 @@ FUNCTION_BODY(to_timestamp)
 struct moment {
     i32 days;
     struct date date;
-    int64_t seconds;  /* since 1970-01-01                            */
+    int64_t seconds; /* since 1970-01-01                            */
     int hour, minute, second, fraction;
 };
 
@@ -98,19 +98,18 @@ FUNCTION_BODY(from_date)
 FUNCTION_BODY(from_timestamp)
 {
     char room[TYPE_TEXT_MAX];
-    return function_text_copy(state, room,
-                              timestamp_to_text(INTEGER(0), room));
+    return function_text_copy(state, room, timestamp_to_text(INTEGER(0), room));
 }
 
 /* ------------------------------------------------------------- strftime -- */
 
-static const char *const days[] = { "Sunday", "Monday", "Tuesday",
+static const char *const days[] = { "Sunday",    "Monday",   "Tuesday",
                                     "Wednesday", "Thursday", "Friday",
                                     "Saturday" };
-static const char *const months[] = { "January", "February", "March", "April",
-                                      "May", "June", "July", "August",
-                                      "September", "October", "November",
-                                      "December" };
+static const char *const months[] = { "January", "February", "March",
+                                      "April",   "May",      "June",
+                                      "July",    "August",   "September",
+                                      "October", "November", "December" };
 
 /* Weeks that start on a day of the week, up to this day's. */
 static int week_from(i32 day, i32 first)
@@ -131,27 +130,62 @@ static bool print_day(struct text *text, char letter, const struct moment *at)
 {
     int weekday = date_part(at->days, DATE_WEEKDAY);
     switch (letter) {
-    case 'a': text_print(text, "%.3s", days[weekday]); break;
-    case 'A': text_print(text, "%s", days[weekday]); break;
-    case 'b': text_print(text, "%.3s", months[at->date.month - 1]); break;
-    case 'B': text_print(text, "%s", months[at->date.month - 1]); break;
-    case 'd': text_print(text, "%02d", (int)at->date.day); break;
-    case 'e': text_print(text, "%2d", (int)at->date.day); break;
-    case 'F': print_date(text, at->days); break;
-    case 'g': text_print(text, "%02d", iso_year(at->days) % 100); break;
-    case 'G': text_print(text, "%04d", iso_year(at->days)); break;
-    case 'j': text_print(text, "%03d",
-                         (int)date_part(at->days, DATE_YEARDAY)); break;
-    case 'm': text_print(text, "%02d", (int)at->date.month); break;
-    case 'u': text_print(text, "%d", weekday == 0 ? 7 : weekday); break;
-    case 'U': text_print(text, "%02d", week_from(at->days, 0)); break;
-    case 'V': text_print(text, "%02d",
-                         (int)date_part(at->days, DATE_WEEK)); break;
-    case 'w': text_print(text, "%d", weekday); break;
-    case 'W': text_print(text, "%02d", week_from(at->days, 1)); break;
-    case 'y': text_print(text, "%02d", (int)(at->date.year % 100)); break;
-    case 'Y': text_print(text, "%04lld", (long long)at->date.year); break;
-    default: return false;
+    case 'a':
+        text_print(text, "%.3s", days[weekday]);
+        break;
+    case 'A':
+        text_print(text, "%s", days[weekday]);
+        break;
+    case 'b':
+        text_print(text, "%.3s", months[at->date.month - 1]);
+        break;
+    case 'B':
+        text_print(text, "%s", months[at->date.month - 1]);
+        break;
+    case 'd':
+        text_print(text, "%02d", (int)at->date.day);
+        break;
+    case 'e':
+        text_print(text, "%2d", (int)at->date.day);
+        break;
+    case 'F':
+        print_date(text, at->days);
+        break;
+    case 'g':
+        text_print(text, "%02d", iso_year(at->days) % 100);
+        break;
+    case 'G':
+        text_print(text, "%04d", iso_year(at->days));
+        break;
+    case 'j':
+        text_print(text, "%03d", (int)date_part(at->days, DATE_YEARDAY));
+        break;
+    case 'm':
+        text_print(text, "%02d", (int)at->date.month);
+        break;
+    case 'u':
+        text_print(text, "%d", weekday == 0 ? 7 : weekday);
+        break;
+    case 'U':
+        text_print(text, "%02d", week_from(at->days, 0));
+        break;
+    case 'V':
+        text_print(text, "%02d", (int)date_part(at->days, DATE_WEEK));
+        break;
+    case 'w':
+        text_print(text, "%d", weekday);
+        break;
+    case 'W':
+        text_print(text, "%02d", week_from(at->days, 1));
+        break;
+    case 'y':
+        text_print(text, "%02d", (int)(at->date.year % 100));
+        break;
+    case 'Y':
+        text_print(text, "%04lld", (long long)at->date.year);
+        break;
+    default:
+        return false;
     }
     return true;
 }
@@ -164,27 +198,54 @@ static double julian_day(const struct moment *at)
 }
 
 /* Prints letters of the time; false: it is none of these. */
-static bool print_clock(struct text *text, char letter,
-                        const struct moment *at)
+static bool print_clock(struct text *text, char letter, const struct moment *at)
 {
     int twelve = (at->hour + 11) % 12 + 1;
     switch (letter) {
-    case 'f': text_print(text, "%02d.%03d", at->second,
-                         at->fraction / 1000); break;
-    case 'H': text_print(text, "%02d", at->hour); break;
-    case 'I': text_print(text, "%02d", twelve); break;
-    case 'J': text_print(text, "%.16g", julian_day(at)); break;
-    case 'k': text_print(text, "%2d", at->hour); break;
-    case 'l': text_print(text, "%2d", twelve); break;
-    case 'M': text_print(text, "%02d", at->minute); break;
-    case 'p': text_print(text, "%s", at->hour < 12 ? "AM" : "PM"); break;
-    case 'P': text_print(text, "%s", at->hour < 12 ? "am" : "pm"); break;
-    case 'R': text_print(text, "%02d:%02d", at->hour, at->minute); break;
-    case 's': text_print(text, "%lld", (long long)at->seconds); break;
-    case 'S': text_print(text, "%02d", at->second); break;
-    case 'T': print_time(text, at); break;
-    case '%': text_add(text, "%", 1); break;
-    default: return false;
+    case 'f':
+        text_print(text, "%02d.%03d", at->second, at->fraction / 1000);
+        break;
+    case 'H':
+        text_print(text, "%02d", at->hour);
+        break;
+    case 'I':
+        text_print(text, "%02d", twelve);
+        break;
+    case 'J':
+        text_print(text, "%.16g", julian_day(at));
+        break;
+    case 'k':
+        text_print(text, "%2d", at->hour);
+        break;
+    case 'l':
+        text_print(text, "%2d", twelve);
+        break;
+    case 'M':
+        text_print(text, "%02d", at->minute);
+        break;
+    case 'p':
+        text_print(text, "%s", at->hour < 12 ? "AM" : "PM");
+        break;
+    case 'P':
+        text_print(text, "%s", at->hour < 12 ? "am" : "pm");
+        break;
+    case 'R':
+        text_print(text, "%02d:%02d", at->hour, at->minute);
+        break;
+    case 's':
+        text_print(text, "%lld", (long long)at->seconds);
+        break;
+    case 'S':
+        text_print(text, "%02d", at->second);
+        break;
+    case 'T':
+        print_time(text, at);
+        break;
+    case '%':
+        text_add(text, "%", 1);
+        break;
+    default:
+        return false;
     }
     return true;
 }
@@ -199,9 +260,9 @@ FUNCTION_BODY(strftime)
         if (format.bytes[i] != '%')
             text_add(&text, format.bytes + i, 1);
         else
-            known = ++i < format.length &&
-                    (print_day(&text, format.bytes[i], &moment) ||
-                     print_clock(&text, format.bytes[i], &moment));
+            known = ++i < format.length
+                    && (print_day(&text, format.bytes[i], &moment)
+                        || print_clock(&text, format.bytes[i], &moment));
     }
     state->value->null = !known;
     if (known)

@@ -41,7 +41,7 @@ enum vdbq_status function_text_copy(struct function_call_state *state,
                                     const char *bytes, size_t length);
 
 /* A row of the table. */
-#define FUNCTION_BODY(name) \
+#define FUNCTION_BODY(name)                                                    \
     enum vdbq_status function_##name(struct function_call_state *state)
 
 FUNCTION_BODY(lower);

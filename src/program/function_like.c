@@ -9,10 +9,10 @@
 
 /* How patterns are written. */
 struct style {
-    char any;         /* some characters, or none                      */
-    char one;         /* one character                                 */
-    bool folds;       /* ASCII letters match in either case            */
-    bool sets;        /* [...] is one of these characters              */
+    char any;                /* some characters, or none                      */
+    char one;                /* one character                                 */
+    bool folds;              /* ASCII letters match in either case            */
+    bool sets;               /* [...] is one of these characters              */
     struct vdbq_text escape; /* what follows it stands for itself; length
                          0: none                                       */
 };
@@ -35,8 +35,9 @@ static bool match_same(const struct style *style, struct place *pattern,
     size_t length = utf8_length(pattern->at, pattern->end);
     bool same = (size_t)(text->end - text->at) >= length;
     for (size_t i = 0; i < length && same; i++)
-        same = pattern->at[i] == text->at[i] ||
-               (style->folds && folded(pattern->at[i]) == folded(text->at[i]));
+        same =
+            pattern->at[i] == text->at[i]
+            || (style->folds && folded(pattern->at[i]) == folded(text->at[i]));
     pattern->at += length;
     text->at += same ? length : 0;
     return same;
@@ -65,8 +66,8 @@ static bool match_set(struct place *pattern, struct place *text)
             high_size = utf8_length(high, end);
             at += high_size;
         }
-        found |= compare(low, low_size, text->at, size) <= 0 &&
-                 compare(text->at, size, high, high_size) <= 0;
+        found |= compare(low, low_size, text->at, size) <= 0
+                 && compare(text->at, size, high, high_size) <= 0;
     }
     if (at >= end)
         return false;
@@ -78,8 +79,8 @@ static bool match_set(struct place *pattern, struct place *text)
 static bool is_escape(const struct style *style, const struct place *pattern)
 {
     size_t length = style->escape.length;
-    return length > 0 && (size_t)(pattern->end - pattern->at) >= length &&
-           memcmp(pattern->at, style->escape.bytes, length) == 0;
+    return length > 0 && (size_t)(pattern->end - pattern->at) >= length
+           && memcmp(pattern->at, style->escape.bytes, length) == 0;
 }
 
 /* Matches one character of the text with what is next in the pattern. */
@@ -104,8 +105,8 @@ static bool match_one(const struct style *style, struct place *pattern,
 
 static bool is_any(const struct style *style, const struct place *pattern)
 {
-    return pattern->at < pattern->end && *pattern->at == style->any &&
-           !is_escape(style, pattern);
+    return pattern->at < pattern->end && *pattern->at == style->any
+           && !is_escape(style, pattern);
 }
 
 static bool matches(const struct style *style, struct vdbq_text text_,
@@ -140,15 +141,15 @@ FUNCTION_BODY(like)
         style.escape = state->arguments[2].text;
     if (utf8_count(style.escape) != 1)
         style.escape.length = 0;
-    state->value->integer = matches(&style, state->arguments[0].text,
-                                    state->arguments[1].text);
+    state->value->integer =
+        matches(&style, state->arguments[0].text, state->arguments[1].text);
     return VDBQ_OK;
 }
 
 FUNCTION_BODY(glob)
 {
     const struct style style = { .any = '*', .one = '?', .sets = true };
-    state->value->integer = matches(&style, state->arguments[0].text,
-                                    state->arguments[1].text);
+    state->value->integer =
+        matches(&style, state->arguments[0].text, state->arguments[1].text);
     return VDBQ_OK;
 }

@@ -16,8 +16,7 @@ struct reading {
     bool open; /* `?` was met */
 };
 
-static enum vdbq_status refuse(const struct reading *reading,
-                               const char *what)
+static enum vdbq_status refuse(const struct reading *reading, const char *what)
 {
     return error_set(reading->error, VDBQ_PROGRAM, "%s at \"%.40s\"", what,
                      reading->at);
@@ -80,8 +79,7 @@ static enum vdbq_status read_number(struct reading *reading,
     return VDBQ_OK;
 }
 
-static enum vdbq_status read_open(struct reading *reading,
-                                  enum vdbq_type type)
+static enum vdbq_status read_open(struct reading *reading, enum vdbq_type type)
 {
     if (type != VDBQ_TEXT || reading->open)
         return refuse(reading, "an argument that cannot be open");

@@ -12,8 +12,8 @@
 #include "program/function_inner.h"
 
 #define MINUTE_MS INT64_C(60000)
-#define DAY_MS INT64_C(86400000)
-#define EPOCH_MS INT64_C(210866760000000) /* 1970-01-01 as a Julian day */
+#define DAY_MS    INT64_C(86400000)
+#define EPOCH_MS  INT64_C(210866760000000) /* 1970-01-01 as a Julian day */
 enum { MODIFIER_MAX = 40 };
 
 static enum vdbq_status give(struct function_call_state *state, bool known,
@@ -64,8 +64,8 @@ FUNCTION_BODY(from_unix)
 static bool of_clock(struct vdbq_text text, int64_t *microseconds)
 {
     char whole[MODIFIER_MAX + sizeof "2000-01-01 "] = "2000-01-01 ";
-    if (text.length > MODIFIER_MAX || text.length == 0 ||
-        memchr(text.bytes, ':', text.length) == NULL)
+    if (text.length > MODIFIER_MAX || text.length == 0
+        || memchr(text.bytes, ':', text.length) == NULL)
         return false;
     memcpy(whole + strlen(whole), text.bytes, text.length);
     return timestamp_from_text(whole, strlen("2000-01-01 ") + text.length,
@@ -77,11 +77,10 @@ FUNCTION_BODY(to_moment)
     struct vdbq_text text = state->arguments[0].text;
     int64_t time = 0;
     double days;
-    bool known =
-        timestamp_from_text(text.bytes, text.length, &time) ||
-        of_clock(text, &time) ||
-        (text_to_double(text.bytes, text.length, &days) &&
-         of_julian(days, &time));
+    bool known = timestamp_from_text(text.bytes, text.length, &time)
+                 || of_clock(text, &time)
+                 || (text_to_double(text.bytes, text.length, &days)
+                     && of_julian(days, &time));
     return give(state, known, time);
 }
 
@@ -95,7 +94,8 @@ static bool add_months(int64_t months, int64_t *microseconds)
     int64_t clock = *microseconds - day * DAY_MICROSECONDS;
     int64_t month = date.year * INT64_C(12) + date.month - 1 + months;
     struct type_day start = { .year = (int)(month / 12),
-                              .month = (int)(month % 12) + 1, .day = 1 };
+                              .month = (int)(month % 12) + 1,
+                              .day = 1 };
     if (month < 0 || !date_join(start, &first))
         return false;
     *microseconds = (first + date.day - 1) * DAY_MICROSECONDS + clock;
@@ -104,12 +104,12 @@ static bool add_months(int64_t months, int64_t *microseconds)
 
 static const struct unit {
     const char *name;
-    int months;     /* 0: it has a length */
-    int64_t ms;     /* ... in milliseconds, or of the fraction of one */
+    int months; /* 0: it has a length */
+    int64_t ms; /* ... in milliseconds, or of the fraction of one */
 } units[] = {
-    { "second", 0, 1000 },          { "minute", 0, MINUTE_MS },
-    { "hour", 0, 60 * MINUTE_MS },  { "day", 0, DAY_MS },
-    { "month", 1, 30 * DAY_MS },    { "year", 12, 365 * DAY_MS },
+    { "second", 0, 1000 },         { "minute", 0, MINUTE_MS },
+    { "hour", 0, 60 * MINUTE_MS }, { "day", 0, DAY_MS },
+    { "month", 1, 30 * DAY_MS },   { "year", 12, 365 * DAY_MS },
 };
 
 static const struct unit *find_unit(const char *name)
@@ -117,8 +117,8 @@ static const struct unit *find_unit(const char *name)
     size_t length = strlen(name);
     length -= length > 0 && name[length - 1] == 's';
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strlen(units[i].name) == length &&
-            memcmp(units[i].name, name, length) == 0)
+        if (strlen(units[i].name) == length
+            && memcmp(units[i].name, name, length) == 0)
             return units + i;
     return NULL;
 }
@@ -127,16 +127,17 @@ static const struct unit *find_unit(const char *name)
 static bool add_units(const char *word, int64_t *microseconds)
 {
     size_t digits = strcspn(word, " ");
-    const struct unit *unit = find_unit(word + digits + strspn(word + digits, " "));
+    const struct unit *unit =
+        find_unit(word + digits + strspn(word + digits, " "));
     double count, whole = 0;
     int64_t ms;
-    if (unit == NULL || *word == '.' || !text_to_double(word, digits, &count) ||
-        !to_ms(count, unit->ms, &ms))
+    if (unit == NULL || *word == '.' || !text_to_double(word, digits, &count)
+        || !to_ms(count, unit->ms, &ms))
         return false;
     if (unit->months > 0) {
         whole = trunc(count);
-        if (!add_months((int64_t)whole * unit->months, microseconds) ||
-            !to_ms(count - whole, unit->ms, &ms))
+        if (!add_months((int64_t)whole * unit->months, microseconds)
+            || !to_ms(count - whole, unit->ms, &ms))
             return false;
     }
     *microseconds += ms * 1000;
@@ -203,7 +204,8 @@ FUNCTION_BODY(moved)
     bool known = text.length <= MODIFIER_MAX;
     for (size_t i = 0; known && i < text.length; i++)
         word[i] = text.bytes[i] >= 'A' && text.bytes[i] <= 'Z'
-                      ? (char)(text.bytes[i] | 0x20) : text.bytes[i];
+                      ? (char)(text.bytes[i] | 0x20)
+                      : text.bytes[i];
     known = known && move(word, &time);
     return give(state, known, time);
 }

@@ -7,14 +7,13 @@
 
 #include "program/function_inner.h"
 
-#define TEXT(i) (state->arguments[i].text)
+#define TEXT(i)    (state->arguments[i].text)
 #define INTEGER(i) (state->arguments[i].integer)
 
 static enum vdbq_status too_long(struct function_call_state *state)
 {
     return error_set(state->error, VDBQ_RANGE,
-                     "a text would be longer than %d bytes",
-                     FUNCTION_TEXT_MAX);
+                     "a text would be longer than %d bytes", FUNCTION_TEXT_MAX);
 }
 
 /* --------------------------------------------------------- whole texts -- */
@@ -37,8 +36,14 @@ static enum vdbq_status change(struct function_call_state *state, bool upper)
     return VDBQ_OK;
 }
 
-FUNCTION_BODY(lower) { return change(state, false); }
-FUNCTION_BODY(upper) { return change(state, true); }
+FUNCTION_BODY(lower)
+{
+    return change(state, false);
+}
+FUNCTION_BODY(upper)
+{
+    return change(state, true);
+}
 
 FUNCTION_BODY(length)
 {
@@ -214,9 +219,18 @@ static enum vdbq_status strip(struct function_call_state *state, bool start,
     return function_text(state, at, (size_t)(end - at));
 }
 
-FUNCTION_BODY(trim) { return strip(state, true, true); }
-FUNCTION_BODY(ltrim) { return strip(state, true, false); }
-FUNCTION_BODY(rtrim) { return strip(state, false, true); }
+FUNCTION_BODY(trim)
+{
+    return strip(state, true, true);
+}
+FUNCTION_BODY(ltrim)
+{
+    return strip(state, true, false);
+}
+FUNCTION_BODY(rtrim)
+{
+    return strip(state, false, true);
+}
 
 /* ------------------------------------------------------------ searching -- */
 
@@ -263,8 +277,8 @@ FUNCTION_BODY(starts_with)
 {
     struct vdbq_text text = TEXT(0), start = TEXT(1);
     state->value->integer =
-        start.length <= text.length &&
-        memcmp(text.bytes, start.bytes, start.length) == 0;
+        start.length <= text.length
+        && memcmp(text.bytes, start.bytes, start.length) == 0;
     return VDBQ_OK;
 }
 
@@ -272,9 +286,9 @@ FUNCTION_BODY(ends_with)
 {
     struct vdbq_text text = TEXT(0), end = TEXT(1);
     state->value->integer =
-        end.length <= text.length &&
-        memcmp(text.bytes + text.length - end.length, end.bytes,
-               end.length) == 0;
+        end.length <= text.length
+        && memcmp(text.bytes + text.length - end.length, end.bytes, end.length)
+               == 0;
     return VDBQ_OK;
 }
 
@@ -296,8 +310,8 @@ FUNCTION_BODY(replace)
     int64_t count = occurrences(text, what);
     if (count == 0)
         return function_text(state, text.bytes, text.length);
-    int64_t length = (int64_t)text.length +
-                     count * ((int64_t)by.length - (int64_t)what.length);
+    int64_t length = (int64_t)text.length
+                     + count * ((int64_t)by.length - (int64_t)what.length);
     if (length > FUNCTION_TEXT_MAX)
         return too_long(state);
     char *to = function_room(state, (size_t)length);
@@ -332,8 +346,8 @@ FUNCTION_BODY(split_part)
 /* -------------------------------------------------------------- joining -- */
 
 /* Texts [first, ...) with another one between them. */
-static enum vdbq_status join(struct function_call_state *state,
-                             unsigned first, struct vdbq_text between)
+static enum vdbq_status join(struct function_call_state *state, unsigned first,
+                             struct vdbq_text between)
 {
     size_t length = 0;
     for (unsigned i = first; i < state->count; i++)
@@ -414,5 +428,11 @@ static enum vdbq_status pad(struct function_call_state *state, bool start)
     return VDBQ_OK;
 }
 
-FUNCTION_BODY(lpad) { return pad(state, true); }
-FUNCTION_BODY(rpad) { return pad(state, false); }
+FUNCTION_BODY(lpad)
+{
+    return pad(state, true);
+}
+FUNCTION_BODY(rpad)
+{
+    return pad(state, false);
+}

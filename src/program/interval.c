@@ -24,7 +24,7 @@ static bool is_real(int type)
 struct interval interval_any(int type)
 {
     struct interval any = { INT64_MIN, INT64_MAX, (double)-INFINITY,
-                               (double)INFINITY, true };
+                            (double)INFINITY, true };
     if (type == TYPE_I32) {
         any.low = INT32_MIN;
         any.high = INT32_MAX;
@@ -37,7 +37,7 @@ struct interval interval_any(int type)
 struct interval interval_truth(struct verdict verdict)
 {
     return (struct interval){ .low = verdict.may_fail ? 0 : 1,
-                                 .high = verdict.may_hold ? 1 : 0 };
+                              .high = verdict.may_hold ? 1 : 0 };
 }
 
 struct verdict interval_verdict(const struct interval *range)
@@ -60,8 +60,8 @@ static bool can_be_at_most(int type, const struct interval *a,
 }
 
 struct verdict interval_compare(enum interval_relation relation, int type,
-                             const struct interval *a,
-                             const struct interval *b)
+                                const struct interval *a,
+                                const struct interval *b)
 {
     struct verdict verdict;
     switch (relation) {
@@ -102,9 +102,8 @@ static bool exact(enum arithmetic arithmetic, int64_t x, int64_t y,
 
 /* The extremes are at the corners, for each of the three operations. */
 static struct interval integers(enum arithmetic arithmetic, int type,
-                                   const struct interval *a,
-                                   const struct interval *b,
-                                   bool *overflows)
+                                const struct interval *a,
+                                const struct interval *b, bool *overflows)
 {
     const int64_t x[2] = { a->low, a->high }, y[2] = { b->low, b->high };
     const struct interval any = interval_any(type);
@@ -193,18 +192,17 @@ static double rounded(enum arithmetic arithmetic, int type, double x, double y)
 
 static bool is_finite(const struct interval *range)
 {
-    return !range->nan && isfinite(range->low_real) &&
-           isfinite(range->high_real);
+    return !range->nan && isfinite(range->low_real)
+           && isfinite(range->high_real);
 }
 
 static struct interval reals(enum arithmetic arithmetic, int type,
-                                const struct interval *a,
-                                const struct interval *b)
+                             const struct interval *a, const struct interval *b)
 {
     const double x[2] = { a->low_real, a->high_real };
     const double y[2] = { b->low_real, b->high_real };
     struct interval range = { .low_real = (double)INFINITY,
-                                 .high_real = (double)-INFINITY };
+                              .high_real = (double)-INFINITY };
     bool zero = arithmetic == ARITHMETIC_DIV && y[0] <= 0 && y[1] >= 0;
     if (!is_finite(a) || !is_finite(b) || zero)
         return interval_any(type);
@@ -218,8 +216,7 @@ static struct interval reals(enum arithmetic arithmetic, int type,
 
 struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
                                     const struct interval *a,
-                                    const struct interval *b,
-                                    bool *overflows)
+                                    const struct interval *b, bool *overflows)
 {
     *overflows = false;
     if (is_real(type))
@@ -248,30 +245,30 @@ struct interval interval_size(int type, const struct interval *a,
 
 /* What is left of floats without their fractions. The bounds are narrower
  * than what fits: a proof is not needed for the last few values. */
-static struct interval cut(int to, const struct interval *a,
-                              bool *overflows)
+static struct interval cut(int to, const struct interval *a, bool *overflows)
 {
     double limit = to == TYPE_I32 ? 2147483392.0 : 9223371487098961920.0;
     *overflows = a->nan || !(a->low_real >= -limit && a->high_real <= limit);
     return *overflows ? interval_any(to)
                       : (struct interval){ .low = (int64_t)a->low_real,
-                                              .high = (int64_t)a->high_real };
+                                           .high = (int64_t)a->high_real };
 }
 
-static struct interval to_real(int to, int from,
-                                  const struct interval *a, bool *overflows)
+static struct interval to_real(int to, int from, const struct interval *a,
+                               bool *overflows)
 {
     struct interval range = *a;
     if (!is_real(from)) {
         range = (struct interval){ .low_real = (double)a->low,
-                                      .high_real = (double)a->high };
+                                   .high_real = (double)a->high };
         if (to == TYPE_F32) {
             range.low_real = (double)(float)a->low;
             range.high_real = (double)(float)a->high;
         }
     } else if (to == TYPE_F32) {
-        *overflows = a->nan || !(a->low_real >= -(double)FLT_MAX &&
-                                 a->high_real <= (double)FLT_MAX);
+        *overflows = a->nan
+                     || !(a->low_real >= -(double)FLT_MAX
+                          && a->high_real <= (double)FLT_MAX);
         range.low_real = (double)(float)a->low_real;
         range.high_real = (double)(float)a->high_real;
     }
@@ -286,7 +283,8 @@ struct interval interval_cast(int to, int from, const struct interval *a,
         return to_real(to, from, a, overflows);
     if (is_real(from))
         return cut(to, a, overflows);
-    *overflows = a->low < interval_any(to).low || a->high > interval_any(to).high;
+    *overflows =
+        a->low < interval_any(to).low || a->high > interval_any(to).high;
     return *overflows ? interval_any(to) : *a;
 }
 

@@ -21,19 +21,23 @@ struct verdict interval_verdict(const struct interval *range);
 
 enum interval_relation { RELATION_EQ, RELATION_LT, RELATION_LE };
 struct verdict interval_compare(enum interval_relation relation, int type,
-                             const struct interval *a,
-                             const struct interval *b);
+                                const struct interval *a,
+                                const struct interval *b);
 
-enum arithmetic { ARITHMETIC_ADD, ARITHMETIC_SUB, ARITHMETIC_MUL,
-                  ARITHMETIC_DIV, ARITHMETIC_MOD };
+enum arithmetic {
+    ARITHMETIC_ADD,
+    ARITHMETIC_SUB,
+    ARITHMETIC_MUL,
+    ARITHMETIC_DIV,
+    ARITHMETIC_MOD
+};
 /* As the opcodes: integers by 0 are 0, a quotient is cut towards 0, and a
  * remainder has the sign of what is divided. No remainders of floats.
  * `*overflows`: the exact value of an integer may not fit its type; the range
  * then is of any value. */
 struct interval interval_arithmetic(enum arithmetic arithmetic, int type,
                                     const struct interval *a,
-                                    const struct interval *b,
-                                    bool *overflows);
+                                    const struct interval *b, bool *overflows);
 /* The sizes of integers; `*overflows`: the least of them has none. */
 struct interval interval_size(int type, const struct interval *a,
                               bool *overflows);

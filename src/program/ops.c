@@ -15,16 +15,16 @@ static const char *const form_operands[OP_FORMS] = {
 };
 
 static const struct op_facts facts[OPCODES] = {
-#define FACTS(name, mnemonic_, type_, form_, writes_, reads_, effect_, cost_, \
-              meaning_)                                                       \
-    [OP_##name] = { .enum_name = #name,                                       \
-                    .mnemonic = mnemonic_,                                    \
-                    .type = type_,                                            \
-                    .form = FORM_##form_,                                     \
-                    .writes = TYPE_##writes_,                                 \
-                    .reads = TYPE_##reads_,                                   \
-                    .effect = EFFECT_##effect_,                               \
-                    .cost = cost_,                                            \
+#define FACTS(name, mnemonic_, type_, form_, writes_, reads_, effect_, cost_,  \
+              meaning_)                                                        \
+    [OP_##name] = { .enum_name = #name,                                        \
+                    .mnemonic = mnemonic_,                                     \
+                    .type = type_,                                             \
+                    .form = FORM_##form_,                                      \
+                    .writes = TYPE_##writes_,                                  \
+                    .reads = TYPE_##reads_,                                    \
+                    .effect = EFFECT_##effect_,                                \
+                    .cost = cost_,                                             \
                     .meaning = meaning_ },
     VDBQ_OPS(FACTS)
 #undef FACTS
@@ -41,16 +41,15 @@ const char *op_operands(enum opcode op)
 }
 
 /* Whether `name` is the mnemonic, then a dot and the type if it has one. */
-static bool is_named(const struct op_facts *op, const char *name,
-                     size_t length)
+static bool is_named(const struct op_facts *op, const char *name, size_t length)
 {
     size_t stem = strlen(op->mnemonic);
     if (length < stem || strncasecmp(name, op->mnemonic, stem) != 0)
         return false;
     if (op->type[0] == '-')
         return length == stem;
-    return length == stem + 1 + strlen(op->type) && name[stem] == '.' &&
-           strncasecmp(name + stem + 1, op->type, strlen(op->type)) == 0;
+    return length == stem + 1 + strlen(op->type) && name[stem] == '.'
+           && strncasecmp(name + stem + 1, op->type, strlen(op->type)) == 0;
 }
 
 int op_find(const char *name, size_t length)
@@ -63,8 +62,9 @@ int op_find(const char *name, size_t length)
 
 const char *type_text(int type)
 {
-    static const char *const texts[] = { "-",   "I32", "I64",
-                                         "F32", "F64", "WORD" };
+    static const char *const texts[] = {
+        "-", "I32", "I64", "F32", "F64", "WORD"
+    };
     return texts[type];
 }
 

@@ -30,9 +30,10 @@ struct feed_list {
 static unsigned feed_place(struct feed_list list, int cursor, int column)
 {
     unsigned i = 0;
-    while (i < *list.count && (list.feeds[i].cursor < cursor ||
-                               (list.feeds[i].cursor == cursor &&
-                                list.feeds[i].column < column)))
+    while (i < *list.count
+           && (list.feeds[i].cursor < cursor
+               || (list.feeds[i].cursor == cursor
+                   && list.feeds[i].column < column)))
         i++;
     return i;
 }
@@ -62,8 +63,8 @@ static bool find_list(struct program_pack *pack, const struct instruction *in,
         *list = (struct feed_list){ pack->inner_feeds, &pack->inner_count };
     else
         *list = (struct feed_list){ pack->feeds, &pack->feed_count };
-    return form == FORM_PROBE || form == FORM_COLUMN_AT ||
-           form == FORM_COLUMN || form == FORM_ROWID;
+    return form == FORM_PROBE || form == FORM_COLUMN_AT || form == FORM_COLUMN
+           || form == FORM_ROWID;
 }
 
 static void add_slot(struct program_pack *pack, int pc, unsigned place)
@@ -86,7 +87,8 @@ static i32 lookup_number(const struct program *program,
 {
     const struct instruction *in = program_at(program, pc);
     for (unsigned i = 0; i < pack->slot_count; i++) {
-        const struct instruction *other = program_at(program, pack->slots[i].pc);
+        const struct instruction *other =
+            program_at(program, pack->slots[i].pc);
         if (other->op == in->op && strcmp(other->name, in->name) == 0)
             return (i32)pack->slots[i].place;
     }
@@ -127,8 +129,8 @@ static void pack_instruction(const struct program *program, int pc,
 
 static bool loads_integers(enum opcode op)
 {
-    return op == OP_COLUMN_I32 || op == OP_COLUMN_I64 || op == OP_ROWID_I32 ||
-           op == OP_ROWID_I64;
+    return op == OP_COLUMN_I32 || op == OP_COLUMN_I64 || op == OP_ROWID_I32
+           || op == OP_ROWID_I64;
 }
 
 /* Finds the results that are integers as a column of the only axis has them.
@@ -144,8 +146,8 @@ static void find_result_feeds(const struct program *program,
     for (size_t pc = 0; pc < program->code.count; pc++) {
         const struct code *code = &pack->code[pc];
         unsigned result = (unsigned)code->a - (unsigned)first;
-        if (loads_integers((enum opcode)code->op) &&
-            result < pack->result_count && pack->result_feeds[result] < 0)
+        if (loads_integers((enum opcode)code->op) && result < pack->result_count
+            && pack->result_feeds[result] < 0)
             pack->result_feeds[result] = code->b;
     }
 }
@@ -162,13 +164,12 @@ enum vdbq_status program_pack(const struct program *program,
         .inner_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
         .indexes = arena_alloc(arena, count * sizeof *pack->feeds),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
-        .result_feeds = arena_alloc(arena, program_results(program) *
-                                               sizeof *pack->result_feeds),
+        .result_feeds = arena_alloc(arena, program_results(program)
+                                               * sizeof *pack->result_feeds),
         .result_count = program_results(program),
     };
-    if (!pack->code || !pack->constants || !pack->feeds ||
-        !pack->inner_feeds || !pack->indexes || !pack->slots ||
-        !pack->result_feeds)
+    if (!pack->code || !pack->constants || !pack->feeds || !pack->inner_feeds
+        || !pack->indexes || !pack->slots || !pack->result_feeds)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {
         const struct instruction *in = program_at(program, (int)pc);
@@ -192,8 +193,9 @@ static bool may_narrow(const struct program_pack *pack,
                        const struct program_loads *loads, unsigned result)
 {
     int feed = pack->result_feeds[result];
-    return feed >= 0 && (loads->encodings == NULL ||
-                         loads->encodings[feed] != 1 + ENCODING_PLAIN);
+    return feed >= 0
+           && (loads->encodings == NULL
+               || loads->encodings[feed] != 1 + ENCODING_PLAIN);
 }
 
 /* Result, column by column, so that every register's number is known. */
@@ -221,8 +223,7 @@ static i32 load_form(const struct code *code, bool jumps,
                      const struct program_loads *loads)
 {
     i32 form = loads->encodings != NULL ? loads->encodings[code->b] : 0;
-    if (loads->eager == EAGER_ALL ||
-        (loads->eager == EAGER_FIRST && !jumps))
+    if (loads->eager == EAGER_ALL || (loads->eager == EAGER_FIRST && !jumps))
         form |= LOAD_EAGER;
     return form;
 }
@@ -230,16 +231,16 @@ static i32 load_form(const struct code *code, bool jumps,
 static bool loads_column(const struct program *program, enum opcode op)
 {
     enum op_form form = op_facts(op)->form;
-    return program_axes(program) == 1 &&
-           (form == FORM_COLUMN || form == FORM_ROWID);
+    return program_axes(program) == 1
+           && (form == FORM_COLUMN || form == FORM_ROWID);
 }
 
 static void specialise_call(const struct code *code, int pc, i32 d,
                             struct text *text)
 {
     text_print(text, "    op_%s(m, %d, %d, %d, %d, %d);\n",
-               op_facts((enum opcode)code->op)->enum_name, pc, code->a,
-               code->b, code->c, d);
+               op_facts((enum opcode)code->op)->enum_name, pc, code->a, code->b,
+               code->c, d);
 }
 
 /* Everything that is run for each tile. */
@@ -281,8 +282,9 @@ static void specialise_constants(const struct program *program,
 
 static void specialise_head(const char *name, struct text *text)
 {
-    text_print(text, "static void %s(struct machine *m, i32 first, i32 end)\n"
-                     "{\n    UNUSED(m);\n    UNUSED(first);\n    UNUSED(end);\n",
+    text_print(text,
+               "static void %s(struct machine *m, i32 first, i32 end)\n"
+               "{\n    UNUSED(m);\n    UNUSED(first);\n    UNUSED(end);\n",
                name);
 }
 

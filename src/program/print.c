@@ -34,8 +34,8 @@ static bool is_operand(const char *meaning, size_t at)
 {
     char before = at > 0 ? meaning[at - 1] : ' ';
     char after = meaning[at + 1];
-    return meaning[at] >= 'a' && meaning[at] <= 'd' &&
-           !isalpha((unsigned char)before) && !isalpha((unsigned char)after);
+    return meaning[at] >= 'a' && meaning[at] <= 'd'
+           && !isalpha((unsigned char)before) && !isalpha((unsigned char)after);
 }
 
 /* The meaning, with operands in place of their letters. */
@@ -70,9 +70,8 @@ static void print_name(const char *name, struct text *text)
     text_add(text, "\"", 1);
 }
 
-void instruction_print(const struct program *program, int pc,
-                       struct text *name, struct text operands[4],
-                       struct text *meaning)
+void instruction_print(const struct program *program, int pc, struct text *name,
+                       struct text operands[4], struct text *meaning)
 {
     const struct instruction *in = program_at(program, pc);
     const struct op_facts *op = op_facts(in->op);
@@ -96,7 +95,8 @@ void program_print(const struct program *program, struct text *text)
         instruction_print(program, pc, &name, operands, &meaning);
         text_print(text, "%4d  %-14s", pc, name.bytes ? name.bytes : "");
         for (int i = 0; i < 4; i++) {
-            text_print(text, " %4s", operands[i].bytes ? operands[i].bytes : "");
+            text_print(text, " %4s",
+                       operands[i].bytes ? operands[i].bytes : "");
             text->failed |= operands[i].failed;
             text_finish(&operands[i]);
         }

@@ -33,13 +33,13 @@ enum op_form {
 #define OP_FORM(name, operands) FORM_##name,
     VDBQ_FORMS(OP_FORM)
 #undef OP_FORM
-    OP_FORMS
+        OP_FORMS
 };
 enum op_effect {
 #define OP_EFFECT(name) EFFECT_##name,
     VDBQ_EFFECTS(OP_EFFECT)
 #undef OP_EFFECT
-    OP_EFFECTS
+        OP_EFFECTS
 };
 
 /* A row of the table in cl/opcodes.h. */
@@ -48,8 +48,8 @@ struct op_facts {
     const char *mnemonic;  /* "Le"                                        */
     const char *type;      /* "I32", "F64_I32", or "-"                    */
     enum op_form form;
-    int writes;            /* TYPE_... of the register written, or NONE   */
-    int reads;             /* TYPE_... of the registers read, or NONE     */
+    int writes; /* TYPE_... of the register written, or NONE   */
+    int reads;  /* TYPE_... of the registers read, or NONE     */
     enum op_effect effect;
     unsigned cost;
     const char *meaning;
@@ -68,22 +68,22 @@ unsigned type_width(int type);
 struct instruction {
     enum opcode op;
     int a, b, c, d;
-    int64_t integer;      /* of INTEGER_...                              */
-    double real;          /* of FLOAT_...                                */
-    const char *name;     /* of TABLE and RESULT_COLUMN; the text of TEXT,
+    int64_t integer;     /* of INTEGER_...                              */
+    double real;         /* of FLOAT_...                                */
+    const char *name;    /* of TABLE and RESULT_COLUMN; the text of TEXT,
                              the call of LOOKUP_..., the message of FAIL */
-    const char *comment;  /* may be NULL; printed behind the meaning     */
-    struct position at;   /* in the SQL text, for errors while it runs   */
+    const char *comment; /* may be NULL; printed behind the meaning     */
+    struct position at;  /* in the SQL text, for errors while it runs   */
 };
 
 struct program_table {
     const char *name;
-    uint32_t id;              /* in the catalogue                         */
-    unsigned input;           /* 1 + number of the step's input whose rows
+    uint32_t id;             /* in the catalogue                         */
+    unsigned input;          /* 1 + number of the step's input whose rows
                                  it is; 0: it is of the catalogue         */
-    unsigned column_count;    /* columns without the primary key          */
-    const int *column_types;  /* TYPE_... of these                        */
-    int key_type;             /* TYPE_... that Rowid gives; TYPE_I64 is
+    unsigned column_count;   /* columns without the primary key          */
+    const int *column_types; /* TYPE_... of these                        */
+    int key_type;            /* TYPE_... that Rowid gives; TYPE_I64 is
                                  the row number where there is no key     */
 };
 
@@ -152,7 +152,7 @@ struct interval {
 /* What a feed gives of some rows. */
 struct feed_range {
     struct interval value; /* NULL or not: what its register holds  */
-    bool null, not_null;      /* whether some rows are so              */
+    bool null, not_null;   /* whether some rows are so              */
 };
 struct program_pack;
 struct run_values;
@@ -189,9 +189,8 @@ enum vdbq_status program_fault(const struct program *program, int pc,
  * means. This is EXPLAIN's text and the .prog form. */
 void program_print(const struct program *program, struct text *text);
 /* The columns of that line, for EXPLAIN's rows. */
-void instruction_print(const struct program *program, int pc,
-                       struct text *name, struct text operands[4],
-                       struct text *meaning);
+void instruction_print(const struct program *program, int pc, struct text *name,
+                       struct text operands[4], struct text *meaning);
 
 /* Reads the text form into an empty program: numbers in front and comments
  * behind `;` are skipped. Tables have their names only; the caller looks
@@ -218,7 +217,7 @@ struct program_slot {
     unsigned place;
 };
 struct program_pack {
-    struct code *code;           /* one an instruction of the program   */
+    struct code *code; /* one an instruction of the program   */
     int64_t *constants;
     unsigned constant_count;
     struct program_feed *feeds;
@@ -227,9 +226,9 @@ struct program_pack {
     unsigned inner_count;
     struct program_feed *indexes; /* the columns that are probed          */
     unsigned index_count;
-    struct program_slot *slots;  /* in the order of instructions */
+    struct program_slot *slots; /* in the order of instructions */
     unsigned slot_count;
-    int *result_feeds;           /* of each result column the feed whose
+    int *result_feeds; /* of each result column the feed whose
                                     integers it has, or -1              */
     unsigned result_count;
     unsigned lookup_count;
@@ -246,7 +245,7 @@ struct run_values {
     const int64_t *slots; /* bits, for each slot of the pack; those of
                              lookups are not used                          */
     const struct run_lookup *lookups; /* one a table                       */
-    uint64_t ranks_size;  /* bytes of the ranks of one piece, at most; from
+    uint64_t ranks_size; /* bytes of the ranks of one piece, at most; from
                              run_ranks_size()                              */
 };
 

@@ -45,10 +45,10 @@ struct reach {
     const struct run_values *values; /* NULL: not known */
     const struct feed_range *ranges;
     struct interval *registers;
-    bool *live;  /* one an instruction */
+    bool *live; /* one an instruction */
     bool *valid;
     bool only_results;
-    bool fails;  /* an instruction may fail for a live row */
+    bool fails; /* an instruction may fail for a live row */
     struct narrowed narrowed[NARROWED_MAX];
     unsigned narrowed_count;
 };
@@ -67,8 +67,8 @@ static size_t instructions(const struct program *program)
 
 size_t program_reach_room(const struct program *program)
 {
-    return (program->registers + 1) * sizeof(struct interval) +
-           2 * instructions(program) * sizeof(bool);
+    return (program->registers + 1) * sizeof(struct interval)
+           + 2 * instructions(program) * sizeof(bool);
 }
 
 /* Goes on at `pc`. */
@@ -91,8 +91,8 @@ static bool step(struct reach *reach, int pc)
     }
     if (effect == EFFECT_OUTPUT && valid)
         return true;
-    if (effect == EFFECT_PURE || effect == EFFECT_CONSTANT ||
-        effect == EFFECT_FAULT)
+    if (effect == EFFECT_PURE || effect == EFFECT_CONSTANT
+        || effect == EFFECT_FAULT)
         evaluate(reach, pc);
     go_on(reach, pc + 1, valid && effect != EFFECT_VALIDITY);
     return reach->fails;
@@ -120,8 +120,8 @@ static bool run(const struct program *program, const struct program_pack *pack,
     for (int pc = part.first; pc < part.converge; pc++) {
         enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
         widen(&reach, pc);
-        if (reach.live[pc] && step(&reach, pc) &&
-            (!only_results || effect == EFFECT_OUTPUT))
+        if (reach.live[pc] && step(&reach, pc)
+            && (!only_results || effect == EFFECT_OUTPUT))
             return true;
     }
     return false;
@@ -187,8 +187,8 @@ static void narrow(struct reach *reach, const struct instruction *in, int pc)
     struct interval *range = &reach->registers[r];
     while (end < (int)reach->program->code.count && !come[end])
         end++;
-    if (low <= range->low || low > range->high || end == pc + 1 ||
-        reach->narrowed_count == NARROWED_MAX)
+    if (low <= range->low || low > range->high || end == pc + 1
+        || reach->narrowed_count == NARROWED_MAX)
         return;
     reach->narrowed[reach->narrowed_count++] =
         (struct narrowed){ .register_ = r, .end = end, .wide = *range };
@@ -228,10 +228,10 @@ static struct verdict either(struct verdict a, struct verdict b)
 }
 
 /* The cases of an opcode that comes in every type. */
-#define TYPED(name)      \
-    case OP_##name##_I32: \
-    case OP_##name##_I64: \
-    case OP_##name##_F32: \
+#define TYPED(name)                                                            \
+    case OP_##name##_I32:                                                      \
+    case OP_##name##_I64:                                                      \
+    case OP_##name##_F32:                                                      \
     case OP_##name##_F64
 
 static struct verdict condition(const struct reach *reach,
@@ -241,18 +241,12 @@ static struct verdict condition(const struct reach *reach,
     const struct interval *b = &reach->registers[in->b];
     int type = op_facts(in->op)->reads;
     switch (in->op) {
-    TYPED(EQ):
-        return interval_compare(RELATION_EQ, type, a, b);
-    TYPED(NEQ):
-        return opposite(interval_compare(RELATION_EQ, type, a, b));
-    TYPED(LT):
-        return interval_compare(RELATION_LT, type, a, b);
-    TYPED(LE):
-        return interval_compare(RELATION_LE, type, a, b);
-    TYPED(GT):
-        return interval_compare(RELATION_LT, type, b, a);
-    TYPED(GE):
-        return interval_compare(RELATION_LE, type, b, a);
+        TYPED(EQ) : return interval_compare(RELATION_EQ, type, a, b);
+        TYPED(NEQ) : return opposite(interval_compare(RELATION_EQ, type, a, b));
+        TYPED(LT) : return interval_compare(RELATION_LT, type, a, b);
+        TYPED(LE) : return interval_compare(RELATION_LE, type, a, b);
+        TYPED(GT) : return interval_compare(RELATION_LT, type, b, a);
+        TYPED(GE) : return interval_compare(RELATION_LE, type, b, a);
     case OP_AND_I32:
         return both(interval_verdict(a), interval_verdict(b));
     case OP_OR_I32:
@@ -325,8 +319,8 @@ static struct interval lookup(const struct reach *reach, int pc)
         return interval_any(type);
     const struct run_lookup *table =
         &reach->values->lookups[reach->pack->code[pc].c];
-    if (words->low < 0 || words->high >= table->count ||
-        words->high - words->low >= WORDS_MAX)
+    if (words->low < 0 || words->high >= table->count
+        || words->high - words->low >= WORDS_MAX)
         return interval_any(type);
     struct interval range = looked_up(table, type, words->low);
     for (int64_t word = words->low + 1; word <= words->high; word++) {
@@ -342,14 +336,14 @@ static struct interval constant(const struct instruction *in)
     if (in->op == OP_INTEGER_I32 || in->op == OP_INTEGER_I64)
         return (struct interval){ .low = in->integer, .high = in->integer };
     return (struct interval){ .low_real = real,
-                                 .high_real = real,
-                                 .nan = isnan(real) };
+                              .high_real = real,
+                              .nan = isnan(real) };
 }
 
 /* What a choice gives: one value where the condition is known. */
 static struct interval choice(const struct interval *condition,
-                                 const struct interval *then,
-                                 const struct interval *otherwise)
+                              const struct interval *then,
+                              const struct interval *otherwise)
 {
     struct verdict verdict = interval_verdict(condition);
     if (!verdict.may_fail)
@@ -365,12 +359,9 @@ static struct verdict truth(const struct reach *reach,
     const struct interval *c = &reach->registers[in->c];
     int type = op_facts(in->op)->reads;
     switch (in->op) {
-    TYPED(IS_EQ):
-        return interval_compare(RELATION_EQ, type, b, c);
-    TYPED(IS_LT):
-        return interval_compare(RELATION_LT, type, b, c);
-    TYPED(IS_LE):
-        return interval_compare(RELATION_LE, type, b, c);
+        TYPED(IS_EQ) : return interval_compare(RELATION_EQ, type, b, c);
+        TYPED(IS_LT) : return interval_compare(RELATION_LT, type, b, c);
+        TYPED(IS_LE) : return interval_compare(RELATION_LE, type, b, c);
     case OP_BOTH_I32:
         return both(interval_verdict(b), interval_verdict(c));
     case OP_EITHER_I32:
@@ -384,24 +375,24 @@ static struct verdict truth(const struct reach *reach,
 
 /* What arithmetic gives; `*fails` where it may not fit. */
 static struct interval arithmetic(const struct reach *reach,
-                                     const struct instruction *in, bool *fails)
+                                  const struct instruction *in, bool *fails)
 {
     const struct interval *b = &reach->registers[in->b];
     const struct interval *c = &reach->registers[in->c];
     int type = op_facts(in->op)->writes;
     switch (in->op) {
-    TYPED(ADD):
-    case OP_ADD_CHECKED_I64:
-        return interval_arithmetic(ARITHMETIC_ADD, type, b, c, fails);
-    TYPED(SUB):
-    case OP_SUB_CHECKED_I64:
-        return interval_arithmetic(ARITHMETIC_SUB, type, b, c, fails);
-    TYPED(MUL):
-    case OP_MUL_CHECKED_I64:
-        return interval_arithmetic(ARITHMETIC_MUL, type, b, c, fails);
-    TYPED(DIV):
-    case OP_DIV_CHECKED_I64:
-        return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
+        TYPED(ADD)
+            : case OP_ADD_CHECKED_I64
+            : return interval_arithmetic(ARITHMETIC_ADD, type, b, c, fails);
+        TYPED(SUB)
+            : case OP_SUB_CHECKED_I64
+            : return interval_arithmetic(ARITHMETIC_SUB, type, b, c, fails);
+        TYPED(MUL)
+            : case OP_MUL_CHECKED_I64
+            : return interval_arithmetic(ARITHMETIC_MUL, type, b, c, fails);
+        TYPED(DIV)
+            : case OP_DIV_CHECKED_I64
+            : return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
     case OP_ABS_I32:
     case OP_ABS_I64:
         return interval_size(type, b, fails);
@@ -439,10 +430,10 @@ static struct interval probe(const struct reach *reach, int pc)
     const struct interval none = { .low = -1, .high = -1 };
     const struct interval *key = &reach->registers[in->b];
     const struct feed_range *keys =
-        &reach->ranges[reach->pack->feed_count + reach->pack->inner_count +
-                       reach->pack->code[pc].d];
-    bool may_be = keys->not_null && key->low <= keys->value.high &&
-                  key->high >= keys->value.low;
+        &reach->ranges[reach->pack->feed_count + reach->pack->inner_count
+                       + reach->pack->code[pc].d];
+    bool may_be = keys->not_null && key->low <= keys->value.high
+                  && key->high >= keys->value.low;
     return may_be ? keys[reach->pack->index_count].value : none;
 }
 
@@ -458,7 +449,8 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
     case FORM_ROWID:
         feed = &reach->ranges[reach->pack->code[pc].b];
         if (in->op == OP_COLUMN_NULL)
-            return interval_truth((struct verdict){ feed->null, feed->not_null });
+            return interval_truth(
+                (struct verdict){ feed->null, feed->not_null });
         return feed->value;
     case FORM_COLUMN_AT:
         return column_at(reach, pc);
@@ -480,15 +472,12 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
         break;
     }
     switch (in->op) {
-    TYPED(IS_EQ):
-    TYPED(IS_LT):
-    TYPED(IS_LE):
-    case OP_BOTH_I32:
-    case OP_EITHER_I32:
-    case OP_NEGATE_I32:
-    case OP_IS_NAN_F32:
-    case OP_IS_NAN_F64:
-        return interval_truth(truth(reach, in));
+        TYPED(IS_EQ)
+            : TYPED(IS_LT)
+            : TYPED(IS_LE)
+            : case OP_BOTH_I32 : case OP_EITHER_I32 : case OP_NEGATE_I32
+            : case OP_IS_NAN_F32 : case OP_IS_NAN_F64
+            : return interval_truth(truth(reach, in));
     default:
         return arithmetic(reach, in, fails);
     }

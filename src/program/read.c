@@ -23,10 +23,9 @@ struct reading {
 
 static struct position place(const struct reading *reading)
 {
-    return (struct position){
-        .line = reading->number,
-        .column = (unsigned)(reading->at - reading->line) + 1
-    };
+    return (struct position){ .line = reading->number,
+                              .column =
+                                  (unsigned)(reading->at - reading->line) + 1 };
 }
 
 /* The next word, which ends at a blank; its length, 0 at the line's end. */
@@ -34,8 +33,8 @@ static size_t next_word(struct reading *reading)
 {
     while (reading->at < reading->end && isspace((unsigned char)*reading->at))
         reading->at++;
-    if (reading->at < reading->end &&
-        (*reading->at == ';' || *reading->at == '#'))
+    if (reading->at < reading->end
+        && (*reading->at == ';' || *reading->at == '#'))
         reading->at = reading->end;
     const char *end = reading->at;
     while (end < reading->end && !isspace((unsigned char)*end) && *end != ';')
@@ -48,8 +47,8 @@ static enum vdbq_status read_operand(struct reading *reading, size_t length,
 {
     int *const operands[4] = { &in->a, &in->b, &in->c, &in->d };
     bool is_constant = op_operands(in->op)[i] == 'v';
-    bool is_real = is_constant && (in->op == OP_FLOAT_F32 ||
-                                   in->op == OP_FLOAT_F64);
+    bool is_real =
+        is_constant && (in->op == OP_FLOAT_F32 || in->op == OP_FLOAT_F64);
     int64_t number = 0;
     if (is_real ? !text_to_double(reading->at, length, &in->real)
                 : !text_to_int64(reading->at, length, &number))
@@ -87,8 +86,7 @@ static enum vdbq_status read_name(struct reading *reading,
         bool quote = *reading->at == '"';
         if (quote && (reading->at + 1 == reading->end || reading->at[1] != '"'))
             break;
-        name[length++] = *reading->at == '\\' ? escaped(reading)
-                                              : *reading->at;
+        name[length++] = *reading->at == '\\' ? escaped(reading) : *reading->at;
         reading->at += quote;
     }
     if (reading->at >= reading->end)

@@ -16,13 +16,13 @@ struct slicing {
     const struct program *program;
     struct program *slice;
     int cursor;
-    int first, result;  /* program counters in the whole program          */
-    bool *other;        /* of each instruction: its value depends on
+    int first, result; /* program counters in the whole program          */
+    bool *other;       /* of each instruction: its value depends on
                            another cursor, or it may fail                 */
-    bool *wanted;       /* ... is part of the slice                       */
-    int *places;        /* ... and where it is there                      */
-    int *writers;       /* of each register, the instruction              */
-    int *registers;     /* of each register, its number in the slice      */
+    bool *wanted;      /* ... is part of the slice                       */
+    int *places;       /* ... and where it is there                      */
+    int *writers;      /* of each register, the instruction              */
+    int *registers;    /* of each register, its number in the slice      */
     const struct program_feed *feeds; /* of the cursor                    */
     unsigned feed_count;
 };
@@ -30,8 +30,8 @@ struct slicing {
 const struct program_feed *program_axis_feeds(const struct program_pack *pack,
                                               int cursor, unsigned *count)
 {
-    const struct program_feed *feeds = cursor == 0 ? pack->feeds
-                                                   : pack->inner_feeds;
+    const struct program_feed *feeds =
+        cursor == 0 ? pack->feeds : pack->inner_feeds;
     const struct program_feed *end =
         feeds + (cursor == 0 ? pack->feed_count : pack->inner_count);
     while (feeds < end && feeds->cursor != cursor)
@@ -92,8 +92,8 @@ static void want(struct slicing *slicing, int pc)
     const char *letters = op_operands(in.op);
     slicing->wanted[pc] = true;
     for (int i = 0; i < 4; i++) {
-        int writer = is_read(letters[i])
-                         ? slicing->writers[*operand(&in, i)] : -1;
+        int writer =
+            is_read(letters[i]) ? slicing->writers[*operand(&in, i)] : -1;
         if (writer >= 0 && !slicing->wanted[writer])
             want(slicing, writer);
     }
@@ -111,11 +111,10 @@ static void want_section(struct slicing *slicing, int start, int end)
     for (int pc = start; pc < end; pc++) {
         const struct instruction *in = program_at(slicing->program, pc);
         enum op_effect effect = op_facts(in->op)->effect;
-        if (effect == EFFECT_FAULT ||
-            (decides(effect) && slicing->other[pc]))
+        if (effect == EFFECT_FAULT || (decides(effect) && slicing->other[pc]))
             return;
-        drops |= effect == EFFECT_VALIDITY ||
-                 (effect == EFFECT_JUMP && in->d == 0);
+        drops |=
+            effect == EFFECT_VALIDITY || (effect == EFFECT_JUMP && in->d == 0);
     }
     for (int pc = start; pc < end && drops; pc++)
         if (decides(op_facts(program_at(slicing->program, pc)->op)->effect))
@@ -131,8 +130,7 @@ static void want_sections(struct slicing *slicing)
     for (int pc = start; pc < slicing->result; pc++) {
         const struct instruction *in = program_at(slicing->program, pc);
         bool jumps = op_facts(in->op)->effect == EFFECT_JUMP;
-        if (jumps && (in->c != slicing->result || in->d != 0) &&
-            in->c > reach)
+        if (jumps && (in->c != slicing->result || in->d != 0) && in->c > reach)
             reach = in->c;
         if (reach > pc + 1)
             continue;
@@ -159,8 +157,8 @@ static bool asks_nulls(const struct slicing *slicing, int column)
 {
     for (int pc = slicing->first; pc < slicing->result; pc++) {
         const struct instruction *in = program_at(slicing->program, pc);
-        if (in->op == OP_COLUMN_NULL && in->c == slicing->cursor &&
-            in->b == column)
+        if (in->op == OP_COLUMN_NULL && in->c == slicing->cursor
+            && in->b == column)
             return true;
     }
     return false;
@@ -220,7 +218,8 @@ static bool add_wanted(struct slicing *slicing, int pc, int result)
             *value = 0;
         else if (letters[i] == 'j')
             *value = *value == slicing->result && in.d == 0
-                         ? result : slicing->places[*value];
+                         ? result
+                         : slicing->places[*value];
     }
     return add(slicing, &in);
 }
@@ -236,16 +235,16 @@ static int type_of(const struct slicing *slicing, unsigned feed)
 
 static enum opcode typed(enum opcode op, int type)
 {
-    static const enum opcode columns[] = {
-        [TYPE_I32] = OP_COLUMN_I32, [TYPE_I64] = OP_COLUMN_I64,
-        [TYPE_F32] = OP_COLUMN_F32, [TYPE_F64] = OP_COLUMN_F64,
-        [TYPE_WORD] = OP_COLUMN_WORD
-    };
-    static const enum opcode keys[] = {
-        [TYPE_I32] = OP_ROWID_I32, [TYPE_I64] = OP_ROWID_I64,
-        [TYPE_F32] = OP_ROWID_F32, [TYPE_F64] = OP_ROWID_F64,
-        [TYPE_WORD] = OP_ROWID_WORD
-    };
+    static const enum opcode columns[] = { [TYPE_I32] = OP_COLUMN_I32,
+                                           [TYPE_I64] = OP_COLUMN_I64,
+                                           [TYPE_F32] = OP_COLUMN_F32,
+                                           [TYPE_F64] = OP_COLUMN_F64,
+                                           [TYPE_WORD] = OP_COLUMN_WORD };
+    static const enum opcode keys[] = { [TYPE_I32] = OP_ROWID_I32,
+                                        [TYPE_I64] = OP_ROWID_I64,
+                                        [TYPE_F32] = OP_ROWID_F32,
+                                        [TYPE_F64] = OP_ROWID_F64,
+                                        [TYPE_WORD] = OP_ROWID_WORD };
     return op == OP_ROWID_I32 ? keys[type] : columns[type];
 }
 
@@ -253,26 +252,26 @@ static enum opcode typed(enum opcode op, int type)
 static bool add_result_column(struct slicing *slicing, unsigned feed, int null)
 {
     int type = type_of(slicing, feed);
-    return add(slicing, &(struct instruction){
-                            .op = OP_RESULT_COLUMN,
-                            .a = type == TYPE_WORD ? TYPE_I32 : type,
-                            .b = null >= 0,
-                            .c = null >= 0 ? null : 0,
-                            .name = "" });
+    return add(slicing,
+               &(struct instruction){ .op = OP_RESULT_COLUMN,
+                                      .a = type == TYPE_WORD ? TYPE_I32 : type,
+                                      .b = null >= 0,
+                                      .c = null >= 0 ? null : 0,
+                                      .name = "" });
 }
 
 static bool add_value(struct slicing *slicing, unsigned feed, int null)
 {
     int column = slicing->feeds[feed].column;
-    bool made = add(slicing,
-                    &(struct instruction){
-                        .op = typed(column < 0 ? OP_ROWID_I32 : OP_COLUMN_I32,
-                                    type_of(slicing, feed)),
-                        .a = (int)feed,
-                        .b = column < 0 ? 0 : column });
+    bool made =
+        add(slicing, &(struct instruction){
+                         .op = typed(column < 0 ? OP_ROWID_I32 : OP_COLUMN_I32,
+                                     type_of(slicing, feed)),
+                         .a = (int)feed,
+                         .b = column < 0 ? 0 : column });
     if (made && null >= 0)
-        made = add(slicing, &(struct instruction){ .op = OP_COLUMN_NULL,
-                                                   .a = null, .b = column });
+        made = add(slicing, &(struct instruction){
+                                .op = OP_COLUMN_NULL, .a = null, .b = column });
     return made;
 }
 
@@ -281,7 +280,8 @@ static int null_register(const struct slicing *slicing, unsigned feed)
 {
     int column = slicing->feeds[feed].column;
     return column >= 0 && asks_nulls(slicing, column)
-               ? (int)(slicing->feed_count + feed) : -1;
+               ? (int)(slicing->feed_count + feed)
+               : -1;
 }
 
 /* Table, ResultColumns, Parallel. */
@@ -294,17 +294,18 @@ static bool add_head(struct slicing *slicing, int finish)
         return false;
     *table = *from;
     table->name = keep(slicing, from->name);
-    bool made = table->name != NULL &&
-                add(slicing, &(struct instruction){ .op = OP_TABLE,
-                                                    .name = table->name });
+    bool made = table->name != NULL
+                && add(slicing, &(struct instruction){ .op = OP_TABLE,
+                                                       .name = table->name });
     for (unsigned i = 0; i < slicing->feed_count && made; i++)
         made = add_result_column(slicing, i, null_register(slicing, i));
     if (made && slicing->feed_count == 0)
         made = add(slicing, &(struct instruction){ .op = OP_RESULT_COLUMN,
                                                    .a = TYPE_I32,
                                                    .name = "" });
-    return made && add(slicing, &(struct instruction){ .op = OP_PARALLEL,
-                                                       .c = finish });
+    return made
+           && add(slicing,
+                  &(struct instruction){ .op = OP_PARALLEL, .c = finish });
 }
 
 /* Instructions that give the results. */
@@ -335,11 +336,11 @@ static bool add_all(struct slicing *slicing)
     for (int pc = slicing->first; pc < slicing->result && made; pc++)
         if (slicing->wanted[pc])
             made = add_wanted(slicing, pc, result);
-    return made && add_values(slicing) &&
-           add(slicing, &(struct instruction){ .op = OP_RESULT,
-                                               .b = (int)results }) &&
-           add(slicing, &(struct instruction){ .op = OP_CONVERGE }) &&
-           add(slicing, &(struct instruction){ .op = OP_FINISH });
+    return made && add_values(slicing)
+           && add(slicing,
+                  &(struct instruction){ .op = OP_RESULT, .b = (int)results })
+           && add(slicing, &(struct instruction){ .op = OP_CONVERGE })
+           && add(slicing, &(struct instruction){ .op = OP_FINISH });
 }
 
 static bool start(struct slicing *slicing, struct arena *arena)
@@ -352,20 +353,21 @@ static bool start(struct slicing *slicing, struct arena *arena)
     slicing->other = arena_alloc(arena, count * sizeof *slicing->other);
     slicing->wanted = arena_alloc(arena, count * sizeof *slicing->wanted);
     slicing->places = arena_alloc(arena, count * sizeof *slicing->places);
-    slicing->writers = arena_alloc(
-        arena, (slicing->program->registers + 1) * sizeof *slicing->writers);
-    slicing->registers = arena_alloc(
-        arena, (slicing->program->registers + 1) * sizeof *slicing->registers);
-    return slicing->other != NULL && slicing->wanted != NULL &&
-           slicing->places != NULL && slicing->writers != NULL &&
-           slicing->registers != NULL;
+    slicing->writers = arena_alloc(arena, (slicing->program->registers + 1)
+                                              * sizeof *slicing->writers);
+    slicing->registers = arena_alloc(arena, (slicing->program->registers + 1)
+                                                * sizeof *slicing->registers);
+    return slicing->other != NULL && slicing->wanted != NULL
+           && slicing->places != NULL && slicing->writers != NULL
+           && slicing->registers != NULL;
 }
 
 enum vdbq_status program_slice(const struct program *program,
                                const struct program_pack *pack, int cursor,
                                struct program *slice, struct error *error)
 {
-    struct slicing slicing = { .program = program, .slice = slice,
+    struct slicing slicing = { .program = program,
+                               .slice = slice,
                                .cursor = cursor };
     struct arena arena = { 0 };
     slicing.feeds = program_axis_feeds(pack, cursor, &slicing.feed_count);
@@ -393,14 +395,14 @@ static void find_done(struct slicing *slicing, const struct program_pack *pack,
         if (table->input > 0)
             continue;
         slicing->cursor = (int)i;
-        slicing->feeds =
-            program_axis_feeds(pack, (int)i, &slicing->feed_count);
+        slicing->feeds = program_axis_feeds(pack, (int)i, &slicing->feed_count);
         memset(slicing->wanted, 0, count * sizeof *slicing->wanted);
         want_conditions(slicing);
         for (int pc = slicing->first; pc < slicing->result; pc++)
             done[pc] |=
-                slicing->wanted[pc] &&
-                decides(op_facts(program_at(slicing->program, pc)->op)->effect);
+                slicing->wanted[pc]
+                && decides(
+                    op_facts(program_at(slicing->program, pc)->op)->effect);
     }
 }
 
@@ -433,9 +435,9 @@ static void want_rest(struct slicing *slicing, const bool *done)
 static bool add_rest(struct slicing *slicing)
 {
     int count = (int)slicing->program->code.count, place = 0;
-    bool made = vector_append(&slicing->slice->tables,
-                              slicing->program->tables.items,
-                              slicing->program->tables.count);
+    bool made =
+        vector_append(&slicing->slice->tables, slicing->program->tables.items,
+                      slicing->program->tables.count);
     for (int pc = 0; pc < count; pc++) {
         slicing->places[pc] = place;
         place += slicing->wanted[pc];

@@ -144,8 +144,8 @@ void steps_finish(struct steps *steps)
 bool steps_describe(struct steps *steps, struct step *step)
 {
     const struct program *program = &step->scan.program;
-    step->columns = arena_alloc(&steps->arena, program->code.count *
-                                                   sizeof *step->columns);
+    step->columns =
+        arena_alloc(&steps->arena, program->code.count * sizeof *step->columns);
     if (step->columns == NULL)
         return false;
     step->column_count = 0;
@@ -154,9 +154,9 @@ bool steps_describe(struct steps *steps, struct step *step)
         if (in->op == OP_PARALLEL)
             break;
         if (in->op == OP_RESULT_COLUMN)
-            step->columns[step->column_count++] = (struct step_column){
-                .name = in->name, .type = (enum vdbq_type)in->a
-            };
+            step->columns[step->column_count++] =
+                (struct step_column){ .name = in->name,
+                                      .type = (enum vdbq_type)in->a };
     }
     return true;
 }

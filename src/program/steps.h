@@ -57,7 +57,7 @@ enum aggregate_function {
     AGGREGATE_AVG,   /* DOUBLE, of integers and floats                     */
     AGGREGATE_MIN,   /* of the column's type                               */
     AGGREGATE_MAX,
-    AGGREGATE_FIRST  /* the value of the first row, NULL or not            */
+    AGGREGATE_FIRST /* the value of the first row, NULL or not            */
 };
 struct step_aggregate {
     enum aggregate_function function;
@@ -145,10 +145,14 @@ struct step_parameter {
 /* STEP_WINDOW. Gives the input's columns, then one for each function; rows
  * stay in their order. */
 enum window_function {
-    WINDOW_ROW_NUMBER, WINDOW_RANK, WINDOW_DENSE_RANK, /* BIGINT         */
-    WINDOW_LAG, WINDOW_LEAD, /* of the row `offset` before or behind      */
-    WINDOW_FIRST, WINDOW_LAST, /* of the frame                            */
-    WINDOW_AGGREGATE  /* over the partition up to the last peer of the row,
+    WINDOW_ROW_NUMBER,
+    WINDOW_RANK,
+    WINDOW_DENSE_RANK, /* BIGINT         */
+    WINDOW_LAG,
+    WINDOW_LEAD, /* of the row `offset` before or behind      */
+    WINDOW_FIRST,
+    WINDOW_LAST,     /* of the frame                            */
+    WINDOW_AGGREGATE /* over the partition up to the last peer of the row,
                          or all of it where there is no order            */
 };
 struct step_window_function {
@@ -185,10 +189,10 @@ struct step_values {
 
 struct step {
     enum step_kind kind;
-    struct vector inputs;       /* of int: numbers of steps              */
+    struct vector inputs; /* of int: numbers of steps              */
     unsigned column_count;
     struct step_column *columns;
-    double rows;                         /* about how many it gives, as the
+    double rows; /* about how many it gives, as the
                                             planner thinks; below 0: it said
                                             nothing                      */
     union {
@@ -244,14 +248,14 @@ struct step_count {
     uint64_t rows;
     uint64_t time_ns; /* with that of its inputs                           */
     uint64_t runs;
-    bool seen;        /* its rows were counted; not so where they were
+    bool seen; /* its rows were counted; not so where they were
                          taken without being asked for                     */
 };
 /* Adds one to a vector of struct step_count, to that of the same step where
  * there is one. False: no memory. */
 bool step_count_add(struct vector *counts, const struct step_count *added);
 /* The same text, with what running came to beside what was expected. */
-void steps_print_counts(const struct steps *steps,
-                        const struct vector *counts, struct text *text);
+void steps_print_counts(const struct steps *steps, const struct vector *counts,
+                        struct text *text);
 
 #endif

@@ -17,19 +17,18 @@ struct checking {
 };
 
 static const char *const kind_names[] = {
-    [STEP_SCAN] = "scan",     [STEP_GROUP] = "group",
-    [STEP_SORT] = "sort",     [STEP_LIMIT] = "limit",
-    [STEP_JOIN] = "join",     [STEP_CONCAT] = "concat",
-    [STEP_APPLY] = "apply",   [STEP_WINDOW] = "window",
-    [STEP_MAP] = "map",       [STEP_VALUES] = "values",
+    [STEP_SCAN] = "scan",   [STEP_GROUP] = "group",
+    [STEP_SORT] = "sort",   [STEP_LIMIT] = "limit",
+    [STEP_JOIN] = "join",   [STEP_CONCAT] = "concat",
+    [STEP_APPLY] = "apply", [STEP_WINDOW] = "window",
+    [STEP_MAP] = "map",     [STEP_VALUES] = "values",
 };
 
-static enum vdbq_status refuse(const struct checking *check,
-                               const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+static enum vdbq_status refuse(const struct checking *check, const char *format,
+                               ...) __attribute__((format(printf, 2, 3)));
 
-static enum vdbq_status refuse(const struct checking *check,
-                               const char *format, ...)
+static enum vdbq_status refuse(const struct checking *check, const char *format,
+                               ...)
 {
     char fact[256];
     va_list arguments;
@@ -78,7 +77,8 @@ static enum vdbq_status check_inputs(const struct checking *check)
 static enum vdbq_status check_column(const struct checking *check, int column,
                                      bool none)
 {
-    if (column >= (none ? -1 : 0) && column < (int)input(check, 0)->column_count)
+    if (column >= (none ? -1 : 0)
+        && column < (int)input(check, 0)->column_count)
         return VDBQ_OK;
     return refuse(check, "its input has no column %d", column);
 }
@@ -92,9 +92,8 @@ static enum vdbq_status check_count(const struct checking *check, size_t count)
 }
 
 /* Whether columns `first` .. of the step are those of `from`. */
-static enum vdbq_status check_same(const struct checking *check,
-                                   unsigned first, const struct step *from,
-                                   unsigned count)
+static enum vdbq_status check_same(const struct checking *check, unsigned first,
+                                   const struct step *from, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         enum vdbq_type type = check->step->columns[first + i].type;
@@ -112,15 +111,17 @@ static enum vdbq_status check_table(const struct checking *check,
                                     const struct program_table *table,
                                     unsigned first, const struct step *from)
 {
-    if (table->column_count < first + from->column_count ||
-        table->key_type != TYPE_I64)
+    if (table->column_count < first + from->column_count
+        || table->key_type != TYPE_I64)
         return refuse(check, "its program's table %s is not its input",
                       table->name);
     for (unsigned i = 0; i < from->column_count; i++)
-        if (table->column_types[first + i] !=
-            type_machine(from->columns[i].type))
-            return refuse(check, "its program's table %s has another type for "
-                          "column %u", table->name, first + i);
+        if (table->column_types[first + i]
+            != type_machine(from->columns[i].type))
+            return refuse(check,
+                          "its program's table %s has another type for "
+                          "column %u",
+                          table->name, first + i);
     return VDBQ_OK;
 }
 
@@ -168,10 +169,10 @@ static enum vdbq_status check_scan(const struct checking *check)
     enum vdbq_status status = program_check(program, check->error);
     if (status == VDBQ_OK)
         status = check_count(check, program_results(program));
-    for (unsigned i = 0;
-         i < check->step->column_count && status == VDBQ_OK; i++)
-        if (program_result(program, i).type !=
-            step_machine_type(check->step->columns[i].type))
+    for (unsigned i = 0; i < check->step->column_count && status == VDBQ_OK;
+         i++)
+        if (program_result(program, i).type
+            != step_machine_type(check->step->columns[i].type))
             status = refuse(check, "column %u is not of its program's type", i);
     return status == VDBQ_OK ? check_tables(check) : status;
 }
@@ -187,13 +188,13 @@ static enum vdbq_status check_join_keys(const struct checking *check)
     for (size_t i = 0; i < join->left_keys.count; i++) {
         int a = VECTOR_ITEMS(&join->left_keys, int)[i];
         int b = VECTOR_ITEMS(&join->right_keys, int)[i];
-        if (a < 0 || a >= (int)left->column_count || b < 0 ||
-            b >= (int)right->column_count)
+        if (a < 0 || a >= (int)left->column_count || b < 0
+            || b >= (int)right->column_count)
             return refuse(check, "there is no key %d = %d", a, b);
-        if (step_machine_type(left->columns[a].type) !=
-                step_machine_type(right->columns[b].type) ||
-            (left->columns[a].type == VDBQ_TEXT) !=
-                (right->columns[b].type == VDBQ_TEXT))
+        if (step_machine_type(left->columns[a].type)
+                != step_machine_type(right->columns[b].type)
+            || (left->columns[a].type == VDBQ_TEXT)
+                   != (right->columns[b].type == VDBQ_TEXT))
             return refuse(check, "keys %d = %d are of two types", a, b);
     }
     return VDBQ_OK;
@@ -221,13 +222,13 @@ static enum vdbq_status check_band(const struct checking *check)
     const struct step *by = input(check, !is_right);
     if (band->side == BAND_NONE)
         return VDBQ_OK;
-    if (band->column < 0 || band->column >= (int)of->column_count ||
-        of->columns[band->column].type == VDBQ_TEXT)
+    if (band->column < 0 || band->column >= (int)of->column_count
+        || of->columns[band->column].type == VDBQ_TEXT)
         return refuse(check, "column %d cannot be in a band", band->column);
     if (band->low < 0 && band->high < 0)
         return refuse(check, "its band has no bounds");
-    if (!can_bound(by, band->low, of->columns[band->column].type) ||
-        !can_bound(by, band->high, of->columns[band->column].type))
+    if (!can_bound(by, band->low, of->columns[band->column].type)
+        || !can_bound(by, band->high, of->columns[band->column].type))
         return refuse(check, "its band is not from %d to %d", band->low,
                       band->high);
     return check->step->join.left_keys.count == 0
@@ -318,8 +319,8 @@ static enum vdbq_status check_sort(const struct checking *check)
 {
     if (check->step->column_count > input(check, 0)->column_count)
         return refuse(check, "it has more columns than its input");
-    enum vdbq_status status = check_same(check, 0, input(check, 0),
-                                         check->step->column_count);
+    enum vdbq_status status =
+        check_same(check, 0, input(check, 0), check->step->column_count);
     return status == VDBQ_OK ? check_keys(check, &check->step->sort.keys)
                              : status;
 }
@@ -327,11 +328,11 @@ static enum vdbq_status check_sort(const struct checking *check)
 static enum vdbq_status check_limit(const struct checking *check)
 {
     enum vdbq_status status = check_count(check, input(check, 0)->column_count);
-    const struct step *counts = check->step->inputs.count > 1
-                                    ? input(check, 1) : NULL;
-    if (counts != NULL && (counts->column_count != 2 ||
-                           counts->columns[0].type != VDBQ_BIGINT ||
-                           counts->columns[1].type != VDBQ_BIGINT))
+    const struct step *counts =
+        check->step->inputs.count > 1 ? input(check, 1) : NULL;
+    if (counts != NULL
+        && (counts->column_count != 2 || counts->columns[0].type != VDBQ_BIGINT
+            || counts->columns[1].type != VDBQ_BIGINT))
         return refuse(check, "its second input is not two numbers of rows");
     return status == VDBQ_OK ? check_same(check, 0, input(check, 0),
                                           check->step->column_count)
@@ -373,8 +374,7 @@ static enum vdbq_status check_apply(const struct checking *check)
             false);
     if (status == VDBQ_OK && apply->inner == NULL)
         status = refuse(check, "it has no inner query");
-    return status == VDBQ_OK ? steps_check(apply->inner, check->error)
-                             : status;
+    return status == VDBQ_OK ? steps_check(apply->inner, check->error) : status;
 }
 
 static enum vdbq_status
@@ -388,8 +388,8 @@ check_window_function(const struct checking *check,
     if (status == VDBQ_OK)
         status = check_column(check, function->fallback, true);
     for (size_t i = 0; i < function->partition.count && status == VDBQ_OK; i++)
-        status = check_column(
-            check, VECTOR_ITEMS(&function->partition, int)[i], false);
+        status = check_column(check, VECTOR_ITEMS(&function->partition, int)[i],
+                              false);
     return status == VDBQ_OK ? check_keys(check, &function->order) : status;
 }
 
@@ -428,11 +428,11 @@ static enum vdbq_status check_values(const struct checking *check)
 static enum vdbq_status check_step(const struct checking *check)
 {
     static enum vdbq_status (*const checks[])(const struct checking *) = {
-        [STEP_SCAN] = check_scan,     [STEP_GROUP] = check_group,
-        [STEP_SORT] = check_sort,     [STEP_LIMIT] = check_limit,
-        [STEP_JOIN] = check_join,     [STEP_CONCAT] = check_concat,
-        [STEP_APPLY] = check_apply,   [STEP_WINDOW] = check_window,
-        [STEP_MAP] = check_map,       [STEP_VALUES] = check_values,
+        [STEP_SCAN] = check_scan,   [STEP_GROUP] = check_group,
+        [STEP_SORT] = check_sort,   [STEP_LIMIT] = check_limit,
+        [STEP_JOIN] = check_join,   [STEP_CONCAT] = check_concat,
+        [STEP_APPLY] = check_apply, [STEP_WINDOW] = check_window,
+        [STEP_MAP] = check_map,     [STEP_VALUES] = check_values,
     };
     enum vdbq_status status = check_inputs(check);
     return status == VDBQ_OK ? checks[check->step->kind](check) : status;

@@ -35,8 +35,7 @@ static void print_scan(const struct step *step, const char *prefix,
         const char *before = i > 1 ? ", " : grid ? " and " : ", probes ";
         if (i == 0 && table[i].input > 0 && !grid)
             continue;
-        text_print(text, "%s",
-                   i > 0 ? before : grid ? " of " : " of table ");
+        text_print(text, "%s", i > 0 ? before : grid ? " of " : " of table ");
         text_print(text, "%s", table[i].name);
         if (table[i].input > 0)
             text_print(text, " (step %s%d)", prefix,
@@ -149,9 +148,12 @@ static void print_window_function(const struct step_window_function *function,
                                   struct text *text)
 {
     static const char *const names[] = {
-        [WINDOW_ROW_NUMBER] = "row_number", [WINDOW_RANK] = "rank",
-        [WINDOW_DENSE_RANK] = "dense_rank", [WINDOW_LAG] = "lag",
-        [WINDOW_LEAD] = "lead",             [WINDOW_FIRST] = "first_value",
+        [WINDOW_ROW_NUMBER] = "row_number",
+        [WINDOW_RANK] = "rank",
+        [WINDOW_DENSE_RANK] = "dense_rank",
+        [WINDOW_LAG] = "lag",
+        [WINDOW_LEAD] = "lead",
+        [WINDOW_FIRST] = "first_value",
         [WINDOW_LAST] = "last_value",
     };
     if (function->function == WINDOW_AGGREGATE)
@@ -307,8 +309,7 @@ static uint64_t own_time(const struct printing *printing,
 }
 
 static void print_count(const struct printing *printing,
-                        const struct step *step,
-                        const struct step_count *count)
+                        const struct step *step, const struct step_count *count)
 {
     struct text *text = printing->text;
     if (count->seen)
@@ -382,8 +383,8 @@ static void print_list(const struct printing *printing)
         print_step(printing, i);
 }
 
-void steps_print_counts(const struct steps *steps,
-                        const struct vector *counts, struct text *text)
+void steps_print_counts(const struct steps *steps, const struct vector *counts,
+                        struct text *text)
 {
     const struct step *last = steps_last(steps);
     const struct printing printing = { steps, "", counts, text };

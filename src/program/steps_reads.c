@@ -64,8 +64,8 @@ static void read_group(const struct step_group *group,
 static bool read_join(const struct step *step, const struct reading *reading)
 {
     const struct step_join *join = &step->join;
-    const struct step *left = steps_at(reading->steps,
-                                       VECTOR_ITEMS(&step->inputs, int)[0]);
+    const struct step *left =
+        steps_at(reading->steps, VECTOR_ITEMS(&step->inputs, int)[0]);
     const struct vector *keys =
         reading->input == 0 ? &join->left_keys : &join->right_keys;
     unsigned first = reading->input == 0 ? 0 : left->column_count;
@@ -74,8 +74,7 @@ static bool read_join(const struct step *step, const struct reading *reading)
         return false;
     steps_reads(reading->steps, reading->step, own);
     for (unsigned i = 0; i < reading->count; i++)
-        reading->reads[i] |=
-            first + i < step->column_count && own[first + i];
+        reading->reads[i] |= first + i < step->column_count && own[first + i];
     memory_release(own);
     for (size_t i = 0; i < keys->count; i++)
         reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
@@ -103,11 +102,9 @@ static void read_input(const struct reading *reading)
 
 void steps_reads(const struct steps *steps, int number, bool *reads)
 {
-    struct reading reading = {
-        .steps = steps,
-        .reads = reads,
-        .count = steps_at(steps, number)->column_count
-    };
+    struct reading reading = { .steps = steps,
+                               .reads = reads,
+                               .count = steps_at(steps, number)->column_count };
     memset(reads, 0, reading.count * sizeof *reads);
     if (number == (int)steps->steps.count - 1)
         read_all(&reading);

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 enum {
-    STATEMENTS_MAX = 40,   /* of one text                               */
-    BATCHES_MAX = 200,     /* of one query                              */
+    STATEMENTS_MAX = 40,        /* of one text                               */
+    BATCHES_MAX = 200,          /* of one query                              */
     NANOSECONDS_MAX = 100000000 /* of a statement, then it is cancelled */
 };
 
@@ -88,8 +88,8 @@ vdbq *fuzz_open(const char *path, unsigned flags)
         return NULL;
     }
     if (vdbq_set(db, "device", "host") != VDBQ_OK
-            || vdbq_set(db, "memory", "16M") != VDBQ_OK
-            || vdbq_set(db, "tablet_rows", "3") != VDBQ_OK)
+        || vdbq_set(db, "memory", "16M") != VDBQ_OK
+        || vdbq_set(db, "tablet_rows", "3") != VDBQ_OK)
         abort();
     vdbq_on_progress(db, goes_on, NULL);
     return db;

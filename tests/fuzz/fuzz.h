@@ -48,7 +48,6 @@ void fuzz_check_told(vdbq *db, enum vdbq_status status);
 const char *fuzz_file(const void *bytes, size_t size);
 
 /* Mutates SQL by its tokens. */
-size_t fuzz_mutate_sql(uint8_t *data, size_t size, size_t most,
-                       unsigned seed);
+size_t fuzz_mutate_sql(uint8_t *data, size_t size, size_t most, unsigned seed);
 
 #endif

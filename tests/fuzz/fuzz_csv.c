@@ -18,7 +18,9 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
 
 static void import(vdbq *db, const char *file, unsigned how)
 {
-    struct import_params params = { .db = db, .file = file, .table = "n",
+    struct import_params params = { .db = db,
+                                    .file = file,
+                                    .table = "n",
                                     .header = (int)(how % 3) - 1,
                                     .threads = 1 + how % 2 };
     struct import_report report;

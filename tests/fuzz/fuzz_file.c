@@ -25,10 +25,11 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most,
         while (at + 1 < size && data[at] == 0 && fuzz_random(&state, 500))
             at++;
         unsigned kind = fuzz_random(&state, 4);
-        data[at] = kind == 0   ? (uint8_t)(data[at] ^ 1u << fuzz_random(&state, 8))
-                   : kind == 1 ? values[fuzz_random(&state, sizeof values)]
-                   : kind == 2 ? (uint8_t)(data[at] + fuzz_random(&state, 9) - 4)
-                               : (uint8_t)fuzz_random(&state, 256);
+        data[at] =
+            kind == 0   ? (uint8_t)(data[at] ^ 1u << fuzz_random(&state, 8))
+            : kind == 1 ? values[fuzz_random(&state, sizeof values)]
+            : kind == 2 ? (uint8_t)(data[at] + fuzz_random(&state, 9) - 4)
+                        : (uint8_t)fuzz_random(&state, 256);
     }
     return size;
 }
@@ -45,8 +46,10 @@ static void read_table(vdbq *db, const char *name)
             quoted[length++] = '"';
     }
     quoted[length] = 0;
-    int size = snprintf(sql, sizeof sql, "select * from \"%s\"; "
-                        "summarize \"%s\"", quoted, quoted);
+    int size = snprintf(sql, sizeof sql,
+                        "select * from \"%s\"; "
+                        "summarize \"%s\"",
+                        quoted, quoted);
     fuzz_run(db, sql, (size_t)size);
 }
 

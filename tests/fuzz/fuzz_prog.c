@@ -16,8 +16,8 @@
 #include "program/program.h"
 
 enum {
-    BODY_MAX = 48,  /* instructions before Result              */
-    TRIES = 12,     /* of an opcode that has what it reads     */
+    BODY_MAX = 48, /* instructions before Result              */
+    TRIES = 12,    /* of an opcode that has what it reads     */
     TEXT_ROOM = 1 << 14,
     CURSORS = 3,
     COLUMNS_MAX = 10,
@@ -35,15 +35,20 @@ struct table {
 /* Those of fuzz_open_filled(): as axes, without their keys, and as they are
  * probed, with them. */
 static const struct table axes[] = {
-    { "t", TYPE_I32, 9, { TYPE_I32, TYPE_I64, TYPE_I32, TYPE_F64, TYPE_F32,
-                          TYPE_WORD, TYPE_I32, TYPE_I64, TYPE_I64 } },
+    { "t",
+      TYPE_I32,
+      9,
+      { TYPE_I32, TYPE_I64, TYPE_I32, TYPE_F64, TYPE_F32, TYPE_WORD, TYPE_I32,
+        TYPE_I64, TYPE_I64 } },
     { "u", TYPE_I64, 4, { TYPE_I32, TYPE_WORD, TYPE_F64, TYPE_I64 } },
     { "e", TYPE_I32, 2, { TYPE_WORD, TYPE_F64 } },
 };
 static const struct table probed[] = {
-    { "t", TYPE_I32, 10, { TYPE_I32, TYPE_I32, TYPE_I64, TYPE_I32, TYPE_F64,
-                           TYPE_F32, TYPE_WORD, TYPE_I32, TYPE_I64,
-                           TYPE_I64 } },
+    { "t",
+      TYPE_I32,
+      10,
+      { TYPE_I32, TYPE_I32, TYPE_I64, TYPE_I32, TYPE_F64, TYPE_F32, TYPE_WORD,
+        TYPE_I32, TYPE_I64, TYPE_I64 } },
     { "u", TYPE_I64, 4, { TYPE_I32, TYPE_WORD, TYPE_F64, TYPE_I64 } },
     { "e", TYPE_I32, 3, { TYPE_I32, TYPE_WORD, TYPE_F64 } },
 };
@@ -81,7 +86,7 @@ static bool is_skipped(const struct making *making, int w, int pc,
         if (strchr(op_operands(jump->op), 'j') == NULL)
             continue;
         if (jump->target > w && jump->target <= pc
-                && !(valid_only && jump->operand[3] == 0))
+            && !(valid_only && jump->operand[3] == 0))
             return true;
     }
     return false;
@@ -101,8 +106,8 @@ static int pick(struct making *making, int type, bool text, int cursor)
     for (int w = 0; w < making->count; w++) {
         const struct made *made = &making->body[w];
         if (type_of(made) == type && (!text || made->text)
-                && (cursor < 0 || made->cursor == cursor)
-                && !is_skipped(making, w, making->count, false))
+            && (cursor < 0 || made->cursor == cursor)
+            && !is_skipped(making, w, making->count, false))
             found[count++] = w;
     }
     return count == 0 ? -1 : found[fuzz_take(&making->bytes, (unsigned)count)];
@@ -123,8 +128,8 @@ static int pick_column(struct making *making, unsigned cursor, int type)
 static bool is_of_words(enum opcode op)
 {
     return op == OP_COLUMN_WORD || op == OP_ROWID_WORD
-        || op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD
-        || op == OP_PARAMETER_WORD || op == OP_LOOKUP_WORD || op == OP_TEXT;
+           || op == OP_COLUMN_AT_WORD || op == OP_PROBE_WORD
+           || op == OP_PARAMETER_WORD || op == OP_LOOKUP_WORD || op == OP_TEXT;
 }
 
 /* The cursor and column of one of the instructions that have them. */
@@ -134,8 +139,9 @@ static bool make_column(struct making *making, struct made *made)
     bool probes = op->form == FORM_PROBE || op->form == FORM_COLUMN_AT;
     unsigned first = probes ? making->axes : 0;
     unsigned count = probes ? making->cursors - making->axes : making->axes;
-    int type = is_of_words(made->op) ? TYPE_WORD
-             : op->form == FORM_PROBE ? op->reads : op->writes;
+    int type = is_of_words(made->op)    ? TYPE_WORD
+               : op->form == FORM_PROBE ? op->reads
+                                        : op->writes;
 
     if (count == 0)
         return false;
@@ -154,10 +160,12 @@ static bool make_column(struct making *making, struct made *made)
 
 static void make_constant(struct making *making, struct made *made)
 {
-    static const int64_t numbers[] = { 0, 1, -1, 2, 10, 100, INT32_MAX,
-                                       INT32_MIN, INT64_MAX, INT64_MIN };
-    static const double reals[] = { 0.0, -0.0, 1.0, 0.5, -2.25, 1e300, 1e-300,
-                                    9.3e18, -9.3e18, 2147483648.0 };
+    static const int64_t numbers[] = {
+        0, 1, -1, 2, 10, 100, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN
+    };
+    static const double reals[] = {
+        0.0, -0.0, 1.0, 0.5, -2.25, 1e300, 1e-300, 9.3e18, -9.3e18, 2147483648.0
+    };
     bool small = made->op == OP_INTEGER_I32;
 
     made->real = reals[fuzz_take(&making->bytes, 10)];
@@ -167,8 +175,8 @@ static void make_constant(struct making *making, struct made *made)
 
 static void make_text(struct making *making, struct made *made)
 {
-    static const char *const texts[] = { "", "a", "it's 10", "aB%", "b",
-                                         "\xc3\xa4", "10", "zz" };
+    static const char *const texts[] = { "",  "a",        "it's 10", "aB%",
+                                         "b", "\xc3\xa4", "10",      "zz" };
 
     made->text = true;
     snprintf(made->name, sizeof made->name, "%s",
@@ -185,7 +193,9 @@ static int held_in(enum vdbq_type type)
         return TYPE_WORD;
     case VDBQ_DOUBLE:
         return TYPE_F64;
-    case VDBQ_BIGINT: case VDBQ_DECIMAL: case VDBQ_TIMESTAMP:
+    case VDBQ_BIGINT:
+    case VDBQ_DECIMAL:
+    case VDBQ_TIMESTAMP:
         return TYPE_I64;
     default:
         return TYPE_I32;
@@ -197,7 +207,7 @@ static bool gives(const struct function *function, enum opcode op)
     if (op == OP_LOOKUP_NULL || op == OP_LOOKUP_FAILS)
         return true;
     return held_in(function->result)
-        == (op == OP_LOOKUP_WORD ? TYPE_WORD : op_facts(op)->writes);
+           == (op == OP_LOOKUP_WORD ? TYPE_WORD : op_facts(op)->writes);
 }
 
 static const struct function *pick_function(struct making *making,
@@ -209,7 +219,7 @@ static const struct function *pick_function(struct making *making,
     for (unsigned round = 0; round < 2; round++)
         for (const struct function *f = all; f->name; f++)
             if (f->arguments_max > 0 && f->arguments[0] == VDBQ_TEXT
-                    && gives(f, op) && count++ <= wanted)
+                && gives(f, op) && count++ <= wanted)
                 found = f;
     return found;
 }
@@ -220,22 +230,24 @@ static bool make_call(struct making *making, struct made *made)
     static const char *const values[3][4] = {
         { "1", "0", "-2", "9223372036854775807" },
         { "'a'", "''", "'%b_'", "'it''s'" },
-        { "1.5", "0.5", "-1e3", "1.0" } };
+        { "1.5", "0.5", "-1e3", "1.0" }
+    };
     const struct function *function = pick_function(making, made->op);
 
     if (function == NULL)
         return false;
     unsigned more = function->arguments_max - function->arguments_min;
-    unsigned count = function->arguments_min + fuzz_take(&making->bytes,
-                                                         more + 1);
-    int length = snprintf(made->name, sizeof made->name, "%s(?",
-                          function->name);
+    unsigned count =
+        function->arguments_min + fuzz_take(&making->bytes, more + 1);
+    int length =
+        snprintf(made->name, sizeof made->name, "%s(?", function->name);
     for (unsigned i = 1; i < count; i++) {
-        unsigned kind = function->arguments[i] == VDBQ_TEXT ? 1
-                      : function->arguments[i] == VDBQ_DOUBLE ? 2 : 0;
-        length += snprintf(made->name + length,
-                           sizeof made->name - (size_t)length, ", %s",
-                           values[kind][fuzz_take(&making->bytes, 4)]);
+        unsigned kind = function->arguments[i] == VDBQ_TEXT     ? 1
+                        : function->arguments[i] == VDBQ_DOUBLE ? 2
+                                                                : 0;
+        length +=
+            snprintf(made->name + length, sizeof made->name - (size_t)length,
+                     ", %s", values[kind][fuzz_take(&making->bytes, 4)]);
     }
     snprintf(made->name + length, sizeof made->name - (size_t)length, ")");
     made->text = made->op == OP_LOOKUP_WORD;
@@ -247,9 +259,12 @@ static bool make_call(struct making *making, struct made *made)
 static bool make_facts(struct making *making, struct made *made)
 {
     switch (op_facts(made->op)->form) {
-    case FORM_COLUMN: case FORM_ROWID: case FORM_PROBE: case FORM_COLUMN_AT:
-        made->text = is_of_words(made->op)
-                  && op_facts(made->op)->form != FORM_PROBE;
+    case FORM_COLUMN:
+    case FORM_ROWID:
+    case FORM_PROBE:
+    case FORM_COLUMN_AT:
+        made->text =
+            is_of_words(made->op) && op_facts(made->op)->form != FORM_PROBE;
         return make_column(making, made);
     case FORM_CONSTANT:
         return make_constant(making, made), true;
@@ -257,7 +272,7 @@ static bool make_facts(struct making *making, struct made *made)
         return make_text(making, made), true;
     case FORM_FAIL:
         return snprintf(made->name, sizeof made->name, "it fails") > 0
-            && fuzz_take(&making->bytes, 8) == 1;
+               && fuzz_take(&making->bytes, 8) == 1;
     case FORM_LOOKUP:
         return make_call(making, made);
     case FORM_PARAMETER:
@@ -284,16 +299,19 @@ static bool make_operand(struct making *making, struct made *made, int i)
     else if (letter == 't')
         *operand = op->writes;
     else if (letter == 'r')
-        *operand = pick(making, op->reads, op->form == FORM_LOOKUP
-                        && fuzz_take(&making->bytes, 10) != 1, -1);
+        *operand = pick(
+            making, op->reads,
+            op->form == FORM_LOOKUP && fuzz_take(&making->bytes, 10) != 1, -1);
     else if (letter == 'x')
         *operand = pick(making, TYPE_I32, false,
                         op->form == FORM_COLUMN_AT ? made->operand[2] : -1);
     else if (letter == 'y')
         *operand = (int)fuzz_take(&making->bytes, 2);
     else if (letter == 'j')
-        made->target = fuzz_take(&making->bytes, 3)
-            ? BODY_MAX : making->count + 1 + (int)fuzz_take(&making->bytes, 5);
+        made->target =
+            fuzz_take(&making->bytes, 3)
+                ? BODY_MAX
+                : making->count + 1 + (int)fuzz_take(&making->bytes, 5);
     return *operand >= 0;
 }
 
@@ -303,8 +321,8 @@ static bool make_one(struct making *making)
 
     made.op = (enum opcode)fuzz_take(&making->bytes, OPCODES);
     enum op_effect effect = op_facts(made.op)->effect;
-    if (effect == EFFECT_HOST || effect == EFFECT_OUTPUT
-            || effect == EFFECT_END || !make_facts(making, &made))
+    if (effect == EFFECT_HOST || effect == EFFECT_OUTPUT || effect == EFFECT_END
+        || !make_facts(making, &made))
         return false;
     for (int i = 0; i < 4; i++)
         if (!make_operand(making, &made, i))
@@ -343,8 +361,7 @@ static void put_name(struct making *making, enum opcode op)
 }
 
 /* `first` is the number of the body's first instruction. */
-static void put_made(struct making *making, const struct made *made,
-                     int first)
+static void put_made(struct making *making, const struct made *made, int first)
 {
     enum op_form form = op_facts(made->op)->form;
     int target = made->target > making->count ? making->count : made->target;
@@ -358,8 +375,8 @@ static void put_made(struct making *making, const struct made *made,
         else if (letter == 'v')
             put(making, " %s", made->name);
         else
-            put(making, " %d", letter == 'j' ? first + target
-                                             : made->operand[i]);
+            put(making, " %d",
+                letter == 'j' ? first + target : made->operand[i]);
     }
     if (form == FORM_TEXT || form == FORM_LOOKUP || form == FORM_FAIL)
         put(making, " \"%s\"", made->name);
@@ -372,8 +389,8 @@ static int results(const struct making *making, int first)
     int end = first;
 
     while (end < making->count && end < first + 4
-            && type_of(&making->body[end]) != 0
-            && !is_skipped(making, end, BODY_MAX, true))
+           && type_of(&making->body[end]) != 0
+           && !is_skipped(making, end, BODY_MAX, true))
         end++;
     return end - first;
 }
@@ -405,8 +422,8 @@ static bool put_program(struct making *making)
 static bool make_program(struct making *making)
 {
     making->axes = fuzz_take(&making->bytes, 3);
-    making->cursors = making->axes
-        + (making->axes ? fuzz_take(&making->bytes, 2) : 0);
+    making->cursors =
+        making->axes + (making->axes ? fuzz_take(&making->bytes, 2) : 0);
     for (unsigned i = 0; i < making->cursors; i++) {
         unsigned which = fuzz_take(&making->bytes, TABLES);
         making->cursor[i] = i < making->axes ? &axes[which] : &probed[which];

@@ -12,28 +12,96 @@
 enum { TOKENS_MAX = 1024, RUN_MAX = 6 };
 
 static const char *const phrases[] = {
-    "select", "from t", "from t x left join u y on x.a = y.a", "where a > 1",
-    "group by s", "having count(*) > 0", "order by a desc nulls last",
-    "limit 2 offset 1", "union all select 1, 'a'", "except", "intersect",
-    "(select max(a) from t)", "(select u.s from u where u.a = t.a limit 1)",
-    "exists (select 1 from u where u.a = t.a)", "in (select a from u)",
-    "not in (1, null, 3)", "between 1 and 10", "like 'a%'", "is not null",
-    "case when a > 1 then s else 'x' end", "cast(s as integer)",
-    "sum(a) over (partition by s order by id)", "row_number() over ()",
-    "count(distinct s)", "avg(d)", "min(s)", "total(x)", "filter (where a > 0)",
-    "coalesce(a, b)", "substr(s, 2, 3)", "upper(s)", "s || 'x'", "-a", "a / 0",
-    "a % 3", "b * b", "9223372036854775807", "1e308", "-0.0", "null", "''",
-    "date '2024-02-29'", "interval '1' day", "strftime('%Y', y)", "m * 1.5",
-    "with q as (select * from t) select * from q", "values (1, 2), (3, 4)",
-    "insert into u values (1, 'q', 1, 1)", "insert into e select id, s, d from t",
-    "update t set s = s || 'y'", "delete from t where id > 1",
-    "insert or replace into t (id, s) values (1, 'z')", "begin", "rollback",
-    "commit", "create table n (a integer, s text)", "drop table if exists n",
-    "create view z as select * from t", "create unique index k on t (s)",
-    "create table q as select a, s from t", "explain analyze", "explain",
-    "describe t", "summarize t", "natural full join", "cross join u",
-    "using (a)", "as q", "t.*", "*", ",", "(", ")", ";", "not", "and", "or",
-    "?", ":n", "::text", "=", "<", "<>", "'10'", "10", "0", "id", "a", "s", "d",
+    "select",
+    "from t",
+    "from t x left join u y on x.a = y.a",
+    "where a > 1",
+    "group by s",
+    "having count(*) > 0",
+    "order by a desc nulls last",
+    "limit 2 offset 1",
+    "union all select 1, 'a'",
+    "except",
+    "intersect",
+    "(select max(a) from t)",
+    "(select u.s from u where u.a = t.a limit 1)",
+    "exists (select 1 from u where u.a = t.a)",
+    "in (select a from u)",
+    "not in (1, null, 3)",
+    "between 1 and 10",
+    "like 'a%'",
+    "is not null",
+    "case when a > 1 then s else 'x' end",
+    "cast(s as integer)",
+    "sum(a) over (partition by s order by id)",
+    "row_number() over ()",
+    "count(distinct s)",
+    "avg(d)",
+    "min(s)",
+    "total(x)",
+    "filter (where a > 0)",
+    "coalesce(a, b)",
+    "substr(s, 2, 3)",
+    "upper(s)",
+    "s || 'x'",
+    "-a",
+    "a / 0",
+    "a % 3",
+    "b * b",
+    "9223372036854775807",
+    "1e308",
+    "-0.0",
+    "null",
+    "''",
+    "date '2024-02-29'",
+    "interval '1' day",
+    "strftime('%Y', y)",
+    "m * 1.5",
+    "with q as (select * from t) select * from q",
+    "values (1, 2), (3, 4)",
+    "insert into u values (1, 'q', 1, 1)",
+    "insert into e select id, s, d from t",
+    "update t set s = s || 'y'",
+    "delete from t where id > 1",
+    "insert or replace into t (id, s) values (1, 'z')",
+    "begin",
+    "rollback",
+    "commit",
+    "create table n (a integer, s text)",
+    "drop table if exists n",
+    "create view z as select * from t",
+    "create unique index k on t (s)",
+    "create table q as select a, s from t",
+    "explain analyze",
+    "explain",
+    "describe t",
+    "summarize t",
+    "natural full join",
+    "cross join u",
+    "using (a)",
+    "as q",
+    "t.*",
+    "*",
+    ",",
+    "(",
+    ")",
+    ";",
+    "not",
+    "and",
+    "or",
+    "?",
+    ":n",
+    "::text",
+    "=",
+    "<",
+    "<>",
+    "'10'",
+    "10",
+    "0",
+    "id",
+    "a",
+    "s",
+    "d",
 };
 enum { PHRASES = sizeof phrases / sizeof *phrases };
 
@@ -115,7 +183,8 @@ static void build(struct building *made, const struct text *text,
                   uint64_t *state)
 {
     unsigned at = fuzz_random(state, text->count + 1);
-    unsigned taken = fuzz_random(state, 3) ? 0 : 1 + fuzz_random(state, RUN_MAX);
+    unsigned taken =
+        fuzz_random(state, 3) ? 0 : 1 + fuzz_random(state, RUN_MAX);
     unsigned kind = fuzz_random(state, 5);
     unsigned from = fuzz_random(state, text->count);
     unsigned to = from + 1 + fuzz_random(state, RUN_MAX);
@@ -134,8 +203,7 @@ static void build(struct building *made, const struct text *text,
     add_run(made, text, at + taken, text->count);
 }
 
-size_t fuzz_mutate_sql(uint8_t *data, size_t size, size_t most,
-                       unsigned seed)
+size_t fuzz_mutate_sql(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
     static uint8_t room[1 << 16], copy[1 << 16];
     uint64_t state = seed;
@@ -144,8 +212,8 @@ size_t fuzz_mutate_sql(uint8_t *data, size_t size, size_t most,
         return LLVMFuzzerMutate(data, size, most);
     for (unsigned i = fuzz_random(&state, 3) + 1; i > 0; i--) {
         static struct text text;
-        struct building made = { room, 0, most < sizeof room ? most
-                                                             : sizeof room };
+        struct building made = { room, 0,
+                                 most < sizeof room ? most : sizeof room };
         memcpy(copy, data, size);
         text = (struct text){ .bytes = copy, .size = size };
         split(&text);
