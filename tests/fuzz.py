@@ -57,7 +57,7 @@ def arguments():
 
 def statements():
     """The statements of tests/sql, file by file."""
-    for path in sorted((TESTS / 'sql').glob('*.slt')):
+    for path in sorted((TESTS / 'sql').rglob('*.slt')):
         found = []
         for block in path.read_text('utf-8').split('\n\n'):
             match = re.search(r'^(?:statement|query)[^\n]*\n(.*?)(?:\n----.*)?\Z', block,

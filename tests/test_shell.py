@@ -595,9 +595,9 @@ def case_damaged_state(folder):
 
 
 def case_old_file(folder):
-    fixtures = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'fixtures')
-    shutil.copy(os.path.join(fixtures, 'format1.vdb'), os.path.join(folder, 'old.vdb'))
-    with open(os.path.join(fixtures, 'format1.sql'), encoding='utf-8') as file:
+    databases = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'databases')
+    shutil.copy(os.path.join(databases, 'format1.vdb'), os.path.join(folder, 'old.vdb'))
+    with open(os.path.join(databases, 'format1.sql'), encoding='utf-8') as file:
         expect(run(folder, 'new.vdb', text=file.read()))
     tables = ('kinds', 'plain', 'rules', 'empty', 'texts')
     look = '; '.join(f'select * from {name}' for name in tables)

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups of several items: the machine as GPUs run it, where the steps of a
+ * launch find their places by each other's states. Rows, and their order, are
+ * the host's, through tablets of all sizes, steps and modes; so is a fault. On
+ * VDBQ_TEST_DEVICE, where that is a GPU or the simulator Oclgrind; compilers of
+ * CPUs take too long for barriers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "fixtures/answer.h"
+#include "api/session.h"
+#include "device/device.h"
+
+/* Work-items of a group, rows of an item, and how queries are run. */
+struct shape {
+    unsigned group;
+    unsigned tile;
+    const char *mode;
+    const char *build;
+};
+
+static const struct shape shapes[] = {
+    { 32, 1, "cached", "interpreted" },    { 32, 4, "streamed", "specialised" },
+    { 64, 8, "serial", "interpreted" },    { 128, 2, "cached", "specialised" },
+    { 256, 4, "streamed", "interpreted" }, { 32, 16, "cached", "specialised" },
+};
+enum { STREAMED = 1, SERIAL = 2, SHAPES = sizeof shapes / sizeof *shapes };
+
+/* Of all rows, most, few and none; in registers of 4 and 8 bytes, with NULLs,
+ * and with none where a condition is; of the first rows, by which those of
+ * later launches are foreseen, all and of others few, and the other way. */
+static const char *const queries[] = {
+    "select id, x, y from t",
+    "select id, y, b from t where x > 0",
+    "select id from t where x = 3",
+    "select b, id from t where b > 700 and y = 6 or b is null",
+    "select id, x from t where x > 1000",
+    "select id, case when x > 50 then x else null end from t where y <> 2",
+    "select id, b from t where id < 95 or x = 3",
+    "select id, b from t where id >= 88",
+};
+static const char faulty[] =
+    "select id, b * 9000000000000000 from t where x < 100";
+
+/* Doubles the table, which has tablets of 90 rows, up to 3,072 rows: a launch
+ * takes less than half of them. */
+static void fill(vdbq *db)
+{
+    char sql[256];
+
+    set(db, "tablet_rows", "90");
+    assert_int_equal(vdbq_execute(db, "create table t (id integer primary key, "
+                                      "x integer, y integer, b bigint)"),
+                     VDBQ_OK);
+    assert_int_equal(vdbq_execute(db, "insert into t values (0, 0, 0, 0), "
+                                      "(1, 37, 1, null), (2, 74, 2, 2)"),
+                     VDBQ_OK);
+    for (int rows = 3; rows < 3000; rows *= 2) {
+        snprintf(sql, sizeof sql,
+                 "insert into t select id + %d, (id + %d) * 37 %% 101, "
+                 "(id + %d) %% 7, b + %d from t",
+                 rows, rows, rows, rows);
+        assert_int_equal(vdbq_execute(db, sql), VDBQ_OK);
+    }
+}
+
+/* A database on the host. */
+static vdbq *make(void)
+{
+    vdbq *db;
+
+    assert_int_equal(vdbq_open("", 0, &db), VDBQ_OK);
+    set(db, "device", "host");
+    fill(db);
+    return db;
+}
+
+/* Has the device of a database run groups of that shape; false: it has none
+ * that can. */
+static bool widen(vdbq *db, const struct shape *shape)
+{
+    struct station *station;
+    struct device *device;
+    struct device_tuning tuning;
+
+    if (vdbq_device_open(db) != VDBQ_OK
+        || station_choose(db, UINT64_MAX, &station) != VDBQ_OK)
+        return false;
+    device = station->device;
+    if (!device_facts(device)->is_gpu
+        && strstr(device_facts(device)->name, "Oclgrind") == NULL)
+        return false;
+    tuning = *device_tuning(device);
+    tuning.group = shape->group;
+    tuning.tile = tuning.tile_specialised = shape->tile;
+    device_tuning_set(device, &tuning);
+    set(db, "mode", shape->mode);
+    set(db, "build", shape->build);
+    return true;
+}
+
+static void expect(vdbq *db, const char *sql, struct answer wanted)
+{
+    struct answer got = ask(db, sql, NULL);
+
+    if (got.status != wanted.status)
+        print_error("%s: %s\n", sql, vdbq_error(db)->message);
+    assert_int_equal(got.status, wanted.status);
+    if (wanted.status != VDBQ_OK)
+        return; /* how many rows came before it is the launches' */
+    assert_int_equal(got.rows, wanted.rows);
+    assert_int_equal(got.hash, wanted.hash);
+}
+
+/* Bytes that leave the device where all rows are asked for. */
+static uint64_t bytes_of_all(vdbq *db)
+{
+    struct vdbq_stats stats = { 0 };
+
+    assert_int_equal(ask(db, queries[0], &stats).status, VDBQ_OK);
+    return stats.bytes_out;
+}
+
+static void rows_are_those_of_the_host(void **state)
+{
+    enum { QUERIES = sizeof queries / sizeof *queries };
+    const char *device = getenv("VDBQ_TEST_DEVICE");
+    vdbq *db = make();
+    struct answer wanted[QUERIES];
+    uint64_t bytes[SHAPES];
+
+    (void)state;
+    for (size_t i = 0; i < QUERIES; i++)
+        wanted[i] = ask(db, queries[i], NULL);
+    struct answer fault = ask(db, faulty, NULL);
+    assert_int_equal(fault.status, VDBQ_RANGE);
+    set(db, "device", device != NULL ? device : "gpu");
+    for (size_t shape = 0; shape < SHAPES; shape++) {
+        if (!widen(db, &shapes[shape])) {
+            vdbq_close(db);
+            skip();
+        }
+        for (size_t i = 0; i < QUERIES; i++)
+            expect(db, queries[i], wanted[i]);
+        expect(db, faulty, fault);
+        bytes[shape] = bytes_of_all(db);
+    }
+    /* Where launches overlap, columns leave narrow that are packed in all of a
+     * launch's tablets. */
+    assert_true(bytes[STREAMED] < bytes[SERIAL] / 3 * 2);
+    vdbq_close(db);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_those_of_the_host),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

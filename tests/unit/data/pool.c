@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool: tablets come in once, stay while there is room, and the budget
+ * holds whatever is asked for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "data/pool.h"
+#include "fixtures/data_fixture.h"
+
+enum { TABLET_ROWS = 500, TABLETS = 40 };
+
+static struct database *database;
+static struct device *device;
+static struct snapshot snapshot;
+static const struct table *table;
+static uint64_t slot_bytes; /* of a full tablet */
+
+static int set_up(void **state)
+{
+    struct database_params params = on_disk(TABLET_ROWS);
+    struct device_params host = { .choice = "host" };
+    struct transaction *transaction;
+
+    (void)state;
+    disk_start(NULL, 0);
+    assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
+    assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
+    assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
+    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(
+        add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300, 1), VDBQ_OK);
+    assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
+    assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
+    table = catalogue_table(snapshot.catalogue, "t");
+    assert_int_equal(table->tablet_count, TABLETS);
+    slot_bytes = page_round(table->tablets[0].size_bytes);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    snapshot_close(&snapshot);
+    database_close(database);
+    device_close(device);
+    disk_end();
+    return 0;
+}
+
+static struct pool *make_pool(uint64_t budget_bytes)
+{
+    struct pool *pool;
+
+    assert_int_equal(pool_create(database, device, budget_bytes, &pool, ERROR),
+                     VDBQ_OK);
+    return pool;
+}
+
+/* Pins all columns of a tablet. */
+static enum vdbq_status pin_whole(struct pool *pool, size_t tablet,
+                                  struct pool_slot **slot)
+{
+    const struct pool_want want = { .table = table,
+                                    .tablet = &table->tablets[tablet] };
+
+    return pool_pin(pool, &want, slot, ERROR);
+}
+
+static struct pool_slot *pin(struct pool *pool, size_t tablet)
+{
+    struct pool_slot *slot;
+
+    if (pin_whole(pool, tablet, &slot) != VDBQ_OK)
+        fail_msg("%s", ERROR->message);
+    return slot;
+}
+
+/* The slot holds that tablet, bytes and head. */
+static void assert_holds(struct pool_slot *slot, size_t tablet)
+{
+    const struct tablet_ref *ref = &table->tablets[tablet];
+    const void *bytes = device_memory_host(slot->memory);
+    const struct tablet_column *column = tablet_column(slot->tablet, 0);
+
+    assert_non_null(bytes);
+    assert_int_equal((uintptr_t)bytes % TABLET_ALIGN, 0);
+    assert_int_equal(block_checksum(bytes, (size_t)ref->size_bytes),
+                     ref->checksum);
+    assert_memory_equal(slot->tablet, bytes, sizeof *slot->tablet);
+    assert_int_equal(column->minimum, (int64_t)tablet * TABLET_ROWS);
+}
+
+static void what_is_in_stays(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * TABLETS);
+    uint64_t read;
+
+    (void)state;
+    for (size_t i = 0; i < TABLETS; i++) {
+        struct pool_slot *slot = pin(pool, i);
+        assert_holds(slot, i);
+        pool_release(pool, slot);
+    }
+    read = disk.read_bytes;
+    assert_true(pool_load_ns(pool) > 0);
+    for (size_t i = 0; i < TABLETS; i++) {
+        struct pool_slot *slot = pin(pool, i);
+        assert_holds(slot, i);
+        pool_release(pool, slot);
+    }
+    assert_int_equal(disk.read_bytes, read);
+    pool_destroy(pool);
+}
+
+static void the_budget_holds(void **state)
+{
+    uint64_t budget = slot_bytes * 3 + 100;
+    struct pool *pool = make_pool(budget);
+
+    (void)state;
+    for (unsigned i = 0; i < 500; i++) {
+        struct pool_slot *slots[3];
+        size_t tablets[3];
+        unsigned count = (unsigned)chance(3) + 1;
+        for (unsigned k = 0; k < count; k++) {
+            tablets[k] = (size_t)chance(TABLETS);
+            slots[k] = pin(pool, tablets[k]);
+            assert_true(pool_bytes(pool) <= budget);
+        }
+        for (unsigned k = 0; k < count; k++) {
+            assert_holds(slots[k], tablets[k]);
+            pool_release(pool, slots[k]);
+        }
+    }
+    pool_destroy(pool);
+}
+
+static void the_least_recently_used_leaves(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 3);
+    uint64_t read;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        pool_release(pool, pin(pool, i));
+    pool_release(pool, pin(pool, 0));
+    pool_release(pool, pin(pool, 3)); /* 1 leaves */
+    read = disk.read_bytes;
+    pool_release(pool, pin(pool, 0));
+    pool_release(pool, pin(pool, 2));
+    pool_release(pool, pin(pool, 3));
+    assert_int_equal(disk.read_bytes, read);
+    pool_release(pool, pin(pool, 1));
+    assert_true(disk.read_bytes > read);
+    pool_destroy(pool);
+}
+
+/* What others use is taken from idle slots; what is pinned stays. */
+static void others_share_the_budget(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 3);
+    struct pool_slot *slots[3];
+    uint64_t others = 0;
+
+    (void)state;
+    pool_share(pool, &others);
+    for (size_t i = 0; i < 3; i++)
+        pool_release(pool, pin(pool, i));
+    assert_true(pool_bytes(pool) > slot_bytes * 2);
+    others = slot_bytes * 2;
+    pool_release(pool, pin(pool, 3));
+    assert_true(pool_bytes(pool) <= slot_bytes);
+    for (size_t i = 0; i < 3; i++)
+        slots[i] = pin(pool, i);
+    assert_true(pool_bytes(pool) <= slot_bytes * 3);
+    for (size_t i = 0; i < 3; i++)
+        pool_release(pool, slots[i]);
+    pool_destroy(pool);
+}
+
+/* The ancestor ended in an assertion where every slot was in use. */
+static void a_full_pool_says_so(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 2);
+    struct pool_slot *one = pin(pool, 0), *two = pin(pool, 1), *three;
+
+    (void)state;
+    assert_int_equal(pin_whole(pool, 2, &three), VDBQ_LIMIT);
+    assert_null(three);
+    assert_non_null(strstr(ERROR->hint, "VDBQ_MEMORY"));
+    three = pin(pool, 1);
+    assert_ptr_equal(three, two);
+    pool_release(pool, two);
+    assert_int_equal(pin_whole(pool, 2, &two),
+                     VDBQ_LIMIT); /* still pinned once */
+    pool_release(pool, three);
+    two = pin(pool, 2);
+    assert_holds(one, 0);
+    assert_holds(two, 2);
+    pool_release(pool, one);
+    pool_release(pool, two);
+    pool_destroy(pool);
+    pool = make_pool(slot_bytes - 1);
+    assert_int_equal(pin_whole(pool, 0, &one), VDBQ_LIMIT);
+    assert_int_equal(pool_bytes(pool), 0);
+    pool_destroy(pool);
+    pool_destroy(NULL);
+}
+
+static void sizes_may_differ(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 2);
+
+    (void)state;
+    assert_true(page_round(table->tablets[TABLETS - 1].size_bytes)
+                < slot_bytes);
+    for (unsigned i = 0; i < 100; i++) {
+        size_t tablet = i % 3 == 0 ? TABLETS - 1 : (size_t)chance(TABLETS);
+        struct pool_slot *slot = pin(pool, tablet);
+        assert_holds(slot, tablet);
+        assert_true(pool_bytes(pool) <= slot_bytes * 2);
+        pool_release(pool, slot);
+    }
+    pool_destroy(pool);
+}
+
+static void memory_on_the_device_is_taken_back(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes);
+    struct device_times times = { 0 };
+    struct pool_slot *slot = pin(pool, 0);
+
+    (void)state;
+    assert_int_equal(device_memory_give(slot->memory, &times, ERROR), VDBQ_OK);
+    assert_int_equal(slot->tablet->rows, TABLET_ROWS);
+    pool_release(pool, slot);
+    slot = pin(pool, 1);
+    assert_holds(slot, 1);
+    pool_release(pool, slot);
+    pool_destroy(pool);
+}
+
+/* A failure to load leaves nothing behind. */
+static void faults_are_passed_up(void **state)
+{
+    struct pool *pool = make_pool(slot_bytes * 2);
+    const struct tablet_ref *tablet = &table->tablets[5];
+    struct pool_slot *slot;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        disk.bytes[tablet->offset + 999] ^= 4;
+        assert_int_equal(pin_whole(pool, 5, &slot), VDBQ_CORRUPT);
+        disk.bytes[tablet->offset + 999] ^= 4;
+        disk.fail_calls = DISK_READ;
+        disk.fail_code = EIO;
+        disk.fail_at = 1;
+        disk.calls = 0;
+        assert_int_equal(pin_whole(pool, 5, &slot), VDBQ_IO);
+        disk.fail_at = 0;
+        assert_null(slot);
+        pool_release(pool, NULL);
+        pool_release(pool, pin(pool, 1));
+        pool_release(pool, pin(pool, 2));
+    }
+    slot = pin(pool, 5);
+    assert_holds(slot, 5);
+    pool_release(pool, slot);
+    pool_destroy(pool);
+}
+
+static unsigned allocations_left;
+
+static void *failing_resize(void *old, size_t size)
+{
+    return allocations_left-- == 0 ? NULL : realloc(old, size);
+}
+
+static void memory_may_run_out(void **state)
+{
+    (void)state;
+    for (unsigned at = 0; at < 12; at++) {
+        struct pool *pool = make_pool(slot_bytes * 2);
+        for (size_t i = 0; i < 4; i++) {
+            struct pool_slot *slot;
+            enum vdbq_status status;
+            allocations_left = at;
+            memory_calls.resize = failing_resize;
+            status = pin_whole(pool, i, &slot);
+            memory_calls.resize = realloc;
+            if (status == VDBQ_OK)
+                pool_release(pool, slot);
+            else
+                assert_int_equal(status, VDBQ_NO_MEMORY);
+        }
+        pool_destroy(pool);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_in_stays),
+        cmocka_unit_test(the_budget_holds),
+        cmocka_unit_test(the_least_recently_used_leaves),
+        cmocka_unit_test(others_share_the_budget),
+        cmocka_unit_test(a_full_pool_says_so),
+        cmocka_unit_test(sizes_may_differ),
+        cmocka_unit_test(memory_on_the_device_is_taken_back),
+        cmocka_unit_test(faults_are_passed_up),
+        cmocka_unit_test(memory_may_run_out),
+    };
+
+    chance_start();
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

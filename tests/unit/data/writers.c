@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writers that wait for one another: in this process and in others, in turn,
+ * not for longer than they want to; and what they are told of who is there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fixtures/data_fixture.h"
+#include "fixtures/folder_fixture.h"
+
+enum { LONG_MS = 30000 };
+
+static atomic_bool cancelled;
+
+static int begin_test(void **state)
+{
+    atomic_store(&cancelled, false);
+    return make_folder(state);
+}
+
+static struct database *open_it(uint64_t timeout_ms)
+{
+    const struct database_params params = {
+        .path = path,
+        .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
+        .files = &os_files,
+        .wait = { timeout_ms, &cancelled }
+    };
+    struct database *database;
+
+    if (database_open(&params, &database, ERROR) != VDBQ_OK)
+        fail_msg("%s", ERROR->message);
+    return database;
+}
+
+static struct transaction *begin(struct database *database)
+{
+    struct transaction *transaction;
+
+    if (transaction_begin(database, &transaction, ERROR) != VDBQ_OK)
+        fail_msg("%s", ERROR->message);
+    return transaction;
+}
+
+static void expect_busy(struct database *database, const char *who)
+{
+    struct transaction *transaction;
+
+    assert_int_equal(transaction_begin(database, &transaction, ERROR),
+                     VDBQ_BUSY);
+    assert_null(transaction);
+    if (strstr(ERROR->message, who) == NULL
+        || strstr(ERROR->message, " has been writing to it since 20") == NULL)
+        fail_msg("\"%s\" does not tell of \"%s\"", ERROR->message, who);
+}
+
+/* ------------------------------------------------------------ one waits -- */
+
+static void who_waits_for_himself_is_told(void **state)
+{
+    struct database *one = open_it(0), *two = open_it(60);
+    struct transaction *transaction = begin(one);
+    uint64_t start = os_time_ns(), waited;
+
+    (void)state;
+    expect_busy(two, "another connection of this program");
+    waited = os_time_ns() - start;
+    assert_true(waited >= 60000000);
+    database_patience(two, 0);
+    expect_busy(two, "another connection of this program");
+    transaction_abort(transaction);
+    transaction_abort(begin(two));
+    database_close(one);
+    database_close(two);
+}
+
+static void *commit_soon(void *context)
+{
+    usleep(50000);
+    transaction_abort(context);
+    return NULL;
+}
+
+static void *cancel_soon(void *context)
+{
+    usleep(50000);
+    atomic_store(&cancelled, true);
+    return context;
+}
+
+static void the_place_is_taken_when_it_is_free(void **state)
+{
+    struct database *one = open_it(0), *two = open_it(LONG_MS);
+    struct transaction *transaction = begin(one);
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, commit_soon, transaction),
+                     0);
+    transaction_abort(begin(two));
+    pthread_join(thread, NULL);
+    database_close(one);
+    database_close(two);
+}
+
+static void a_cancel_ends_the_wait(void **state)
+{
+    struct database *one = open_it(0), *two = open_it(LONG_MS);
+    struct transaction *transaction = begin(one), *other;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, cancel_soon, NULL), 0);
+    assert_int_equal(transaction_begin(two, &other, ERROR), VDBQ_CANCELLED);
+    pthread_join(thread, NULL);
+    transaction_abort(transaction);
+    atomic_store(&cancelled, false);
+    transaction_abort(begin(two)); /* it stands in no line any more */
+    database_close(one);
+    database_close(two);
+}
+
+/* ------------------------------------------------------ other processes -- */
+
+/* A process that writes, and waits for its end; it says when it has begun. */
+static pid_t start_holder(void)
+{
+    int pipes[2];
+    char byte;
+    pid_t child;
+
+    assert_int_equal(pipe(pipes), 0);
+    child = fork();
+    if (child == 0) {
+        begin(open_it(LONG_MS));
+        if (write(pipes[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(pipes[0], &byte, 1), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    return child;
+}
+
+static void a_process_is_named_and_may_be_killed(void **state)
+{
+    struct database *database = open_it(0);
+    pid_t holder = start_holder();
+    char who[64];
+
+    (void)state;
+    snprintf(who, sizeof who, "process %d (unit_writers)", (int)holder);
+    expect_busy(database, who);
+    kill(holder, SIGKILL);
+    waitpid(holder, NULL, 0);
+    transaction_abort(begin(database));
+    database_close(database);
+}
+
+/* Opening and closing the file elsewhere in the holder's process lets neither
+ * its lock nor its name go. */
+static void other_connections_do_not_let_it_go(void **state)
+{
+    struct database *one = open_it(0), *two = open_it(0);
+    struct transaction *transaction = begin(one);
+    char who[64];
+    int result;
+    pid_t child;
+
+    (void)state;
+    database_close(open_it(0));
+    database_close(two);
+    snprintf(who, sizeof who, "process %d (", (int)getpid());
+    child = fork();
+    if (child == 0) {
+        expect_busy(open_it(0), who);
+        _exit(0);
+    }
+    waitpid(child, &result, 0);
+    assert_int_equal(result, 0);
+    transaction_abort(transaction);
+    database_close(one);
+}
+
+enum { CHILDREN = 8, TURNS_MIN = 20, TURNS_MAX = 5 * TURNS_MIN };
+
+/* Writes again and again until everybody has had his turns, and counts. */
+static void take_turns(atomic_uint *turns, unsigned who)
+{
+    struct database *database = open_it(LONG_MS);
+    bool all = false;
+
+    while (!all) {
+        struct transaction *transaction;
+        if (transaction_begin(database, &transaction, ERROR) != VDBQ_OK)
+            _exit(1);
+        atomic_fetch_add(&turns[who], 1);
+        usleep(500);
+        transaction_abort(transaction);
+        all = true;
+        for (unsigned i = 0; i < CHILDREN; i++)
+            all &= atomic_load(&turns[i]) >= TURNS_MIN;
+    }
+    _exit(0);
+}
+
+/* Nobody starves: while the last one comes to so many turns, nobody has many
+ * times as many. One who is killed in line keeps nobody from moving on. All
+ * wait for the first transaction's end, so that they start at once. */
+static void writers_take_turns(void **state)
+{
+    atomic_uint *turns = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct database *database = open_it(0);
+    struct transaction *transaction = begin(database);
+    pid_t children[CHILDREN], killed;
+    int result;
+
+    (void)state;
+    assert_ptr_not_equal(turns, MAP_FAILED);
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            take_turns(turns, i);
+    }
+    killed = fork();
+    if (killed == 0)
+        take_turns(turns, CHILDREN);
+    usleep(100000);
+    transaction_abort(transaction);
+    database_close(database);
+    while (atomic_load(&turns[CHILDREN]) == 0)
+        usleep(100);
+    kill(killed, SIGKILL);
+    waitpid(killed, NULL, 0);
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        assert_int_equal(waitpid(children[i], &result, 0), children[i]);
+        assert_int_equal(result, 0);
+    }
+    for (unsigned i = 0; i < CHILDREN; i++)
+        assert_true(atomic_load(&turns[i]) <= TURNS_MAX);
+    munmap(turns, 4096);
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, begin_test, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_waits_for_himself_is_told),
+        TEST(the_place_is_taken_when_it_is_free),
+        TEST(a_cancel_ends_the_wait),
+        TEST(a_process_is_named_and_may_be_killed),
+        TEST(other_connections_do_not_let_it_go),
+        TEST(writers_take_turns),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

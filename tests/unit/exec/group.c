@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Grouping against a naive one: random rows of all types with NULLs, values
+ * that are equal in odd ways, batches cut anywhere, any number of threads.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "exec/group.h"
+#include "exec/sum.h"
+#include "fixtures/random_rows.h"
+
+/* ------------------------------------------------------- the naive way -- */
+
+struct naive_group {
+    uint32_t first; /* row */
+    uint32_t rows;
+};
+
+static bool same_group(uint32_t a, uint32_t b, const unsigned *keys,
+                       unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!random_equal(keys[i], a, b))
+            return false;
+    return true;
+}
+
+/* Finds each row's group; returns how many there are. */
+static uint32_t naive_groups(uint32_t rows, const unsigned *keys,
+                             unsigned count, uint32_t *group_of,
+                             struct naive_group *groups)
+{
+    uint32_t made = 0;
+    if (count == 0)
+        groups[made++] = (struct naive_group){ 0, 0 };
+    for (uint32_t i = 0; i < rows; i++) {
+        uint32_t g = 0;
+        while (g < made && !same_group(groups[g].first, i, keys, count))
+            g++;
+        if (g == made)
+            groups[made++] = (struct naive_group){ i, 0 };
+        groups[g].rows++;
+        group_of[i] = g;
+    }
+    return made;
+}
+
+/* Whether a value like row's stands in its group before it, where it counts. */
+static bool repeated(const struct step_aggregate *aggregate, uint32_t row,
+                     const uint32_t *group_of, unsigned column)
+{
+    for (uint32_t i = 0; i < row; i++)
+        if (group_of[i] == group_of[row] && random_true(aggregate->filter, i)
+            && random_equal(column, i, row))
+            return true;
+    return false;
+}
+
+struct naive {
+    bool null;
+    double real;
+    int64_t integer;
+};
+
+static void naive_take(const struct step_aggregate *aggregate, uint32_t row,
+                       struct naive *value, uint32_t *taken)
+{
+    unsigned column = (unsigned)aggregate->column;
+    double real = random_real(column, row);
+    int64_t integer = random_integer(column, row);
+    bool first = *taken == 0;
+
+    switch (aggregate->function) {
+    case AGGREGATE_MIN:
+    case AGGREGATE_MAX:
+        if (first
+            || (aggregate->function == AGGREGATE_MIN)
+                   == random_less(column, real, integer, value->real,
+                                  value->integer)) {
+            if (first || real != value->real || integer != value->integer) {
+                value->real = real;
+                value->integer = integer;
+            }
+        }
+        break;
+    default:
+        value->real += real;
+        value->integer += integer;
+    }
+    ++*taken;
+}
+
+/* What the aggregate of a group must be. */
+static struct naive naive_aggregate(const struct step_aggregate *aggregate,
+                                    uint32_t group, uint32_t rows,
+                                    const uint32_t *group_of)
+{
+    unsigned column = (unsigned)aggregate->column;
+    struct naive value = { false, 0, 0 };
+    uint32_t taken = 0;
+
+    for (uint32_t i = 0; i < rows; i++) {
+        if (group_of[i] != group || !random_true(aggregate->filter, i))
+            continue;
+        if (aggregate->function == AGGREGATE_FIRST)
+            return (struct naive){ random_null(column, i),
+                                   random_real(column, i),
+                                   random_integer(column, i) };
+        if (aggregate->column >= 0 && random_null(column, i))
+            continue;
+        if (aggregate->distinct && aggregate->column >= 0
+            && repeated(aggregate, i, group_of, column))
+            continue;
+        if (aggregate->function == AGGREGATE_COUNT)
+            taken++;
+        else
+            naive_take(aggregate, i, &value, &taken);
+    }
+    value.null = taken == 0;
+    if (aggregate->function == AGGREGATE_COUNT)
+        return (struct naive){ false, 0, taken };
+    if (aggregate->function == AGGREGATE_TOTAL)
+        value.null = false;
+    if (!random_is_float(column)
+        && (aggregate->function == AGGREGATE_TOTAL
+            || aggregate->function == AGGREGATE_AVG))
+        value.real = (double)value.integer;
+    if (aggregate->function == AGGREGATE_AVG && taken > 0)
+        value.real /= taken;
+    if (random_is_float(column) || aggregate->function == AGGREGATE_TOTAL)
+        value.null |= isnan(value.real) != 0;
+    return value;
+}
+
+/* -------------------------------------------------------- one comparison -- */
+
+enum { AGGREGATES_MAX = 4 };
+
+static struct step_column columns_of(enum vdbq_type type)
+{
+    return (struct step_column){ .name = "x", .type = type };
+}
+
+static enum vdbq_type result_type(const struct step_aggregate *aggregate)
+{
+    unsigned column = (unsigned)aggregate->column;
+    switch (aggregate->function) {
+    case AGGREGATE_COUNT:
+        return VDBQ_BIGINT;
+    case AGGREGATE_SUM:
+        return random_is_float(column) ? VDBQ_DOUBLE : VDBQ_BIGINT;
+    case AGGREGATE_TOTAL:
+    case AGGREGATE_AVG:
+        return VDBQ_DOUBLE;
+    default:
+        return random_types[column];
+    }
+}
+
+/* Groups rows in batches of up to `batch` rows. */
+static enum vdbq_status run(const struct step_group *step, uint32_t rows,
+                            uint32_t batch, unsigned threads,
+                            struct relation *relation)
+{
+    static struct error error;
+    struct step_column input[RANDOM_COLUMNS], output[16];
+    struct group_params params = { step, input, threads };
+    struct group *group;
+    enum vdbq_status status;
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        input[i] = columns_of(random_types[i]);
+    for (unsigned i = 0; i < step->keys; i++)
+        output[count++] = input[i];
+    for (unsigned i = 0; i < step->aggregates.count; i++)
+        output[count++] =
+            columns_of(result_type(vector_at(&step->aggregates, i)));
+    assert_int_equal(relation_init(relation, output, count, &error), VDBQ_OK);
+    assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
+    for (uint32_t at = 0; at < rows;) {
+        struct vdbq_vector vectors[RANDOM_COLUMNS];
+        uint32_t some = batch < rows - at ? batch : rows - at;
+        const struct vdbq_batch given = random_batch(at, some, vectors);
+        assert_int_equal(group_add(group, &given, &error), VDBQ_OK);
+        at += some;
+    }
+    status = group_finish(group, relation, &error);
+    group_destroy(group);
+    return status;
+}
+
+static bool near(double got, double wanted, double size)
+{
+    return got == wanted || fabs(got - wanted) <= 1e-9 * size;
+}
+
+static void check_value(const struct relation_column *column, uint64_t row,
+                        const struct naive *wanted)
+{
+    assert_int_equal(relation_is_null(column, row), wanted->null);
+    if (wanted->null)
+        return;
+    if (column->type == VDBQ_DOUBLE)
+        assert_true(
+            near(((double *)column->values)[row], wanted->real, RANDOM_SIZE));
+    else if (column->type == VDBQ_FLOAT)
+        assert_true((double)((float *)column->values)[row] == wanted->real);
+    else if (column->width == 8)
+        assert_int_equal(((int64_t *)column->values)[row], wanted->integer);
+    else
+        assert_int_equal(((int32_t *)column->values)[row], wanted->integer);
+}
+
+static void check(const struct step_group *step, uint32_t rows,
+                  const struct relation *relation)
+{
+    static const unsigned keys[] = { 0, 1, 2, 3, 4, 5, 6 };
+    uint32_t *group_of = malloc((rows + 1) * sizeof *group_of);
+    struct naive_group *groups = malloc((rows + 1) * sizeof *groups);
+    uint32_t count = naive_groups(rows, keys, step->keys, group_of, groups);
+
+    assert_int_equal(relation->rows, count);
+    for (uint32_t g = 0; g < count; g++) {
+        for (unsigned k = 0; k < step->keys; k++) {
+            struct naive key = { random_null(k, groups[g].first),
+                                 random_real(k, groups[g].first),
+                                 random_integer(k, groups[g].first) };
+            check_value(&relation->columns[k], g, &key);
+        }
+        for (unsigned a = 0; a < step->aggregates.count; a++) {
+            struct naive wanted = naive_aggregate(
+                vector_at(&step->aggregates, a), g, rows, group_of);
+            check_value(&relation->columns[step->keys + a], g, &wanted);
+        }
+    }
+    free(group_of);
+    free(groups);
+}
+
+static void same_bits(const struct relation *a, const struct relation *b)
+{
+    assert_int_equal(a->rows, b->rows);
+    for (unsigned i = 0; i < a->column_count; i++)
+        for (uint64_t row = 0; row < a->rows; row++) {
+            const struct relation_column *x = &a->columns[i];
+            const struct relation_column *y = &b->columns[i];
+            assert_int_equal(relation_is_null(x, row),
+                             relation_is_null(y, row));
+            if (!relation_is_null(x, row))
+                assert_memory_equal((char *)x->values + row * x->width,
+                                    (char *)y->values + row * x->width,
+                                    x->width);
+        }
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+static struct step_group random_step(void)
+{
+    struct step_group step = { .keys = random_below(5),
+                               .aggregates = VECTOR(struct step_aggregate) };
+    for (unsigned i = random_below(AGGREGATES_MAX + 1); i > 0; i--) {
+        struct step_aggregate *aggregate = vector_add(&step.aggregates);
+        aggregate->function = (enum aggregate_function)random_below(7);
+        aggregate->column = (int)random_below(RANDOM_COLUMNS);
+        aggregate->distinct = random_below(4) == 0;
+        aggregate->filter = random_below(3) == 0 ? RANDOM_FILTER : -1;
+        if (aggregate->function == AGGREGATE_COUNT && random_below(2) == 0)
+            aggregate->column = -1;
+    }
+    return step;
+}
+
+static void groups_are_as_naive_ones(void **state)
+{
+    static const uint32_t counts[] = { 0, 1, 2, 63, 64, 65, 300, 1500 };
+    (void)state;
+    for (unsigned round = 0; round < 200; round++) {
+        struct step_group step = random_step();
+        uint32_t rows = counts[random_below(8)];
+        struct relation once, cut;
+        random_fill(rows, 1 + random_below(60));
+        assert_int_equal(run(&step, rows, rows + 1, 1, &once), VDBQ_OK);
+        check(&step, rows, &once);
+        assert_int_equal(run(&step, rows, 1 + random_below(100), 1, &cut),
+                         VDBQ_OK);
+        same_bits(&once, &cut);
+        relation_finish(&once);
+        relation_finish(&cut);
+        vector_finish(&step.aggregates);
+    }
+}
+
+static void threads_change_nothing(void **state)
+{
+    enum { ROWS = 200000 };
+    (void)state;
+    for (unsigned round = 0; round < 12; round++) {
+        struct step_group step = random_step();
+        struct relation one, many;
+        random_fill(ROWS, round % 2 ? 100000 : 50);
+        assert_int_equal(run(&step, ROWS, ROWS, 1, &one), VDBQ_OK);
+        assert_int_equal(
+            run(&step, ROWS, 70001 + 1000 * round, 2 + round % 3, &many),
+            VDBQ_OK);
+        same_bits(&one, &many);
+        relation_finish(&one);
+        relation_finish(&many);
+        vector_finish(&step.aggregates);
+    }
+}
+
+/* Groups a batch; every status is handed up. */
+static enum vdbq_status run_once(const struct group_params *params,
+                                 const struct vdbq_batch *batch,
+                                 const struct step_column *output,
+                                 unsigned columns)
+{
+    static struct error error;
+    struct relation relation;
+    struct group *group;
+    enum vdbq_status status = relation_init(&relation, output, columns, &error);
+
+    if (status == VDBQ_OK) {
+        status = group_create(params, &group, &error);
+        if (status == VDBQ_OK)
+            status = group_add(group, batch, &error);
+        if (status == VDBQ_OK)
+            status = group_finish(group, &relation, &error);
+        group_destroy(group);
+    }
+    relation_finish(&relation);
+    return status;
+}
+
+static void missing_memory_is_told(void **state)
+{
+    struct step_column input[RANDOM_COLUMNS], output[2];
+    struct step_aggregate aggregate = {
+        .function = AGGREGATE_SUM, .column = 3, .filter = -1, .distinct = true
+    };
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch;
+
+    (void)state;
+    random_fill(3000, 2000000000);
+    batch = random_batch(0, 3000, vectors);
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        input[i] = columns_of(random_types[i]);
+    output[0] = input[0];
+    output[1] = columns_of(VDBQ_DOUBLE);
+    for (unsigned keys = 0; keys < 2; keys++) {
+        struct step_group step = {
+            .keys = keys, .aggregates = { &aggregate, 1, 1, sizeof aggregate }
+        };
+        struct group_params params = { &step, input, 1 };
+        enum vdbq_status status = VDBQ_NO_MEMORY;
+        for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+            random_fail_after(calls);
+            status = run_once(&params, &batch, output + !keys, 1 + keys);
+            random_fail_never();
+            assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+        }
+    }
+}
+
+static void sums_overflow_only_at_the_end(void **state)
+{
+    struct step_group step = { .keys = 0,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    struct step_aggregate *sum = vector_add(&step.aggregates);
+    struct relation relation;
+    int64_t *values;
+
+    (void)state;
+    *sum = (struct step_aggregate){ .function = AGGREGATE_SUM,
+                                    .column = 1,
+                                    .filter = -1 };
+    random_fill(4, 10);
+    values = random_values[1];
+    memset(random_nulls[1], 0, 4);
+    values[0] = values[1] = INT64_MAX;
+    values[2] = values[3] = -INT64_MAX;
+    assert_int_equal(run(&step, 4, 4, 1, &relation), VDBQ_OK);
+    assert_int_equal(((int64_t *)relation.columns[0].values)[0], 0);
+    relation_finish(&relation);
+    assert_int_equal(run(&step, 2, 1, 1, &relation), VDBQ_RANGE);
+    relation_finish(&relation);
+    vector_finish(&step.aggregates);
+}
+
+static void wide_and_moving_keys_are_found(void **state)
+{
+    enum { ROWS = 50000 };
+    struct step_group step = { .keys = 1,
+                               .aggregates = VECTOR(struct step_aggregate) };
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        struct relation relation;
+        int32_t *keys;
+        random_fill(ROWS, 10);
+        keys = random_values[0];
+        for (int i = 0; i < ROWS; i++)
+            keys[i] = way == 0   ? i
+                      : way == 1 ? -i
+                      : way == 2 ? i * 40000
+                      : i % 2    ? INT32_MAX
+                                 : INT32_MIN;
+        memset(random_nulls[0], 0, ROWS);
+        assert_int_equal(run(&step, ROWS, 999, 1, &relation), VDBQ_OK);
+        assert_int_equal(relation.rows, way == 3 ? 2 : ROWS);
+        assert_memory_equal(relation.columns[0].values, keys,
+                            relation.rows * 4);
+        relation_finish(&relation);
+    }
+}
+
+/* -------------------------------------------------------------- sums ------ */
+
+static void float_sums_are_exact_enough(void **state)
+{
+    static const double some[] = { 1e300, 1, -1e300, 0x1p-1074, 3, -0.0 };
+    double values[5000];
+    struct sum all = { 0 };
+
+    (void)state;
+    for (unsigned i = 0; i < 6; i++)
+        sum_add(&all, some[i]);
+    assert_true(sum_value(&all) == 0); /* 4 is below 2^-64 of 1e300 */
+    all = (struct sum){ 0 };
+    sum_add_all(&all, some + 3, 3);
+    assert_true(sum_value(&all) == 3);
+    all = (struct sum){ 0 };
+    sum_add(&all, 0x1p-1074);
+    sum_add(&all, 0x1p-1074);
+    assert_true(sum_value(&all) == 0x1p-1073);
+    for (unsigned round = 0; round < 300; round++) {
+        struct sum a = { 0 }, b = { 0 }, c = { 0 };
+        unsigned count = random_below(5000);
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t bits = (uint64_t)random_below(UINT32_MAX) << 32
+                            | random_below(UINT32_MAX);
+            values[i] = sum_double(bits);
+            if (round % 2 && !isfinite(values[i]))
+                values[i] = 1;
+        }
+        sum_add_all(&a, values, count);
+        for (unsigned i = count; i-- > 0;)
+            sum_add(i % 2 ? &b : &c, values[i]);
+        sum_merge(&b, &c);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_are_as_naive_ones),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(missing_memory_is_told),
+        cmocka_unit_test(sums_overflow_only_at_the_end),
+        cmocka_unit_test(wide_and_moving_keys_are_found),
+        cmocka_unit_test(float_sums_are_exact_enough)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inner rows: programs that probe other steps' rows, made by hand and compared
+ * with loops over all pairs; on the host and on an OpenCL device, in every
+ * mode and build.
+ */
+#include "fixtures/stream_fixture.h"
+
+#include "base/memory.h"
+#include "exec/inner_facts.h"
+#include "exec/key_index.h"
+#include "exec/stream_inner.h"
+
+static struct fixture fixture;
+
+/* Where programs run. */
+struct place {
+    enum run_mode mode;
+    enum device_build build;
+    unsigned threads;
+    bool takes;
+    struct resident *resident;
+};
+
+static struct place place;
+
+static enum vdbq_status choose_place(void *context, const struct table *table,
+                                     uint64_t rows, struct stream_place *chosen,
+                                     struct error *error)
+{
+    enum vdbq_status status = choose_host(context, table, rows, chosen, error);
+    bool is_host = device_facts(fixture.device)->is_host;
+    chosen->build = is_host ? BUILD_INTERPRETED : place.build;
+    chosen->mode = place.mode;
+    chosen->skips = true;
+    chosen->takes = place.takes;
+    chosen->resident = place.resident;
+    return status;
+}
+
+static void open_sides(uint32_t left, uint32_t right, uint32_t keys)
+{
+    fill_side(&fixture.sides[0], left, keys, 1);
+    fill_side(&fixture.sides[1], right, keys, 77);
+}
+
+/* Moves the keys of the right side apart, and the left ones with them. */
+static void spread_keys(void)
+{
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < fixture.sides[s].rows; i++)
+            fixture.sides[s].k[i] = fixture.sides[s].k[i] * 1000003;
+}
+
+static void open_place(const char *device)
+{
+    fixture_open(&fixture);
+    device_close(fixture.device);
+    pool_destroy(fixture.pool);
+    fixture.pool = NULL;
+    expect_ok(device_open(&(struct device_params){ .choice = device },
+                          &fixture.device, &fixture.error),
+              &fixture.error);
+    expect_ok(pool_create(fixture.database, fixture.device, 1 << 26,
+                          &fixture.pool, &fixture.error),
+              &fixture.error);
+    fixture.params.choose = choose_place;
+    fixture.params.threads = place.threads;
+}
+
+/* ------------------------------------------------------------ programs -- */
+
+/* Types of the columns of a table of the program. */
+static void describe_table(struct program *program, unsigned k,
+                           const struct step_column *columns, unsigned count,
+                           unsigned input)
+{
+    struct program_table *table = vector_at(&program->tables, k);
+    int *types = arena_alloc(&program->arena, (count + 1) * sizeof *types);
+    for (unsigned i = 0; i < count; i++)
+        types[i] = type_machine(columns[i].type);
+    table->column_types = types;
+    table->column_count = count;
+    table->key_type = TYPE_I64;
+    table->input = input;
+}
+
+/* Adds a scan of table "l" (outer -1) or of a step's rows that probes the rows
+ * of step `inner`. */
+static int add_probe(struct steps *steps, int outer, int inner,
+                     const char *text)
+{
+    struct error error;
+    const struct table *table =
+        catalogue_table(fixture.snapshot.catalogue, "l");
+    struct step *step = add_step(steps, STEP_SCAN, inner, outer);
+    struct program *program = &step->scan.program;
+    const struct step *from = steps_at(steps, inner);
+    expect_ok(program_read(text, program, &error), &error);
+    describe_table(program, 1, from->columns, from->column_count, 1);
+    if (outer < 0) {
+        describe_table(program, 0, side_columns, 2, 0);
+        ((struct program_table *)vector_at(&program->tables, 0))->id =
+            table->id;
+    } else {
+        from = steps_at(steps, outer);
+        describe_table(program, 0, from->columns, from->column_count, 2);
+    }
+    assert_true(steps_describe(steps, step));
+    return (int)steps->steps.count - 1;
+}
+
+/* All left rows, with the v of the right row of the same k, or NULL. */
+static const char left_join[] = "Table 0 0 0 \"l\"\n"
+                                "Table 0 0 1 \"r\"\n"
+                                "ResultColumn 1 1 4 \"k\"\n"
+                                "ResultColumn 2 1 5 \"v\"\n"
+                                "ResultColumn 2 1 3 \"v\"\n"
+                                "Parallel 0 0 17\n"
+                                "Column.I32 0 0\n"
+                                "Column.I64 1 1\n"
+                                "ColumnNull 4 0\n"
+                                "ColumnNull 5 1\n"
+                                "Probe.I32 6 0 1 0\n"
+                                "Integer.I32 7 -1\n"
+                                "Choose.I32 8 7 6 4\n"
+                                "ColumnAt.I64 2 1 1 8\n"
+                                "ColumnAtNull 3 1 1 8\n"
+                                "Result 0 3\n"
+                                "Converge\n"
+                                "Finish\n";
+
+/* The left rows that have a partner, with its v. */
+static const char inner_join[] = "Table 0 0 0 \"l\"\n"
+                                 "Table 0 0 1 \"r\"\n"
+                                 "ResultColumn 1 0 0 \"k\"\n"
+                                 "ResultColumn 2 1 5 \"v\"\n"
+                                 "ResultColumn 2 1 3 \"v\"\n"
+                                 "Parallel 0 0 18\n"
+                                 "Column.I32 0 0\n"
+                                 "ColumnNull 4 0\n"
+                                 "And.I32 4 4 16 0\n"
+                                 "Probe.I32 6 0 1 0\n"
+                                 "Integer.I32 7 0\n"
+                                 "Lt.I32 6 7 16 0\n"
+                                 "Column.I64 1 1\n"
+                                 "ColumnNull 5 1\n"
+                                 "ColumnAt.I64 2 1 1 6\n"
+                                 "ColumnAtNull 3 1 1 6\n"
+                                 "Result 0 3\n"
+                                 "Converge\n"
+                                 "Finish\n";
+
+/* ----------------------------------------------------------- expected -- */
+
+static void print_value(bool null, int64_t value, struct text *text)
+{
+    if (null)
+        text_print(text, "NULL ");
+    else
+        text_print(text, "%" PRId64 " ", value);
+}
+
+/* The first right row with the left row's key; UINT32_MAX: none. */
+static uint32_t partner(uint32_t i)
+{
+    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    for (uint32_t j = 0; j < r->rows; j++)
+        if (!l->k_null[i] && !r->k_null[j] && l->k[i] == r->k[j])
+            return j;
+    return UINT32_MAX;
+}
+
+static void print_expected(bool inner, struct text *text)
+{
+    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    for (uint32_t i = 0; i < l->rows; i++) {
+        uint32_t j = partner(i);
+        if (inner && j == UINT32_MAX)
+            continue;
+        print_value(l->k_null[i], l->k[i], text);
+        print_value(l->v_null[i], l->v[i], text);
+        print_value(j == UINT32_MAX || r->v_null[j],
+                    j == UINT32_MAX ? 0 : r->v[j], text);
+        text_print(text, "\n");
+    }
+}
+
+static void expect_join(bool inner, bool rows)
+{
+    struct text expected = { 0 };
+    int right = add_side(&fixture, &fixture.steps, "r");
+    int left = rows ? add_side(&fixture, &fixture.steps, "l") : -1;
+    add_probe(&fixture.steps, left, right, inner ? inner_join : left_join);
+    print_expected(inner, &expected);
+    expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+    text_finish(&expected);
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+/* Both joins, over a table and over rows, in the place. */
+static void expect_joins(const char *device)
+{
+    for (int i = 0; i < 4; i++) {
+        open_place(device);
+        expect_join(i % 2 == 0, i / 2 == 1);
+        fixture_close(&fixture);
+    }
+}
+
+/* `takes`: the right rows stay on the device. */
+static void joins_are_right_on(const char *device, bool takes)
+{
+    for (int mode = 0; mode < RUN_MODES; mode++) {
+        if (mode == MODE_CACHED)
+            continue; /* needs a resident store: the SQL tests have one */
+        for (int far = 0; far < 2; far++) {
+            place = (struct place){ .mode = (enum run_mode)mode,
+                                    .build = mode == MODE_STREAMED
+                                                 ? BUILD_SPECIALISED
+                                                 : BUILD_INTERPRETED,
+                                    .threads = (unsigned)far * 3,
+                                    .takes = takes };
+            open_sides(1500, 400, 700);
+            if (far)
+                spread_keys();
+            expect_joins(device);
+        }
+    }
+}
+
+static void joins_are_right(void **state)
+{
+    (void)state;
+    joins_are_right_on("host", false);
+}
+
+static void joins_are_right_on_a_device(void **state)
+{
+    struct device *device;
+    struct error error;
+    (void)state;
+    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
+        != VDBQ_OK)
+        skip();
+    device_close(device);
+    joins_are_right_on("cpu", false);
+    joins_are_right_on("cpu", true);
+}
+
+static void empty_sides_are_rows(void **state)
+{
+    (void)state;
+    place = (struct place){ .mode = MODE_MAPPED };
+    open_sides(300, 0, 40);
+    expect_joins("host");
+    open_sides(0, 300, 40);
+    expect_joins("host");
+    open_sides(300, 20, 40);
+    memset(fixture.sides[1].k_null, 1, sizeof fixture.sides[1].k_null);
+    expect_joins("host");
+}
+
+/* ---------------------------------------------------------------- texts -- */
+
+/* Adds a step of texts (NULL: a NULL) with a number beside each. */
+static int add_texts(const char *const *texts, unsigned count)
+{
+    struct steps *steps = &fixture.steps;
+    struct step *step = add_step(steps, STEP_VALUES, -1, -1);
+    struct arena *arena = &steps->arena;
+    struct vdbq_text *values = arena_alloc(arena, (count + 1) * sizeof *values);
+    int32_t *numbers = arena_alloc(arena, (count + 1) * sizeof *numbers);
+    uint8_t *nulls = arena_alloc(arena, count + 1);
+    struct vdbq_vector *vectors = arena_alloc(arena, 2 * sizeof *vectors);
+    for (unsigned i = 0; i < count; i++) {
+        nulls[i] = texts[i] == NULL;
+        numbers[i] = (int32_t)i;
+        if (texts[i] != NULL)
+            values[i] = (struct vdbq_text){ texts[i], strlen(texts[i]) };
+    }
+    vectors[0] = (struct vdbq_vector){ VDBQ_TEXT, values, nulls };
+    vectors[1] = (struct vdbq_vector){ VDBQ_INTEGER, numbers, NULL };
+    step->values.rows = count;
+    step->values.vectors = vectors;
+    step->columns = arena_alloc(arena, 2 * sizeof *step->columns);
+    step->columns[0] = (struct step_column){ .name = "s", .type = VDBQ_TEXT };
+    step->columns[1] =
+        (struct step_column){ .name = "n", .type = VDBQ_INTEGER };
+    step->column_count = 2;
+    return (int)steps->steps.count - 1;
+}
+
+/* All rows, with what was found by the text: its text and its number. */
+static const char by_text[] = "Table 0 0 0 \"t\"\n"
+                              "Table 0 0 1 \"u\"\n"
+                              "ResultColumn 1 1 4 \"s\"\n"
+                              "ResultColumn 1 1 3 \"of u\"\n"
+                              "ResultColumn 1 1 3 \"n\"\n"
+                              "Parallel 0 0 16\n"
+                              "Column.WORD 0 0\n"
+                              "ColumnNull 4 0\n"
+                              "Probe.WORD 5 0 1 0\n"
+                              "Integer.I32 6 -1\n"
+                              "Choose.I32 7 6 5 4\n"
+                              "ColumnAt.WORD 1 0 1 7\n"
+                              "ColumnAt.I32 2 1 1 7\n"
+                              "ColumnAtNull 3 1 1 7\n"
+                              "Result 0 3\n"
+                              "Converge\n"
+                              "Finish\n";
+
+static void expect_texts(const char *const *outer, unsigned outer_count,
+                         const char *const *inner, unsigned inner_count,
+                         const char *expected)
+{
+    open_place("host");
+    int rows = add_texts(outer, outer_count);
+    int probed = add_texts(inner, inner_count);
+    struct step *step = steps_at(
+        &fixture.steps, add_probe(&fixture.steps, rows, probed, by_text));
+    step->columns[0].type = step->columns[1].type = VDBQ_TEXT;
+    expect_rows(&fixture, expected);
+    fixture_close(&fixture);
+}
+
+static void texts_are_keys(void **state)
+{
+    static const char *const outer[] = { "b", NULL, "zz", "a", "", "b" };
+    static const char *const inner[] = { "c", "b", NULL, "b", "", "a1" };
+    static const char *const none[] = { NULL };
+    (void)state;
+    place = (struct place){ .mode = MODE_MAPPED };
+    open_sides(1, 1, 1);
+    expect_texts(outer, 6, inner, 6,
+                 "'b' 'b' 1 \nNULL NULL NULL \n'zz' NULL NULL \n"
+                 "'a' NULL NULL \n'' '' 4 \n'b' 'b' 1 \n");
+    expect_texts(outer, 2, outer, 6, "'b' 'b' 0 \nNULL NULL NULL \n");
+    expect_texts(outer, 3, none, 1,
+                 "'b' NULL NULL \nNULL NULL NULL \n'zz' NULL NULL \n");
+    expect_texts(none, 1, inner, 3, "NULL NULL NULL \n");
+    expect_texts(outer, 2, inner, 0, "'b' NULL NULL \nNULL NULL NULL \n");
+}
+
+/* --------------------------------------------------------------- groups -- */
+
+static struct text group_rows(bool takes)
+{
+    struct text text = { 0 };
+    place = (struct place){ .mode = MODE_STREAMED, .takes = takes };
+    open_place("cpu");
+    int right = add_side(&fixture, &fixture.steps, "r");
+    int scan = add_probe(&fixture.steps, -1, right, inner_join);
+    struct step *group = add_step(&fixture.steps, STEP_GROUP, scan, -1);
+    take_columns(&fixture.steps, group, scan, -1);
+    group->column_count = 1;
+    add_column(group, "rows", VDBQ_BIGINT);
+    add_column(group, "sum", VDBQ_BIGINT);
+    group->group.keys = 1;
+    *(struct step_aggregate *)vector_add(&group->group.aggregates) =
+        (struct step_aggregate){ AGGREGATE_COUNT, .column = -1, .filter = -1 };
+    *(struct step_aggregate *)vector_add(&group->group.aggregates) =
+        (struct step_aggregate){ AGGREGATE_SUM, .column = 2, .filter = -1 };
+    expect_ok(try_rows(&fixture, &text), &fixture.error);
+    if (takes
+        && strstr(fixture.stats.steps, device_facts(fixture.device)->name)
+               == NULL)
+        fail_msg("no device took the rows: %s", fixture.stats.steps);
+    assert_non_null(strstr(fixture.stats.steps, "probe (400 dense: "));
+    assert_int_equal(strstr(fixture.stats.steps, "1 on the device)") != NULL,
+                     takes);
+    fixture_close(&fixture);
+    return text;
+}
+
+/* The rows of a scan that probes are grouped where they are. */
+static void rows_go_into_groups(void **state)
+{
+    struct device *device;
+    struct error error;
+    (void)state;
+    if (device_open(&(struct device_params){ .choice = "cpu" }, &device, &error)
+        != VDBQ_OK)
+        skip();
+    device_close(device);
+    open_sides(3000, 400, 300);
+    struct text host = group_rows(false), taken = group_rows(true);
+    assert_string_equal(host.bytes, taken.bytes);
+    text_finish(&host);
+    text_finish(&taken);
+}
+
+/* ------------------------------------------------------------- what is known -- */
+
+/* A column of rows that are found has no 0 for those that are not. */
+static void ranges_are_of_what_is_found(void **state)
+{
+    struct stream *stream;
+    (void)state;
+    place = (struct place){ .mode = MODE_MAPPED };
+    open_sides(1000, 300, 200);
+    for (uint32_t i = 0; i < 300; i++) {
+        fixture.sides[1].v[i] = 1990 + i % 9;
+        fixture.sides[1].v_null[i] = 0;
+    }
+    open_place("host");
+    int right = add_side(&fixture, &fixture.steps, "r");
+    int scan = add_probe(&fixture.steps, -1, right, inner_join);
+    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
+    expect_ok(stream_open(&fixture.params, &fixture.steps, scan, &stream,
+                          &fixture.error),
+              &fixture.error);
+    struct device_column *columns = stream_device_columns(stream);
+    assert_non_null(columns);
+    assert_true(columns[2].ranged);
+    assert_int_equal(columns[2].low, 1990);
+    assert_int_equal(columns[2].high, 1998);
+    memory_release(columns);
+    stream_close(stream);
+    fixture_close(&fixture);
+}
+
+/* Tablets whose keys none of the inner rows has are passed over. */
+static void tablets_without_partners_are_skipped(void **state)
+{
+    struct text text = { 0 };
+    (void)state;
+    place = (struct place){ .mode = MODE_MAPPED };
+    open_sides(2560, 100, 50);
+    for (uint32_t i = 0; i < 2560; i++) {
+        fixture.sides[0].k[i] = (int32_t)i;
+        fixture.sides[0].k_null[i] = 0;
+    }
+    open_place("host");
+    int right = add_side(&fixture, &fixture.steps, "r");
+    add_probe(&fixture.steps, -1, right, inner_join);
+    expect_ok(try_rows(&fixture, &text), &fixture.error);
+    assert_int_equal(fixture.stats.sum.tablets_skipped, 9);
+    text_finish(&text);
+    fixture_close(&fixture);
+}
+
+/* -------------------------------------------------------------- indexes -- */
+
+enum { KEYS = 200000 };
+
+/* What a machine finds. */
+static int64_t find_key(const struct key_index *index,
+                        const struct key_column *column, const void *slots,
+                        int64_t key)
+{
+    bool wide = column->width == 8;
+    uint32_t tag = wide ? key_tag((u64)key) : (u32)key;
+    uint64_t at = (uint64_t)key - (uint64_t)index->base;
+    if (index->kind == INDEX_DENSE)
+        return at < index->count ? (int64_t)((const u32 *)slots)[at] - 1 : -1;
+    for (at = key_hash((u64)key);; at++) {
+        u64 slot = ((const u64 *)slots)[at & (index->count - 1)];
+        int64_t row = (int64_t)(u32)slot - 1;
+        if (row < 0
+            || (slot >> 32 == tag
+                && (!wide || ((const int64_t *)column->values)[row] == key)))
+            return row;
+    }
+}
+
+/* Keys 0 .. KEYS / 2 - 1 twice each, times `step`, some of them NULL. */
+static void expect_index(int64_t step, bool wide, enum index_kind kind)
+{
+    static int64_t values[KEYS];
+    static uint8_t nulls[KEYS];
+    struct relation_column column = { .type = wide ? VDBQ_BIGINT : VDBQ_INTEGER,
+                                      .width = wide ? 8 : 4,
+                                      .values = values,
+                                      .nulls = nulls };
+    for (uint32_t i = 0; i < KEYS; i++) {
+        int64_t key = (int64_t)(i * 7919ull % KEYS / 2) * step;
+        nulls[i] = i % 11 == 3;
+        if (wide)
+            values[i] = key;
+        else
+            ((int32_t *)values)[i] = (int32_t)key;
+    }
+    struct feed_range range = inner_facts(&column, KEYS, NULL, 4);
+    assert_true(range.null && range.not_null);
+    assert_int_equal(range.value.low, 0);
+    assert_int_equal(range.value.high, (KEYS / 2 - 1) * step);
+    struct key_column keys = { .values = values,
+                               .nulls = nulls,
+                               .width = column.width,
+                               .rows = KEYS,
+                               .low = range.value.low,
+                               .high = range.value.high };
+    struct key_index index = key_index_plan(&keys, false);
+    assert_int_equal(index.kind, kind);
+    void *slots = memory_resize(NULL, key_index_bytes(&index));
+    memset(slots, 0xff, key_index_bytes(&index));
+    key_index_fill(&index, &keys, 4, slots);
+    int32_t *first = memory_zeroed(KEYS, sizeof *first);
+    for (uint32_t i = KEYS; i-- > 0;)
+        if (!nulls[i])
+            first[i * 7919ull % KEYS / 2] = (int32_t)i + 1;
+    for (int64_t k = 0; k < KEYS / 2; k++) {
+        assert_int_equal(find_key(&index, &keys, slots, k * step),
+                         first[k] - 1);
+        assert_int_equal(find_key(&index, &keys, slots, -1 - k), -1);
+    }
+    memory_release(first);
+    memory_release(slots);
+}
+
+static void indexes_find_first_rows(void **state)
+{
+    (void)state;
+    expect_index(1, false, INDEX_DENSE);
+    expect_index(1, true, INDEX_DENSE);
+    expect_index(20011, false, INDEX_HASHED);
+    expect_index(5000000029, true, INDEX_HASHED);
+    expect_index(65536, true, INDEX_HASHED);
+}
+
+/* -------------------------------------------------------------- refusals -- */
+
+static void budgets_are_kept(void **state)
+{
+    struct text text = { 0 };
+    struct resident *resident;
+    (void)state;
+    open_sides(100, 3000, 50);
+    place = (struct place){ .mode = MODE_MAPPED };
+    open_place("host");
+    expect_ok(resident_create(fixture.device, 20000, &resident, &fixture.error),
+              &fixture.error);
+    place.resident = resident;
+    int right = add_side(&fixture, &fixture.steps, "r");
+    add_probe(&fixture.steps, -1, right, inner_join);
+    assert_int_equal(try_rows(&fixture, &text), VDBQ_LIMIT);
+    assert_non_null(strstr(fixture.error.message,
+                           "bytes: 0 of 20000 bytes of device memory"));
+    assert_int_equal(resident_bytes(resident), 0);
+    resident_destroy(resident);
+    place.resident = NULL;
+    text_finish(&text);
+    fixture_close(&fixture);
+}
+
+static void expect_refused(const char *message)
+{
+    assert_int_equal(steps_check(&fixture.steps, &fixture.error), VDBQ_PROGRAM);
+    if (strstr(fixture.error.message, message) == NULL)
+        fail_msg("expected \"%s\", got \"%s\"", message, fixture.error.message);
+}
+
+static void inputs_are_checked(void **state)
+{
+    (void)state;
+    open_sides(10, 10, 5);
+    fixture_open(&fixture);
+    int right = add_side(&fixture, &fixture.steps, "r");
+    int scan = add_probe(&fixture.steps, -1, right, inner_join);
+    struct step *step = steps_at(&fixture.steps, scan);
+    struct program_table *tables = step->scan.program.tables.items;
+    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
+    tables[1].input = 0;
+    expect_refused("table 1 is no input");
+    tables[1].input = 2;
+    expect_refused("table 1 is input 1 of 1");
+    tables[1].input = tables[0].input = 1;
+    expect_refused("reads input 0 twice");
+    tables[0].input = 0;
+    tables[1].key_type = TYPE_I32;
+    expect_refused("table r is not its input");
+    tables[1].key_type = TYPE_I64;
+    assert_true(vector_append(&step->inputs, &right, 1));
+    expect_refused("does not read input 1");
+    fixture_close(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joins_are_right),
+        cmocka_unit_test(joins_are_right_on_a_device),
+        cmocka_unit_test(empty_sides_are_rows),
+        cmocka_unit_test(texts_are_keys),
+        cmocka_unit_test(rows_go_into_groups),
+        cmocka_unit_test(ranges_are_of_what_is_found),
+        cmocka_unit_test(tablets_without_partners_are_skipped),
+        cmocka_unit_test(indexes_find_first_rows),
+        cmocka_unit_test(budgets_are_kept),
+        cmocka_unit_test(inputs_are_checked),
+    };
+    return cmocka_run_group_tests_name("inner", tests, NULL, NULL);
+}

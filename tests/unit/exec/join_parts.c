@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joins whose right rows do not fit into memory, compared with two nested
+ * loops: every kind, with so little memory that there are parts, and blocks
+ * in them; and what happens where memory, or a temporary file, fails.
+ */
+#include "fixtures/join_fixture.h"
+
+#include <errno.h>
+
+#include "base/memory.h"
+
+static struct stream_memory memory;
+
+static void set_memory(uint64_t bytes)
+{
+    memory = (struct stream_memory){ .limit_bytes = bytes };
+    fixture.params.memory = &memory;
+    fixture.params.files = &os_memory_files;
+}
+
+/* With each limit, the rows that nested loops give. */
+static void check_limits(struct join_case how)
+{
+    static const uint64_t limits[] = { 1 << 9, 6 << 10, 40 << 10 };
+    struct text expected = { 0 };
+    add_join(how);
+    print_expected(how, &expected);
+    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        set_memory(limits[i]);
+        fixture.params.threads = i;
+        expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+        assert_int_equal(memory.used_bytes, 0);
+    }
+    text_finish(&expected);
+    fixture_close(&fixture);
+}
+
+static void check_kinds(uint32_t left, uint32_t right, uint32_t keys)
+{
+    for (unsigned kind = JOIN_INNER; kind <= JOIN_MARK; kind++)
+        for (unsigned bits = 0; bits < 16; bits++) {
+            struct join_case how = join_case_of(kind, bits);
+            if (!join_exists(how))
+                continue;
+            open_sides(left, right, keys);
+            check_limits(how);
+        }
+}
+
+static void joins_of_every_kind(void **state)
+{
+    (void)state;
+    check_kinds(0, 60, 5);
+    check_kinds(60, 0, 5);
+    check_kinds(40, 33, 400);
+    check_kinds(300, 270, 40);
+    check_kinds(90, 900, 700);
+}
+
+/* One key has half of the rows: its part is joined block by block. */
+static void one_key_has_half_of_the_rows(void **state)
+{
+    (void)state;
+    for (unsigned kind = JOIN_INNER; kind <= JOIN_MARK; kind++) {
+        fill_side(&fixture.sides[0], 200, 300, 1);
+        fill_side(&fixture.sides[1], 2000, 300, 77);
+        for (uint32_t i = 0; i < 2000; i += 2)
+            fixture.sides[1].k[i] = 7;
+        fixture.sides[0].k[3] = fixture.sides[0].k[100] = 7;
+        fixture.mode = MODE_MAPPED;
+        fixture_open(&fixture);
+        check_limits((struct join_case){ .kind = kind, .keys = true });
+    }
+}
+
+/* Many rows in real files; what ran is told. */
+static void many_rows_go_to_files(void **state)
+{
+    const struct join_case how = { .kind = JOIN_FULL, .keys = true };
+    struct text expected = { 0 };
+    (void)state;
+    open_sides(30000, 40000, 20000);
+    add_join(how);
+    print_expected(how, &expected);
+    set_memory(512 << 10);
+    fixture.params.files = NULL;
+    fixture.params.threads = 2;
+    expect_rows(&fixture, expected.bytes);
+    assert_non_null(strstr(fixture.stats.steps, "join in "));
+    assert_non_null(strstr(fixture.stats.steps, " partitions ("));
+    text_finish(&expected);
+    fixture_close(&fixture);
+}
+
+/* -------------------------------------------------------------- faults -- */
+
+static unsigned long calls_left;
+
+static void *failing_resize(void *old, size_t size)
+{
+    if (calls_left == 0)
+        return NULL;
+    calls_left--;
+    return realloc(old, size);
+}
+
+/* The n-th allocation fails, for every n: each run fails cleanly, until one
+ * has all its memory. */
+static void memory_may_fail(void **state)
+{
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+    (void)state;
+    open_sides(60, 50, 9);
+    add_join((struct join_case){ .kind = JOIN_LEFT, .keys = true });
+    for (unsigned long n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 50) {
+        struct text text = { 0 };
+        set_memory(512);
+        assert_int_equal(steps_check(&fixture.steps, &fixture.error), VDBQ_OK);
+        struct stream *stream = NULL;
+        struct vdbq_batch batch = { .rows = 1 };
+        calls_left = n;
+        memory_calls.resize = failing_resize;
+        status = stream_open(&fixture.params, &fixture.steps, 2, &stream,
+                             &fixture.error);
+        while (status == VDBQ_OK && batch.rows > 0)
+            status = stream_batch(stream, &batch, &fixture.error);
+        memory_calls.resize = realloc;
+        stream_close(stream);
+        assert_int_equal(memory.used_bytes, 0);
+        text_finish(&text);
+    }
+    assert_int_equal(status, VDBQ_OK);
+    fixture_close(&fixture);
+}
+
+static unsigned writes_left;
+static struct os_file_calls failing_files;
+
+static int failing_write(struct os_file *file, const void *bytes, size_t size,
+                         uint64_t offset)
+{
+    if (writes_left == 0)
+        return ENOSPC;
+    writes_left--;
+    return os_memory_files.write(file, bytes, size, offset);
+}
+
+/* A full disk is told, wherever it is met. */
+static void files_may_fail(void **state)
+{
+    enum vdbq_status status = VDBQ_IO;
+    (void)state;
+    open_sides(300, 270, 40);
+    add_join((struct join_case){ .kind = JOIN_FULL, .keys = true });
+    failing_files = os_memory_files;
+    failing_files.write = failing_write;
+    for (unsigned n = 0; status == VDBQ_IO; n++) {
+        struct text text = { 0 };
+        set_memory(512);
+        fixture.params.files = &failing_files;
+        writes_left = n;
+        status = try_rows(&fixture, &text);
+        if (status == VDBQ_IO) {
+            assert_non_null(strstr(fixture.error.message, "temporary file"));
+            assert_non_null(strstr(fixture.error.hint, "VDBQ_MEMORY"));
+        }
+        assert_int_equal(memory.used_bytes, 0);
+        text_finish(&text);
+    }
+    assert_int_equal(status, VDBQ_OK);
+    fixture_close(&fixture);
+}
+
+/* Writing a number of blocks has the query cancelled. */
+static int cancelling_write(struct os_file *file, const void *bytes,
+                            size_t size, uint64_t offset)
+{
+    if (writes_left-- == 1)
+        atomic_store(&fixture.cancelled, true);
+    return os_memory_files.write(file, bytes, size, offset);
+}
+
+static void it_can_be_cancelled(void **state)
+{
+    (void)state;
+    open_sides(3000, 2700, 40);
+    add_join((struct join_case){ .kind = JOIN_INNER, .keys = true });
+    failing_files = os_memory_files;
+    failing_files.write = cancelling_write;
+    for (unsigned n = 1; n < 1000; n *= 4) {
+        struct text text = { 0 };
+        set_memory(8 << 10);
+        fixture.params.files = &failing_files;
+        atomic_store(&fixture.cancelled, false);
+        writes_left = n;
+        assert_int_equal(try_rows(&fixture, &text), VDBQ_CANCELLED);
+        assert_int_equal(memory.used_bytes, 0);
+        text_finish(&text);
+    }
+    fixture_close(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(joins_of_every_kind),
+        cmocka_unit_test(one_key_has_half_of_the_rows),
+        cmocka_unit_test(many_rows_go_to_files),
+        cmocka_unit_test(memory_may_fail),
+        cmocka_unit_test(files_may_fail),
+        cmocka_unit_test(it_can_be_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows against naive ones, by random partitions and orders over random
+ * rows. An aggregate is compared with the grouping of the rows of its frame.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/group.h"
+#include "exec/window.h"
+#include "fixtures/random_rows.h"
+
+static struct relation input;
+static struct step_column input_columns[RANDOM_COLUMNS];
+static struct error error;
+
+static void fill(uint32_t rows, uint32_t variety)
+{
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct vdbq_batch batch;
+
+    random_fill(rows, variety);
+    for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
+        input_columns[i] =
+            (struct step_column){ .name = "x", .type = random_types[i] };
+    relation_finish(&input);
+    assert_int_equal(
+        relation_init(&input, input_columns, RANDOM_COLUMNS, &error), VDBQ_OK);
+    batch = random_batch(0, rows, vectors);
+    assert_int_equal(relation_append(&input, &batch, 1, &error), VDBQ_OK);
+}
+
+/* ------------------------------------------------------- the naive way -- */
+
+static bool same_partition(const struct step_window_function *f, uint32_t a,
+                           uint32_t b)
+{
+    for (size_t i = 0; i < f->partition.count; i++)
+        if (!random_equal((unsigned)VECTOR_ITEMS(&f->partition, int)[i], a, b))
+            return false;
+    return true;
+}
+
+/* -1, 0, 1: a before, peer of, behind b. */
+static int compare(const struct step_window_function *f, uint32_t a, uint32_t b)
+{
+    for (size_t i = 0; i < f->order.count; i++) {
+        const struct step_key *key = vector_at(&f->order, i);
+        unsigned column = (unsigned)key->column;
+        bool null_a = random_null(column, a), null_b = random_null(column, b);
+        bool less;
+        if (random_equal(column, a, b))
+            continue;
+        if (null_a || null_b)
+            return null_a != key->nulls_last ? -1 : 1;
+        less = random_less(column, random_real(column, a),
+                           random_integer(column, a), random_real(column, b),
+                           random_integer(column, b));
+        return less != key->descending ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Rows of `row`'s partition in their order; the place of `row` in it. */
+static uint32_t partition_of(const struct step_window_function *f, uint32_t row,
+                             uint32_t *rows, uint32_t *count)
+{
+    uint32_t place = 0;
+
+    *count = 0;
+    for (uint32_t i = 0; i < input.rows; i++) {
+        uint32_t at = *count;
+        if (!same_partition(f, row, i))
+            continue;
+        for (; at > 0 && compare(f, i, rows[at - 1]) < 0; at--)
+            rows[at] = rows[at - 1];
+        rows[at] = i;
+        ++*count;
+    }
+    while (rows[place] != row)
+        place++;
+    return place;
+}
+
+/* --------------------------------------------------------- comparisons -- */
+
+static void check_copy(const struct relation_column *result, uint32_t row,
+                       int column, uint32_t source)
+{
+    bool null = random_null((unsigned)column, source);
+
+    assert_int_equal(relation_is_null(result, row), null);
+    if (!null)
+        assert_memory_equal((char *)result->values + row * result->width,
+                            (char *)random_values[column]
+                                + source * result->width,
+                            result->width);
+}
+
+static void check_number(const struct relation_column *result, uint32_t row,
+                         int64_t wanted)
+{
+    assert_int_equal(((int64_t *)result->values)[row], wanted);
+    assert_false(relation_is_null(result, row));
+}
+
+static void check_moved(const struct step_window_function *f,
+                        const struct relation_column *result, uint32_t row,
+                        const uint32_t *rows, uint32_t count, uint32_t place)
+{
+    int64_t at =
+        (int64_t)place + (f->function == WINDOW_LEAD ? f->offset : -f->offset);
+
+    if (at >= 0 && at < (int64_t)count)
+        check_copy(result, row, f->aggregate.column, rows[at]);
+    else if (f->fallback >= 0)
+        check_copy(result, row, f->fallback, row);
+    else
+        assert_true(relation_is_null(result, row));
+}
+
+/* Groups the frame's rows, which are added in their order. */
+static void check_aggregate(const struct step_window_function *f,
+                            const struct relation_column *result, uint32_t row,
+                            const uint32_t *rows, uint32_t count)
+{
+    struct step_aggregate aggregate = f->aggregate;
+    struct step_group step = { .aggregates = { &aggregate, 1, 1,
+                                               sizeof aggregate } };
+    struct group_params params = { &step, input_columns, 1 };
+    struct step_column column = { .name = "x", .type = result->type };
+    struct vdbq_vector vectors[RANDOM_COLUMNS];
+    struct relation grouped;
+    struct group *group;
+
+    assert_int_equal(relation_init(&grouped, &column, 1, &error), VDBQ_OK);
+    assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
+    for (uint32_t i = 0; i < count; i++) {
+        struct vdbq_batch batch = random_batch(rows[i], 1, vectors);
+        assert_int_equal(group_add(group, &batch, &error), VDBQ_OK);
+    }
+    assert_int_equal(group_finish(group, &grouped, &error), VDBQ_OK);
+    group_destroy(group);
+    assert_int_equal(relation_is_null(result, row),
+                     relation_is_null(&grouped.columns[0], 0));
+    if (!relation_is_null(result, row))
+        assert_memory_equal((char *)result->values + row * result->width,
+                            grouped.columns[0].values, result->width);
+    relation_finish(&grouped);
+}
+
+static void check_row(const struct step_window_function *f,
+                      const struct relation_column *result, uint32_t row,
+                      uint32_t *rows)
+{
+    uint32_t count, place = partition_of(f, row, rows, &count), peer = place;
+    uint32_t end = place + 1;
+    int64_t dense = 1;
+
+    while (peer > 0 && compare(f, rows[peer - 1], row) == 0)
+        peer--;
+    while (end < count && compare(f, rows[end], row) == 0)
+        end++;
+    for (uint32_t i = 1; i <= peer; i++)
+        dense += compare(f, rows[i - 1], rows[i]) != 0;
+    if (f->function == WINDOW_ROW_NUMBER)
+        check_number(result, row, place + 1);
+    else if (f->function == WINDOW_RANK)
+        check_number(result, row, peer + 1);
+    else if (f->function == WINDOW_DENSE_RANK)
+        check_number(result, row, dense);
+    else if (f->function == WINDOW_FIRST)
+        check_copy(result, row, f->aggregate.column, rows[0]);
+    else if (f->function == WINDOW_LAST)
+        check_copy(result, row, f->aggregate.column, rows[end - 1]);
+    else if (f->function == WINDOW_AGGREGATE)
+        check_aggregate(f, result, row, rows, end);
+    else
+        check_moved(f, result, row, rows, count, place);
+}
+
+/* --------------------------------------------------------------- tests -- */
+
+static struct step_window_function random_function(void)
+{
+    struct step_window_function f = {
+        .function = (enum window_function)random_below(8),
+        .aggregate = { .function = (enum aggregate_function)random_below(7),
+                       .column = (int)random_below(RANDOM_COLUMNS),
+                       .filter = random_below(3) ? -1 : RANDOM_FILTER,
+                       .distinct = random_below(4) == 0 },
+        .offset = (int64_t)random_below(5) - 1,
+        .partition = VECTOR(int),
+        .order = VECTOR(struct step_key)
+    };
+    for (unsigned i = random_below(3); i > 0; i--)
+        *(int *)vector_add(&f.partition) = (int)random_below(RANDOM_COLUMNS);
+    for (unsigned i = random_below(3); i > 0; i--)
+        *(struct step_key *)vector_add(&f.order) =
+            (struct step_key){ (int)random_below(RANDOM_COLUMNS),
+                               random_below(2) == 0, random_below(2) == 0 };
+    f.fallback = random_below(2) ? -1 : f.aggregate.column;
+    if (f.function == WINDOW_AGGREGATE
+        && f.aggregate.function == AGGREGATE_COUNT && random_below(2))
+        f.aggregate.column = -1;
+    return f;
+}
+
+static enum vdbq_type result_type(const struct step_window_function *f)
+{
+    int column = f->aggregate.column;
+    enum vdbq_type type = column < 0 ? VDBQ_INTEGER : random_types[column];
+    bool real = type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
+
+    if (f->function <= WINDOW_DENSE_RANK)
+        return VDBQ_BIGINT;
+    if (f->function != WINDOW_AGGREGATE)
+        return type;
+    switch (f->aggregate.function) {
+    case AGGREGATE_COUNT:
+        return VDBQ_BIGINT;
+    case AGGREGATE_SUM:
+        return real ? VDBQ_DOUBLE : VDBQ_BIGINT;
+    case AGGREGATE_TOTAL:
+    case AGGREGATE_AVG:
+        return VDBQ_DOUBLE;
+    default:
+        return type;
+    }
+}
+
+static void windows_are_as_naive_ones(void **state)
+{
+    static const uint32_t counts[] = { 0, 1, 2, 63, 64, 65, 120 };
+    uint32_t rows[256];
+
+    (void)state;
+    for (unsigned round = 0; round < 300; round++) {
+        struct step_window_function functions[2] = { random_function(),
+                                                     random_function() };
+        struct step_window step = { .functions = { functions, 2, 2,
+                                                   sizeof *functions } };
+        struct window_params params = { &step, &input, 1 + round % 2 };
+        struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
+        struct relation results;
+        fill(counts[round % 7], 1 + random_below(30));
+        columns[0].type = result_type(&functions[0]);
+        columns[1].type = result_type(&functions[1]);
+        assert_int_equal(relation_init(&results, columns, 2, &error), VDBQ_OK);
+        assert_int_equal(window_run(&params, &results, &error), VDBQ_OK);
+        assert_int_equal(results.rows, input.rows);
+        for (unsigned i = 0; i < 2; i++) {
+            for (uint32_t row = 0; row < input.rows; row++)
+                check_row(&functions[i], &results.columns[i], row, rows);
+            vector_finish(&functions[i].partition);
+            vector_finish(&functions[i].order);
+        }
+        relation_finish(&results);
+    }
+    relation_finish(&input);
+}
+
+static void missing_memory_is_told(void **state)
+{
+    struct step_window_function function = random_function();
+    struct step_window step = { .functions = { &function, 1, 1,
+                                               sizeof function } };
+    struct window_params params = { &step, &input, 1 };
+    struct step_column column = { .name = "a", .type = VDBQ_BIGINT };
+    enum vdbq_status status = VDBQ_NO_MEMORY;
+
+    (void)state;
+    function.function = WINDOW_AGGREGATE;
+    function.aggregate = (struct step_aggregate){ .function = AGGREGATE_SUM,
+                                                  .column = 1,
+                                                  .filter = RANDOM_FILTER,
+                                                  .distinct = true };
+    fill(2000, 1000);
+    for (unsigned calls = 0; status != VDBQ_OK; calls++) {
+        struct relation results;
+        random_fail_after(calls);
+        status = relation_init(&results, &column, 1, &error);
+        if (status == VDBQ_OK)
+            status = window_run(&params, &results, &error);
+        relation_finish(&results);
+        random_fail_never();
+        assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
+    }
+    vector_finish(&function.partition);
+    vector_finish(&function.order);
+    relation_finish(&input);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows_are_as_naive_ones),
+        cmocka_unit_test(missing_memory_is_told)
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

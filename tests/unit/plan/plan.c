@@ -1,0 +1,787 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner: which program a SELECT becomes, and what that gives when the
+ * host's machine runs it over tables made here; what is refused, and where.
+ */
+#include "fixtures/plan_fixture.h"
+
+#include <time.h>
+
+/* ------------------------------------------------------------ programs -- */
+
+static void query_0_is_the_ancestors_program(void **state)
+{
+    (void)state;
+    lists("select id, uniformi, normali5 from test "
+          "where uniformi > 60 and normali5 < 0",
+          "Table 0 0 0 0 test\n"
+          "ResultColumn 1 0 0 0 id\n"
+          "ResultColumn 1 0 0 0 uniformi\n"
+          "ResultColumn 1 0 0 0 normali5\n"
+          "Parallel 0 0 15 0\n"
+          "Column.I32 3 0 0 0\n"
+          "Integer.I32 0 60 0 0\n"
+          "Le.I32 3 0 13 0\n"
+          "Column.I32 4 1 0 0\n"
+          "Integer.I32 1 0 0 0\n"
+          "Lt.I32 4 1 12 1\n"
+          "Invalid 0 0 0 0\n"
+          "Rowid.I32 2 0 0 0\n"
+          "Result 2 3 0 0\n"
+          "Converge 0 0 0 0\n"
+          "Finish 0 0 0 0\n");
+}
+
+static void a_query_without_a_table_has_a_program(void **state)
+{
+    (void)state;
+    lists("select 1 as one, 1", "ResultColumn 2 0 0 0 one\n"
+                                "ResultColumn 2 0 0 0 1\n"
+                                "Parallel 0 0 7 0\n"
+                                "Integer.I64 0 1 0 0\n"
+                                "Integer.I64 1 1 0 0\n"
+                                "Result 0 2 0 0\n"
+                                "Converge 0 0 0 0\n"
+                                "Finish 0 0 0 0\n");
+}
+
+static void alternatives_jump_over_invalid(void **state)
+{
+    (void)state;
+    lists("select id from test where uniformi > 70 or normali5 = 0",
+          "Table 0 0 0 0 test\n"
+          "ResultColumn 1 0 0 0 id\n"
+          "Parallel 0 0 13 0\n"
+          "Column.I32 0 0 0 0\n"
+          "Integer.I32 1 70 0 0\n"
+          "Gt.I32 0 1 10 1\n"
+          "Column.I32 2 1 0 0\n"
+          "Integer.I32 3 0 0 0\n"
+          "Eq.I32 2 3 10 1\n"
+          "Invalid 0 0 0 0\n"
+          "Rowid.I32 4 0 0 0\n"
+          "Result 4 1 0 0\n"
+          "Converge 0 0 0 0\n"
+          "Finish 0 0 0 0\n");
+}
+
+static void equal_parts_are_computed_once(void **state)
+{
+    (void)state;
+    assert_int_equal(count_op("select normali5 * normali20 from test "
+                              "where normali5 * normali20 >= -5 "
+                              "and normali5 * normali20 <= 5",
+                              OP_MUL_I32),
+                     1);
+    assert_int_equal(count_op("select uniformi + 1, uniformi + 1 + id "
+                              "from test",
+                              OP_ADD_I32),
+                     2);
+    assert_int_equal(count_op("select a is null, a from nulls", OP_COLUMN_NULL),
+                     1);
+}
+
+static void parts_that_were_jumped_over_are_computed_again(void **state)
+{
+    (void)state;
+    assert_int_equal(count_op("select uniformi + normali5 from test "
+                              "where uniformi > 7 "
+                              "or uniformi + normali5 > 3",
+                              OP_ADD_I32),
+                     2);
+    assert_int_equal(count_op("select uniformi from test where uniformi > 7 "
+                              "or uniformi < -7",
+                              OP_COLUMN_I32),
+                     1);
+    gives("select id, uniformi, normali5, uniformi + normali5 from test "
+          "where uniformi > 70 or uniformi + normali5 > 60",
+          "2,70,0,70 4,99,-20,79");
+    gives("select normali5, normali20 from test where uniformi > 70 "
+          "or normali5 = 4 or normali20 = 75",
+          "4,-40 -1,75 -20,-2");
+}
+
+static void equal_result_columns_have_registers_of_their_own(void **state)
+{
+    (void)state;
+    gives("select normali5, normali5, normali5 + 1, 1 + normali5, "
+          "normali5 + 1 from test where normali5 = 4",
+          "4,4,5,5,5");
+    gives("select a, a, b, b from nulls where b = 3", "0,0,3,3");
+    gives("select a is null, a, a is null from nulls",
+          "0,1,0 1,-,1 0,0,0 0,2,0 1,-,1");
+    gives("select 2, 2, null, null", "2,2,-,-");
+}
+
+static void the_ten_queries(void **state)
+{
+    (void)state;
+    gives("select id, uniformi, normali5 from test where uniformi > 60 and "
+          "normali5 < 0",
+          "0,61,-3 4,99,-20");
+    gives("select id, uniformf, normalf5 from test where uniformf > 60.0 and "
+          "normalf5 < 0.0",
+          "0,60.5,-0.5 4,99.0,-8.0");
+    gives("select id, uniformi, normali20 from test where (normali20 + 40) > "
+          "(uniformi - 10)",
+          "1,-99,-40 3,60,75");
+    gives("select id, uniformf, normalf20 from test where (normalf20 + 40.0) "
+          "> (uniformf - 10.0)",
+          "1,-99.5,-40.5 2,0.1,20.0");
+    gives("select id, normali5, normali20 from test where normali5 * "
+          "normali20 >= -5 and normali5 * normali20 <= 5",
+          "2,0,15");
+    gives("select id, uniformi from test where uniformi >= -1 and uniformi "
+          "<= 1 or normali5 >= -1 and normali5 <= 1 or normali20 >= -2 and "
+          "normali20 <= 1",
+          "2,70 3,60 4,99");
+    gives("select id from test where (uniformi > 60 or normali5 > 0) and "
+          "(normali20 > 0 or not normali20 > -3)",
+          "0 1 2");
+}
+
+/* --------------------------------------------------------------- types -- */
+
+static void arithmetic_has_sqls_precedence(void **state)
+{
+    (void)state;
+    gives("select 1 + 2 * 3, 10 - 3 - 2, -2 + 3, 7 / 2, -7 / 2, 7 % -4, "
+          "-(2 + 3), - - 2",
+          "7,5,1,3,-3,3,-5,2");
+    gives("select uniformi * 2 + 10, uniformi-1 from test where id = 0",
+          "132,60");
+    gives("select 1.5 + 2.5, 1 + 0.5, 7.0 / 2, 1 / 2.0", "4.0,1.5,3.5,0.5");
+}
+
+static void results_have_types_of_the_statement(void **state)
+{
+    (void)state;
+    has_types("select id, id + 1, id > 1, -id, uniformf, uniformf * 2, "
+              "uniformf + 0.5, uniformf + id, uniformf + normalf5 from test",
+              "INTEGER,BIGINT,INTEGER,BIGINT,FLOAT,FLOAT,FLOAT,DOUBLE,FLOAT");
+    has_types("select most, small + i, i, most is null from wide",
+              "BIGINT,BIGINT,INTEGER,INTEGER");
+    has_types("select x, f, x + f, f + 1, a + x, f % 2, null, null + 1.5, "
+              "a / 0 from nulls",
+              "DOUBLE,FLOAT,DOUBLE,FLOAT,DOUBLE,DOUBLE,INTEGER,DOUBLE,BIGINT");
+    has_types("select 1, 1.5, 1 = 1, cast(1 as integer), cast(1 as float), "
+              "cast(1.5 as bigint), cast(1.5 as double)",
+              "BIGINT,DOUBLE,INTEGER,INTEGER,FLOAT,BIGINT,DOUBLE");
+}
+
+static void a_literal_takes_the_type_of_a_float(void **state)
+{
+    (void)state;
+    gives("select id from test where uniformf = 0.1", "2");
+    gives("select id from test where uniformf = cast(0.1 as double)", "");
+    gives("select id from test where uniformf > 0.05 + 0.05 - 0.2 and "
+          "uniformf < 1e300 and uniformf < 100",
+          "0 2 3 4");
+    assert_int_equal(
+        count_op("select id from test where uniformf < 2", OP_FLOAT_F32), 1);
+    assert_int_equal(
+        count_op("select id from test where uniformf < 1e300", OP_CAST_F64_F32),
+        1);
+    gives("select uniformf + 1 from test where id = 2", "1.1");
+    gives("select uniformi + 0.5, uniformf + uniformi from test where id = 0",
+          "61.5,121.5");
+}
+
+static void widths_follow_from_what_columns_hold(void **state)
+{
+    (void)state;
+    assert_int_equal(count_op("select uniformi * 100 from test", OP_MUL_I32),
+                     1);
+    assert_int_equal(
+        count_op("select uniformi * 100 from test", OP_CAST_I64_I32), 1);
+    assert_int_equal(count_op("select i + 1 from wide", OP_ADD_I64), 1);
+    assert_int_equal(count_op("select i + 1 from wide", OP_ADD_CHECKED_I64), 0);
+    assert_int_equal(count_op("select most + 1 from wide", OP_ADD_CHECKED_I64),
+                     1);
+    assert_int_equal(count_op("select small * small from wide", OP_MUL_I64), 1);
+    assert_int_equal(count_op("select most / i from wide", OP_DIV_I64), 0);
+    assert_int_equal(count_op("select most / 7 from wide", OP_DIV_I64), 1);
+    assert_int_equal(count_op("select id from test where uniformi > "
+                              "3000000000",
+                              OP_GT_I64),
+                     1);
+    assert_int_equal(
+        count_op("select id from test where id * 1000 > 5", OP_GT_I32), 1);
+    gives("select i + 1, i - 1, -i, i * i from wide",
+          "2147483648,2147483646,-2147483647,4611686014132420609 "
+          "-2147483647,-2147483649,2147483648,4611686018427387904 "
+          "4,2,-3,9");
+    gives("select k from wide where i > -3000000000 and i < 3000000000 "
+          "and small > 1 and most < 9",
+          "20 30");
+}
+
+static void overflow_of_64_bits_fails(void **state)
+{
+    (void)state;
+    gives("select most + 1 from wide", "fault");
+    gives("select most - 1 from wide", "fault");
+    gives("select most * 2 from wide where most = 5", "10");
+    gives("select most + 1, most - 1, -most from wide where k = 30", "6,4,-5");
+    gives("select most / -1 from wide where most > 0",
+          "-9223372036854775807 -5");
+    gives("select most / -1 from wide", "fault");
+    gives("select most % -1 from wide", "0 0 0");
+    gives("select k from wide where most < 0 or most + 1 > 0", "fault");
+    gives("select k from wide where most > 10 or most < 0 or most * 2 = 10",
+          "10 20 30");
+    gives("select cast(most as integer) from wide", "fault");
+    gives("select cast(most as integer) from wide where most = 5", "5");
+    refused("select 9223372036854775807 + 1", VDBQ_RANGE, 28, "overflow", "");
+    refused("select 1,\t-9223372036854775807 * 2", VDBQ_RANGE, 32, "overflow",
+            "");
+    refused("select cast(3000000000 as integer)", VDBQ_RANGE, 8,
+            "out of the range of INTEGER", "");
+    gives("select -9223372036854775808, - 9223372036854775808 + 0",
+          "-9223372036854775808,-9223372036854775808");
+}
+
+static void a_program_has_one_meaning_for_constants(void **state)
+{
+    (void)state;
+    gives("select 1 / 0, 1 % 0, 1.5 / 0, 0.0 / 0, 1 / 0.0, null + 1, "
+          "1 < null, null = null",
+          "-,-,-,-,-,-,-,-");
+    gives("select 1e308 * 10, -1e308 * 10, 1e308 * 10 - 1e308 * 10, "
+          "0 * (1e308 * 10)",
+          "inf,-inf,-,-");
+    gives("select cast(1.9 as integer), cast(-1.9 as bigint), "
+          "cast(0.1 as float), cast('12' as integer), cast(' 1.5 ' as double)",
+          "1,-1,0.1,12,1.5");
+    gives("select 7.5 % 2, -7.5 % 2, 7 % 0.5, -0.0, -(0.0)",
+          "1.0,-1.0,-,-0.0,-0.0");
+    gives("select 1 where 1 = 1 and 2 > 1", "1");
+    gives("select 1 where 1 = 2", "");
+    gives("select 1 where null", "");
+    gives("select id from test where 0.5 and id < 2", "0 1");
+    gives("select id from test where id < 2 and 1", "0 1");
+    gives("select id from test where id < 2 or 1", "0 1 2 3 4");
+}
+
+/* --------------------------------------------------------------- NULLs -- */
+
+static void nulls_are_neither_true_nor_false(void **state)
+{
+    (void)state;
+    gives("select a, b, a + b, a < b, a = b from nulls",
+          "1,-,-,-,- -,1,-,-,- 0,3,3,1,0 2,2,4,0,1 -,-,-,-,-");
+    gives("select rowid from nulls where a < 2", "0 2");
+    gives("select rowid from nulls where not a < 2", "3");
+    gives("select rowid from nulls where a is null", "1 4");
+    gives("select rowid from nulls where a is not null", "0 2 3");
+    gives("select rowid from nulls where a is b", "3 4");
+    gives("select rowid from nulls where a is not b", "0 1 2");
+    gives("select rowid from nulls where not (a is not b)", "3 4");
+    gives("select rowid from nulls where a is 2", "3");
+    gives("select a is 2, a is not 2, null is null, 1 is null from nulls",
+          "0,1,1,0 0,1,1,0 0,1,1,0 1,0,1,0 0,1,1,0");
+    gives("select rowid from nulls where null", "");
+    gives("select rowid from nulls where (a = 1 or null) and b is null", "0");
+    gives("select 6 / a, 6 % a from nulls", "6,0 -,- -,- 3,0 -,-");
+    gives("select rowid from nulls where 6 / a = 3", "3");
+}
+
+static void not_a_number_is_null(void **state)
+{
+    (void)state;
+    gives("select x - x, x * 0, x / x from nulls",
+          "0.0,0.0,1.0 -,-,- 0.0,-0.0,1.0 -,-,- 0.0,0.0,1.0");
+    gives("select rowid from nulls where x - x = 0", "0 2 4");
+    gives("select rowid from nulls where not (x - x = 0)", "");
+    gives("select rowid from nulls where (x - x) is null", "1 3");
+    gives("select cast(x - x as integer) from nulls", "0 - 0 - 0");
+    gives("select cast(f as integer), cast(f as double) from nulls",
+          "-,- 0,0.25 0,0.10000000149011612 -1,-1.0 3,3.0");
+    assert_int_equal(
+        count_op("select uniformf * normalf5 from test", OP_IS_NAN_F32), 0);
+    assert_int_equal(count_op("select x * 0 from nulls", OP_IS_NAN_F64), 1);
+}
+
+/* What must not fail for a NULL, or for a row that WHERE leaves out. */
+static void checks_are_for_values_that_count(void **state)
+{
+    (void)state;
+    gives("select cast(x as integer) from nulls where x < 1", "0 0");
+    gives("select cast(x as integer) from nulls", "fault");
+    gives("select a + 9223372036854775800 from nulls where a < 3",
+          "9223372036854775801 9223372036854775800 9223372036854775802");
+    gives("select a * 9223372036854775807 from nulls where b = 1", "-");
+    gives("select a - 9223372036854775807 - b from nulls where b is null",
+          "- -");
+    gives("select a - 9223372036854775807 - b from nulls", "fault");
+}
+
+/* ------------------------------------------- NULLs: against a reference -- */
+
+static uint64_t chance_state;
+
+static unsigned chance(unsigned below)
+{
+    chance_state = chance_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(chance_state >> 33) % below;
+}
+
+/* Writes a random expression of a and b, of some depth. */
+static void write_random(struct text *text, unsigned depth)
+{
+    static const char *const operators[] = {
+        "and", "or", "and",    "or", "=", "<>", "<", "<=", ">",
+        ">=",  "is", "is not", "+",  "-", "*",  "/", "%"
+    };
+    static const char *const leaves[] = { "a", "b", "a", "b",
+                                          "0", "1", "2", "null" };
+    unsigned kind = chance(10);
+
+    if (depth == 0 || kind == 0) {
+        text_print(text, "%s", leaves[chance(8)]);
+    } else if (kind < 3) {
+        text_print(text, "%s", kind == 1 ? "(not " : "(- ");
+        write_random(text, depth - 1);
+        text_print(text, ")");
+    } else {
+        text_print(text, "(");
+        write_random(text, depth - 1);
+        text_print(text, " %s ", operators[chance(17)]);
+        write_random(text, depth - 1);
+        text_print(text, ")");
+    }
+}
+
+static struct number integer(bool null, int64_t value)
+{
+    return (struct number){ .null = null, .integer = null ? 0 : value };
+}
+
+static struct number logic(enum ast_operator operator, struct number left,
+                           struct number right)
+{
+    int decides = operator== AST_OR;
+    bool left_decides = !left.null && (left.integer != 0) == decides;
+    bool right_decides = !right.null && (right.integer != 0) == decides;
+
+    if (left_decides || right_decides)
+        return integer(false, decides);
+    return integer(left.null || right.null, !decides);
+}
+
+static struct number reference(const struct ast_expression *tree, unsigned row);
+
+static struct number reference_operator(const struct ast_expression *tree,
+                                        unsigned row)
+{
+    struct number left = reference(tree->left, row);
+    struct number right = tree->right ? reference(tree->right, row) : left;
+    bool null = left.null || right.null;
+    int64_t x = left.integer, y = right.integer;
+
+    switch (tree->operator) {
+    case AST_AND:
+    case AST_OR:
+        return logic(tree->operator, left, right);
+    case AST_IS:
+        return integer(false, left.null == right.null && x == y);
+    case AST_IS_NOT:
+        return integer(false, left.null != right.null || x != y);
+    case AST_NOT:
+        return integer(null, x == 0);
+    case AST_MINUS:
+        return integer(null, -x);
+    case AST_ADD:
+        return integer(null, x + y);
+    case AST_SUB:
+        return integer(null, x - y);
+    case AST_MUL:
+        return integer(null, x * y);
+    case AST_DIV:
+        return integer(null || y == 0, y == 0 ? 0 : x / y);
+    case AST_MOD:
+        return integer(null || y == 0, y == 0 ? 0 : x % y);
+    case AST_EQ:
+        return integer(null, x == y);
+    case AST_NEQ:
+        return integer(null, x != y);
+    case AST_LT:
+        return integer(null, x < y);
+    case AST_LE:
+        return integer(null, x <= y);
+    case AST_GT:
+        return integer(null, x > y);
+    case AST_GE:
+        return integer(null, x >= y);
+    default:
+        return left;
+    }
+}
+
+static struct number reference_between(const struct ast_expression *tree,
+                                       unsigned row)
+{
+    const struct ast_value *low = tree->arguments;
+    struct number value = reference(tree->left, row);
+    struct number least = reference(low->expression, row);
+    struct number most = reference(low->next->expression, row);
+    struct number within =
+        logic(AST_AND,
+              integer(value.null || least.null, value.integer >= least.integer),
+              integer(value.null || most.null, value.integer <= most.integer));
+
+    return tree->negated ? integer(within.null, within.integer == 0) : within;
+}
+
+/* The value of an expression of a and b for a row of `nulls`. */
+static struct number reference(const struct ast_expression *tree, unsigned row)
+{
+    switch (tree->kind) {
+    case AST_INTEGER:
+        return integer(false, tree->integer);
+    case AST_NULL:
+        return integer(true, 0);
+    case AST_COLUMN: {
+        unsigned column = tree->column.text[0] == 'b';
+        return number_at(&test_tables[1].columns[column], row);
+    }
+    case AST_BETWEEN:
+        return reference_between(tree, row);
+    default:
+        return reference_operator(tree, row);
+    }
+}
+
+/* What "select EXPRESSION, rowid" should give: of all rows, or of those for
+ * which the expression is true. */
+static void expect(const char *sql, bool filtered, struct text *text)
+{
+    struct arena arena = { 0 };
+    struct ast_statement *statement;
+    struct error error;
+    size_t consumed;
+    const struct ast_expression *tree;
+    bool first = true;
+
+    assert_int_equal(
+        sql_parse(sql, strlen(sql), &arena, &statement, &consumed, &error),
+        VDBQ_OK);
+    tree = statement->query->select.results->expression;
+    text_print(text, "%s", "");
+    for (unsigned row = 0; row < test_tables[1].rows; row++) {
+        struct number number = reference(tree, row);
+        if (filtered && (number.null || number.integer == 0))
+            continue;
+        text_print(text, "%s", first ? "" : " ");
+        first = false;
+        if (number.null)
+            text_print(text, "-,%u", row);
+        else
+            text_print(text, "%" PRId64 ",%u", number.integer, row);
+    }
+    arena_finish(&arena);
+}
+
+static void random_conditions_are_right(void **state)
+{
+    const char *seed = getenv("VDBQ_TEST_SEED");
+
+    (void)state;
+    chance_state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL);
+    printf("VDBQ_TEST_SEED=%" PRIu64 "\n", chance_state);
+    for (int i = 0; i < 2000; i++) {
+        struct text expression = { 0 }, sql = { 0 }, expected = { 0 };
+        bool filtered = chance(2) != 0;
+        write_random(&expression, 1 + chance(4));
+        text_print(&sql, "select %s, rowid from nulls", expression.bytes);
+        if (filtered)
+            text_print(&sql, " where %s", expression.bytes);
+        expect(sql.bytes, filtered, &expected);
+        gives(sql.bytes, expected.bytes);
+        text_finish(&expression);
+        text_finish(&sql);
+        text_finish(&expected);
+    }
+}
+
+/* --------------------------------------------------------------- names -- */
+
+static void names_of_results(void **state)
+{
+    struct planned planned;
+    static const char *const expected[] = { "id", "uniformi", "U", "ID + 1",
+                                            "normali5" };
+
+    (void)state;
+    plan_well(&planned, "select ID, t.UniformI, uniformi as U, (ID + 1), "
+                        "\"normali5\" from TEST t");
+    for (unsigned i = 0; i < 5; i++)
+        assert_string_equal(program_result(program_of(&planned), i).name,
+                            expected[i]);
+    unplan(&planned);
+    gives("select * from test where id = 0", "0,61,-3,10,60.5,-0.5,1.0");
+    gives("select k.*, k.k from wide k where k = 30", "5,30,2,3,30");
+    gives("select rowid, _rowid_ from wide", "10,10 20,20 30,30");
+    gives("select \"Two Words\" from \"mixed case\"", "7");
+    gives("select * from empty where d > 0", "");
+}
+
+static void names_that_do_not_exist(void **state)
+{
+    (void)state;
+    refused("select id from tset", VDBQ_UNKNOWN, 16, "no such table: tset",
+            "did you mean \"test\"?");
+    refused("select id from elsewhere", VDBQ_UNKNOWN, 16, "elsewhere",
+            "tables: test, nulls");
+    refused("select id, unformi from test", VDBQ_UNKNOWN, 12, "unformi",
+            "did you mean \"uniformi\"?");
+    refused("select id from test where z > 1", VDBQ_UNKNOWN, 27,
+            "table test has no column z", "columns of test: id, uniformi");
+    refused("select test.id from test t", VDBQ_UNKNOWN, 8, "test",
+            "called t here");
+    refused("select id", VDBQ_UNKNOWN, 8, "id", "no table");
+    refused("select *", VDBQ_UNKNOWN, 8, "no FROM", "");
+    refused("select id + 'x' from test", VDBQ_TYPE, 13, "is not a number", "");
+}
+
+static void what_is_too_large_is_refused(void **state)
+{
+    struct text sql = { 0 };
+
+    (void)state;
+    text_print(&sql, "select 0");
+    for (int i = 1; i <= VDBQ_REGISTERS_MAX; i++)
+        text_print(&sql, ", %d", i);
+    struct planned planned;
+    plan(&planned, sql.bytes);
+    assert_int_equal(planned.status, VDBQ_LIMIT);
+    assert_non_null(strstr(planned.error.message, "1024 registers"));
+    unplan(&planned);
+    text_finish(&sql);
+}
+
+/* ---------------------------------------------------- other statements -- */
+
+static void tables_are_made_and_dropped(void **state)
+{
+    struct planned planned;
+
+    (void)state;
+    plan_well(&planned, "create table New (id int primary key, x float, "
+                        "d double precision, b bigint)");
+    assert_int_equal(planned.plan.kind, PLAN_CREATE_TABLE);
+    assert_string_equal(planned.plan.create.name, "New");
+    assert_int_equal(planned.plan.create.column_count, 4);
+    assert_int_equal(planned.plan.create.key, 0);
+    assert_string_equal(planned.plan.create.columns[1].name, "x");
+    assert_int_equal(planned.plan.create.columns[1].type, VDBQ_FLOAT);
+    unplan(&planned);
+    plan_well(&planned, "create table t (a int, b int, primary key (B))");
+    assert_int_equal(planned.plan.create.key, 1);
+    unplan(&planned);
+    plan_well(&planned, "create table if not exists test (a int)");
+    assert_true(planned.plan.create.if_not_exists);
+    assert_int_equal(planned.plan.create.key, NO_KEY);
+    unplan(&planned);
+    plan_well(&planned, "drop table if exists nowhere");
+    assert_int_equal(planned.plan.kind, PLAN_DROP_TABLE);
+    assert_true(planned.plan.drop.if_exists);
+    unplan(&planned);
+    plan_well(&planned, " ; ");
+    assert_int_equal(planned.plan.kind, PLAN_EMPTY);
+    unplan(&planned);
+}
+
+static void tables_that_cannot_be_made(void **state)
+{
+    (void)state;
+    refused("create table TEST (a int)", VDBQ_EXISTS, 14, "table TEST already",
+            "IF NOT EXISTS");
+    refused("create table t (a int, b int, A float)", VDBQ_EXISTS, 31,
+            "column A already", "");
+    refused("create table t (a int primary key, b int primary key)",
+            VDBQ_SYNTAX, 42, "more than one primary key", "");
+    refused("create table t (a int primary key, primary key (a))", VDBQ_SYNTAX,
+            49, "more than one primary key", "");
+    refused("create table t (aa int, b int, primary key (ab))", VDBQ_UNKNOWN,
+            45, "no column ab", "did you mean \"aa\"?");
+    refused("drop table tests", VDBQ_UNKNOWN, 12, "tests",
+            "did you mean \"test\"?");
+}
+
+static void names_and_columns_have_limits(void **state)
+{
+    struct planned planned;
+    struct text sql = { 0 };
+
+    (void)state;
+    text_print(&sql, "create table \"%01025d\" (a int)", 0);
+    plan(&planned, sql.bytes);
+    assert_int_equal(planned.status, VDBQ_LIMIT);
+    unplan(&planned);
+    text_finish(&sql);
+    text_print(&sql, "create table t (c0 int");
+    for (int i = 1; i <= COLUMNS_MAX; i++)
+        text_print(&sql, ", c%d int", i);
+    text_print(&sql, ")");
+    plan(&planned, sql.bytes);
+    assert_int_equal(planned.status, VDBQ_LIMIT);
+    assert_non_null(strstr(planned.error.message, "4097 columns"));
+    unplan(&planned);
+    text_finish(&sql);
+}
+
+static void rows_are_converted(void **state)
+{
+    struct planned planned;
+    const struct plan_insert *insert = &planned.plan.insert;
+
+    (void)state;
+    plan_well(&planned, "insert into nulls values (1, 2.0, 3, 0.1), "
+                        "(null, -2147483648, -0.5, 2 * 3), (1 + 1, 1 / 0, "
+                        "1e300, 16777217)");
+    assert_int_equal(planned.plan.kind, PLAN_INSERT);
+    assert_int_equal(insert->table_id, 1);
+    assert_int_equal(insert->rows, 3);
+    assert_int_equal(insert->column_count, 4);
+    assert_memory_equal(insert->vectors[0].values, ((int32_t[]){ 1, 0, 2 }),
+                        12);
+    assert_memory_equal(insert->vectors[0].nulls, ((uint8_t[]){ 0, 1, 0 }), 3);
+    assert_memory_equal(insert->vectors[1].values,
+                        ((int32_t[]){ 2, INT32_MIN, 0 }), 12);
+    assert_memory_equal(insert->vectors[1].nulls, ((uint8_t[]){ 0, 0, 1 }), 3);
+    assert_memory_equal(insert->vectors[2].values,
+                        ((double[]){ 3, -0.5, 1e300 }), 24);
+    assert_null(insert->vectors[2].nulls);
+    assert_memory_equal(insert->vectors[3].values,
+                        ((float[]){ 0.1f, 6, 16777216 }), 12);
+    unplan(&planned);
+    plan_well(&planned, "insert into wide (I, k) values (5, 1), (6, "
+                        "-9223372036854775808)");
+    assert_memory_equal(insert->vectors[1].values,
+                        ((int64_t[]){ 1, INT64_MIN }), 16);
+    assert_memory_equal(insert->vectors[3].values, ((int32_t[]){ 5, 6 }), 8);
+    assert_memory_equal(insert->vectors[0].nulls, ((uint8_t[]){ 1, 1 }), 2);
+    unplan(&planned);
+}
+
+static void rows_that_cannot_be_stored(void **state)
+{
+    (void)state;
+    refused("insert into nowhere values (1)", VDBQ_UNKNOWN, 13, "nowhere", "");
+    refused("insert into nulls values (1, 2, 3, 4), (1, 2)", VDBQ_SYNTAX, 40,
+            "row 2 has 2 values for 4 columns", "");
+    refused("insert into nulls (a) values (3000000000)", VDBQ_RANGE, 31,
+            "3000000000 does not fit column a, which is INTEGER", "");
+    refused("insert into nulls (a) values (1), (1.5)", VDBQ_TYPE, 36,
+            "1.5 is not a whole number", "CAST(1.5 AS INTEGER)");
+    refused("insert into wide (k) values (1e30)", VDBQ_RANGE, 30,
+            "1.0e+30 does not fit", "");
+    refused("insert into nulls (f) values (1e39)", VDBQ_RANGE, 31, "FLOAT", "");
+    refused("insert into nulls (a) values ('x')", VDBQ_TYPE, 31,
+            "is not a number", "");
+    refused("insert into nulls (a) values (b)", VDBQ_UNKNOWN, 31,
+            "no such column: b", "");
+    refused("insert into nulls (a, c) values (1, 2)", VDBQ_UNKNOWN, 23,
+            "no column c", "columns of nulls");
+    refused("insert into nulls (a, A) values (1, 2)", VDBQ_EXISTS, 23, "twice",
+            "");
+    refused("insert into test (id) values (1), (null)", VDBQ_CONSTRAINT, 36,
+            "row 2 has no value for the primary key id", "");
+    refused("insert into test (uniformi) values (1)", VDBQ_CONSTRAINT, 13,
+            "primary key", "");
+    refused("insert into nulls (a) values (9223372036854775807 + 1)",
+            VDBQ_RANGE, 51, "overflow", "");
+}
+
+/* ---------------------------------------------------------- no memory -- */
+
+static unsigned calls_left; /* before the one that fails */
+
+static void *failing_resize(void *old, size_t size)
+{
+    return calls_left-- == 0 ? NULL : realloc(old, size);
+}
+
+/* Whether a statement is planned although the n-th call for memory fails;
+ * else it must say so and leave nothing behind. */
+static bool survives(const struct ast_statement *statement, const char *sql,
+                     unsigned n)
+{
+    struct planned planned = { 0 };
+
+    calls_left = n;
+    memory_calls.resize = failing_resize;
+    planned.status =
+        plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
+                       NULL, &planned.arena, &planned.plan, &planned.error);
+    memory_calls.resize = realloc;
+    if (planned.status != VDBQ_OK)
+        assert_int_equal(planned.status, VDBQ_NO_MEMORY);
+    unplan(&planned);
+    return planned.status == VDBQ_OK;
+}
+
+static void every_call_for_memory_may_fail(void **state)
+{
+    static const char *const statements[] = {
+        "select *, a + b * 2, 1 + 1 from nulls where a > 1 and (b < 2 or f > "
+        "1)",
+        "create table t (a int, b int, primary key (b))",
+        "insert into nulls (a, b) values (1, null), (2 + 2, -3)",
+        "select t.id, x + s from (select a, b + 1 as c, x, a % 2 as s from "
+        "nulls where a > 0) n left join test t on a = t.id and c > uniformi "
+        "where s < 2 and exists (select 1 from wide w where n.c = w.i and "
+        "t.id = w.small)"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        struct arena arena = { 0 };
+        struct ast_statement *statement;
+        struct error error;
+        size_t consumed;
+        unsigned n = 0;
+        assert_int_equal(sql_parse(statements[i], strlen(statements[i]), &arena,
+                                   &statement, &consumed, &error),
+                         VDBQ_OK);
+        while (!survives(statement, statements[i], n))
+            n++;
+        assert_true(n > 0);
+        arena_finish(&arena);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(query_0_is_the_ancestors_program),
+        cmocka_unit_test(a_query_without_a_table_has_a_program),
+        cmocka_unit_test(alternatives_jump_over_invalid),
+        cmocka_unit_test(equal_parts_are_computed_once),
+        cmocka_unit_test(parts_that_were_jumped_over_are_computed_again),
+        cmocka_unit_test(equal_result_columns_have_registers_of_their_own),
+        cmocka_unit_test(the_ten_queries),
+        cmocka_unit_test(arithmetic_has_sqls_precedence),
+        cmocka_unit_test(results_have_types_of_the_statement),
+        cmocka_unit_test(a_literal_takes_the_type_of_a_float),
+        cmocka_unit_test(widths_follow_from_what_columns_hold),
+        cmocka_unit_test(overflow_of_64_bits_fails),
+        cmocka_unit_test(a_program_has_one_meaning_for_constants),
+        cmocka_unit_test(nulls_are_neither_true_nor_false),
+        cmocka_unit_test(not_a_number_is_null),
+        cmocka_unit_test(checks_are_for_values_that_count),
+        cmocka_unit_test(random_conditions_are_right),
+        cmocka_unit_test(names_of_results),
+        cmocka_unit_test(names_that_do_not_exist),
+        cmocka_unit_test(what_is_too_large_is_refused),
+        cmocka_unit_test(tables_are_made_and_dropped),
+        cmocka_unit_test(tables_that_cannot_be_made),
+        cmocka_unit_test(names_and_columns_have_limits),
+        cmocka_unit_test(rows_are_converted),
+        cmocka_unit_test(rows_that_cannot_be_stored),
+        cmocka_unit_test(every_call_for_memory_may_fail)
+    };
+
+    return cmocka_run_group_tests(tests, make_database, NULL);
+}

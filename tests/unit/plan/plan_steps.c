@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which steps the planner makes of a query: joins in the place of subqueries,
+ * conditions near the tables, no columns that nobody reads.
+ */
+#include "fixtures/plan_fixture.h"
+
+/* That the steps of a statement, without their programs and what is thought
+ * of their rows, are these. */
+static void becomes(const char *sql, const char *expected)
+{
+    struct planned planned;
+    struct text text = { 0 }, lines = { 0 };
+
+    plan_well(&planned, sql);
+    steps_print(&planned.plan.steps, &text);
+    text_print(&lines, "%s", "");
+    for (char *line = strtok(text.bytes, "\n"); line != NULL;
+         line = strtok(NULL, "\n"))
+        if (strncmp(line, "; step ", 7) == 0) {
+            char *rows = strstr(line, " (~");
+            assert_non_null(rows);
+            text_print(&lines, "%.*s\n", (int)(rows - line - 7), line + 7);
+        }
+    if (strcmp(lines.bytes, expected) != 0)
+        fail_msg("%s:\n%s", sql, lines.bytes);
+    text_finish(&text);
+    text_finish(&lines);
+    unplan(&planned);
+}
+
+/* How often an opcode is in all programs of the steps of a statement. */
+static unsigned count_all(const char *sql, enum opcode op)
+{
+    struct planned planned;
+    unsigned count = 0;
+
+    plan_well(&planned, sql);
+    for (size_t i = 0; i < planned.plan.steps.steps.count; i++) {
+        const struct step *step = steps_at(&planned.plan.steps, (int)i);
+        const struct program *program = &step->scan.program;
+        for (int pc = 0;
+             step->kind == STEP_SCAN && pc < (int)program->code.count; pc++)
+            count += program_at(program, pc)->op == op;
+    }
+    unplan(&planned);
+    return count;
+}
+
+static void subqueries_become_joins(void **state)
+{
+    (void)state;
+    becomes("select * from test where exists (select 1 from nulls "
+            "where a = id and b <> uniformi)",
+            "0: scan of table test\n"
+            "1: scan of table nulls\n"
+            "2 of step 0, 1: semi join 0 = 0, where\n");
+    becomes("select id from test where not exists (select 1 from nulls "
+            "where a = id limit 1)",
+            "0: scan of table nulls\n"
+            "1 of step 0: scan of table test, probes nulls (step 0)\n");
+    becomes("select id from test where id in (select i from wide)",
+            "0: scan of table wide\n"
+            "1 of step 0: scan of table test, probes wide (step 0)\n");
+    becomes("select id from test where id not in (select i from wide)",
+            "0: scan of table wide\n"
+            "1 of step 0: scan of table test, probes wide (step 0)\n");
+}
+
+static void nulls_keep_the_mark(void **state)
+{
+    (void)state;
+    becomes("select id from test where id not in (select a from nulls)",
+            "0: scan of table test\n"
+            "1: scan of table nulls\n"
+            "2 of step 0, 1: mark join 0 = 0\n"
+            "3 of step 2: scan\n");
+}
+
+static void aggregates_of_a_subquery_become_groups(void **state)
+{
+    (void)state;
+    becomes("select (select sum(b) from nulls where a = id) from test",
+            "0: scan of table nulls\n"
+            "1 of step 0: group by 1 columns: sum(1)\n"
+            "2 of step 1: scan of table test, probes nulls (step 1)\n");
+}
+
+static void what_may_mean_something_else_is_applied(void **state)
+{
+    (void)state;
+    becomes("select id from test where exists (select 1 from nulls "
+            "where a <> id)",
+            "0: scan of table test\n"
+            "1 of step 0: exists an inner query, parameter 0 = 0\n"
+            "1.0: scan of table nulls\n"
+            "2 of step 1: scan\n");
+}
+
+static void order_makes_bands(void **state)
+{
+    (void)state;
+    becomes("select id from test where exists (select 1 from nulls "
+            "where a < id)",
+            "0: scan of table test\n"
+            "1: scan of table nulls\n"
+            "2 of step 0, 1: semi join right 0 < 0\n");
+    becomes("select t.id, u.id from test t join test u "
+            "on abs(t.id - u.id) <= 5",
+            "0: scan of table test\n"
+            "1: scan of table test\n"
+            "2 of step 0, 1: inner join 1 <= right 0 <= 2\n"
+            "3 of step 2: scan\n");
+    becomes("select 1 from test t left join wide w "
+            "on t.id > w.small and t.id < w.i and t.id <> w.i + w.small",
+            "0: scan of table test\n"
+            "1: scan of table wide\n"
+            "2 of step 0, 1: left join right 0 < 0 < right 1, where\n"
+            "3 of step 2: scan\n");
+}
+
+static void conditions_go_down(void **state)
+{
+    (void)state;
+    becomes("select * from test t left join wide w on t.id = w.i "
+            "where w.small > 1",
+            "0: scan of table test\n"
+            "1: scan of table wide\n"
+            "2 of step 0, 1: inner join 0 = 3\n");
+    becomes("select a, s from (select a, sum(b) as s from nulls group by a) "
+            "g where a > 1",
+            "0: scan of table nulls\n"
+            "1 of step 0: group by 1 columns: sum(1)\n");
+    assert_int_equal(count_all("select x from (select id as x from test "
+                               "union all select i from wide) u "
+                               "where x < 2",
+                               OP_INVALID),
+                     2);
+}
+
+static void branches_give_their_common_parts_away(void **state)
+{
+    (void)state;
+    becomes("select t.id from test t, wide w where (t.id = w.i and "
+            "w.small > 1) or (t.id = w.i and t.uniformi > 5)",
+            "0: scan of table test\n"
+            "1 of step 0: scan of table wide, probes test (step 0)\n");
+}
+
+static void nobody_reads_other_columns(void **state)
+{
+    (void)state;
+    assert_int_equal(count_all("select n from (select *, id + 1 as n, "
+                               "uniformi * 7 as m from test) t",
+                               OP_MUL_I32),
+                     0);
+    assert_int_equal(count_all("select count(*) from (select id, uniformi "
+                               "from test) t",
+                               OP_COLUMN_I32),
+                     0);
+}
+
+static void constants_are_rows(void **state)
+{
+    (void)state;
+    becomes("select sum(x) from (values (1), (2), (3)) v(x)",
+            "0: 3 rows of values\n"
+            "1 of step 0: group by 0 columns: sum(0)\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(subqueries_become_joins),
+        cmocka_unit_test(nulls_keep_the_mark),
+        cmocka_unit_test(aggregates_of_a_subquery_become_groups),
+        cmocka_unit_test(what_may_mean_something_else_is_applied),
+        cmocka_unit_test(order_makes_bands),
+        cmocka_unit_test(conditions_go_down),
+        cmocka_unit_test(branches_give_their_common_parts_away),
+        cmocka_unit_test(nobody_reads_other_columns),
+        cmocka_unit_test(constants_are_rows),
+    };
+
+    return cmocka_run_group_tests(tests, make_database, NULL);
+}
