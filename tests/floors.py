@@ -96,7 +96,7 @@ def circle(graph):
 def main():
     root = Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve()
     files = sorted(str(p.relative_to(root)) for floor in FLOORS
-                   for p in (root / floor).glob('*') if p.suffix in SUFFIXES)
+                   for p in (root / floor).rglob('*') if p.suffix in SUFFIXES)
     faults, graph, checks = [], {}, 1
     for path in files:
         graph[path] = []

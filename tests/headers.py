@@ -32,7 +32,7 @@ def jobs(root):
     c = shlex.split(os.environ.get('CC', 'cc'))
     cxx = shlex.split(os.environ.get('CXX', 'c++'))
     for folder in FOLDERS:
-        for header in sorted(root.glob(f'{folder}/*.h')):
+        for header in sorted(root.glob(f'{folder}/**/*.h')):
             yield c, ['-x', 'c', '-std=c11'], header
     if shutil.which(cxx[0]):
         yield cxx, ['-x', 'c++', '-std=c++11'], root / 'src/api/vdbq.h'

@@ -60,9 +60,9 @@
 #define VDBQ_PLAN_PLAN_INNER_H
 
 #include "base/stack.h"
-#include "plan/emit.h"
-#include "plan/expression_new.h"
-#include "plan/node.h"
+#include "plan/code/emit.h"
+#include "plan/make/expression_new.h"
+#include "plan/tree/node.h"
 #include "plan/plan.h"
 
 struct machine;

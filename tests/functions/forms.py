@@ -14,12 +14,12 @@ Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
 ROW = r'\{ "(\w+)", '
 TABLES = (
     ('src/program/function.c', ROW + r'[A-Z]\w*, (\d+), (\d+),'),
-    ('src/plan/bind_*.c', ROW + r'(\d+), (\w+), make_'),
-    ('src/plan/bind_*.c', r'^    X\((\w+), ((\d)),'),
+    ('src/plan/bind/bind_*.c', ROW + r'(\d+), (\w+), make_'),
+    ('src/plan/bind/bind_*.c', r'^    X\((\w+), ((\d)),'),
 )
 PLANNERS = 'static const struct function casts[]'  # have no names in SQL
-AGGREGATES = ('src/plan/bind_aggregate.c', ROW + 'AGGREGATE_')
-WINDOWS = ('src/plan/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
+AGGREGATES = ('src/plan/bind/bind_aggregate.c', ROW + 'AGGREGATE_')
+WINDOWS = ('src/plan/bind/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
 

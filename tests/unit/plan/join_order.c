@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "plan/join_order.h"
+#include "plan/rewrite/join_order.h"
 
 enum { EDGES_MAX = 256 };
 

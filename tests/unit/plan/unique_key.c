@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The proof that columns of a query's rows are unique: plan/unique_key.c.
+ * The proof that columns of a query's rows are unique: plan/tree/unique_key.c.
  */
 #include "fixtures/plan_fixture.h"
 

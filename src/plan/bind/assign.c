@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values for the columns of a table: assign.h.
+ */
+#include "plan/bind/assign.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "plan/plan_inner.h"
+
+/* ------------------------------------------------------------- numbers -- */
+
+static struct expression *refuse_fraction(struct binder *binder,
+                                          const struct expression *e,
+                                          const struct column *column)
+{
+    char number[32];
+
+    text_from_double(e->real, number);
+    error_at(binder->error, VDBQ_TYPE, e->at,
+             "%s is not a whole number, and column %s is %s", number,
+             column->name, vdbq_type_name(column->type));
+    error_hint(binder->error, "CAST(%s AS %s) cuts the fraction off", number,
+               vdbq_type_name(column->type));
+    return NULL;
+}
+
+static struct expression *refuse_range(struct binder *binder,
+                                       const struct expression *e,
+                                       const struct column *column)
+{
+    char number[32];
+
+    if (is_float(e->type))
+        text_from_double(e->real, number);
+    else
+        snprintf(number, sizeof number, "%lld", (long long)e->integer);
+    error_at(binder->error, VDBQ_RANGE, e->at,
+             "%s does not fit column %s, which is %s", number, column->name,
+             vdbq_type_name(column->type));
+    return NULL;
+}
+
+/* A number that is known keeps its value or is refused. */
+static struct expression *assigned_number(struct binder *binder,
+                                          struct expression *e,
+                                          const struct column *column)
+{
+    const double largest = 3.4028235677973366e38; /* rounds to infinity */
+    int64_t limit = column->type == VDBQ_BIGINT     ? INT64_MAX
+                    : column->type == VDBQ_SMALLINT ? INT16_MAX
+                                                    : INT32_MAX;
+
+    if (column->type == VDBQ_FLOAT && is_float(e->type)
+        && fabs(e->real) >= largest && !isinf(e->real))
+        return refuse_range(binder, e, column);
+    if (column->type == VDBQ_FLOAT && is_float(e->type))
+        return expression_real(binder, VDBQ_FLOAT, (double)(float)e->real,
+                               e->at);
+    if (!is_integer((int)column->type))
+        return e;
+    if (is_float(e->type)) {
+        if (!(e->real >= -0x1p63 && e->real < 0x1p63))
+            return refuse_range(binder, e, column);
+        if (e->real != floor(e->real))
+            return refuse_fraction(binder, e, column);
+        return expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
+    }
+    if (e->type != VDBQ_DECIMAL
+        && (e->integer < -limit - 1 || e->integer > limit))
+        return refuse_range(binder, e, column);
+    return e;
+}
+
+static struct expression *refuse_text(struct binder *binder,
+                                      const struct expression *e,
+                                      const struct column *column)
+{
+    error_at(binder->error, VDBQ_TYPE, e->at,
+             "column %s is %s, and this is a TEXT", column->name,
+             vdbq_type_name(column->type));
+    error_hint(binder->error, "CAST(... AS %s) reads numbers from texts",
+               vdbq_type_name(column->type));
+    return NULL;
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+static struct ast_type type_of(const struct column *column)
+{
+    return (struct ast_type){ .type = column->type,
+                              .precision = column->precision,
+                              .scale = column->scale };
+}
+
+struct expression *expression_assigned(struct binder *binder,
+                                       struct expression *e,
+                                       const struct column *column)
+{
+    if (e->type == VDBQ_TEXT && is_number((int)column->type)
+        && column->type != VDBQ_DECIMAL && column->type != VDBQ_BOOLEAN
+        && !is_null_constant(e)) {
+        if (e->kind != EXPRESSION_CONSTANT)
+            return refuse_text(binder, e, column);
+        e = expression_text_number(binder, e);
+    }
+    if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->null
+        && is_number(e->type) && is_number((int)column->type)) {
+        e = assigned_number(binder, e, column);
+        if (e != NULL && e->integer != 0 && is_float(e->type)
+            && is_integer((int)column->type))
+            e = assigned_number(binder, e, column);
+    }
+    return e ? expression_cast(binder, e, type_of(column), e->at) : NULL;
+}
+
+struct expression *expression_default(struct binder *binder,
+                                      const struct column *column,
+                                      struct position at)
+{
+    struct expression *e = expression_null(binder, (int)column->type, at);
+    struct ast_statement *statement;
+    struct text sql = { 0 };
+    struct binder inner = *binder;
+    struct scope scope;
+    size_t consumed;
+
+    if (column->default_sql == NULL || e == NULL)
+        return e ? expression_cast(binder, e, type_of(column), at) : NULL;
+    text_print(&sql, "SELECT %s", column->default_sql);
+    inner.sql = arena_copy(binder->arena, sql.bytes, sql.length);
+    inner.sql_length = sql.length;
+    inner.scope = NULL;
+    text_finish(&sql);
+    if (inner.sql == NULL)
+        return error_no_memory(binder->error), NULL;
+    e = NULL;
+    scope_enter(&inner, &scope); /* which has no names */
+    if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
+                  &consumed, binder->error)
+        == VDBQ_OK)
+        e = bind_expression(&inner,
+                            statement->query->select.results->expression);
+    scope_leave(&inner, &scope);
+    binder->machine = inner.machine;
+    return e ? expression_assigned(binder, e, column) : NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values for the columns of a table. A value is stored as what it is or not at
+ * all: a whole number that does not fit its column, and a fraction for a column
+ * of whole numbers, are refused. Numbers are rounded to the nearest that a
+ * FLOAT or DOUBLE can hold.
+ */
+#ifndef VDBQ_PLAN_ASSIGN_H
+#define VDBQ_PLAN_ASSIGN_H
+
+#include "plan/tree/expression.h"
+
+/* What is assigned to a column, as its type. NULL: it was refused, or another
+ * failure. */
+struct expression *expression_assigned(struct binder *binder,
+                                       struct expression *e,
+                                       const struct column *column);
+/* The value of a column that nothing is said of; NULL: likewise. */
+struct expression *expression_default(struct binder *binder,
+                                      const struct column *column,
+                                      struct position at);
+
+#endif

@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tree of an expression becomes an expression: names are looked up,
+ * operators typed, leaves first.
+ */
+#include "plan/make/compare.h"
+#include "plan/plan_inner.h"
+
+#include <string.h>
+
+static struct expression *bind_column(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    return scope_find(binder, tree);
+}
+
+/* ------------------------------------------------------------- literals -- */
+
+static struct expression *bind_string(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct vdbq_text text = { tree->string, tree->string_length };
+
+    return expression_text(binder, text, tree->at);
+}
+
+/* The value of a parameter as if it were written in its place. */
+static struct expression *parameter_value(struct binder *binder, int number,
+                                          struct position at)
+{
+    const struct parameter *value = &binder->parameters[number];
+    struct vdbq_text text = value->text;
+
+    binder->values_used = true;
+    if (value->type == VDBQ_DOUBLE)
+        return expression_real(binder, VDBQ_DOUBLE, value->real, at);
+    if (value->type != VDBQ_TEXT)
+        return expression_integer(binder, value->integer, at);
+    text.bytes = arena_copy(binder->arena, text.bytes, text.length);
+    if (text.bytes == NULL)
+        return error_no_memory(binder->error), NULL;
+    return expression_text(binder, text, at);
+}
+
+struct expression *expression_known(struct binder *binder, struct expression *e)
+{
+    if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
+        || e->parameter >= binder->value_count)
+        return e;
+    return parameter_value(binder, e->parameter, e->at);
+}
+
+/* A value that the caller gives later; of no type where it is not given. */
+static struct expression *bind_parameter(struct binder *binder,
+                                         const struct ast_expression *tree)
+{
+    int number = (int)tree->integer - 1;
+    enum vdbq_type type = binder->parameters != NULL
+                              ? binder->parameters[number].type
+                              : VDBQ_TYPE_NONE;
+    struct expression *e;
+
+    if (type == VDBQ_TYPE_NONE)
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (binder->constants)
+        return parameter_value(binder, number, tree->at);
+    e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
+    if (e == NULL)
+        return NULL;
+    e->parameter = number;
+    e->nullable = true;
+    e->range = range_full((int)type);
+    return e;
+}
+
+/* ------------------------------------------------------------ operators -- */
+
+/* Whether it is minus the one number that fits 64 bits only with its sign. */
+static bool is_least_integer(const struct binder *binder,
+                             const struct ast_expression *tree)
+{
+    static const char digits[] = "9223372036854775808";
+    const struct ast_expression *operand = tree->left;
+
+    return tree->operator == AST_MINUS && operand->kind == AST_DECIMAL
+           && operand->end - operand->begin == sizeof digits - 1
+           && memcmp(binder->sql + operand->begin, digits, sizeof digits - 1)
+                  == 0;
+}
+
+/* A date, or a time, moved by a number of units. */
+static struct expression *bind_interval(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    const struct ast_expression *interval =
+        tree->right->kind == AST_INTERVAL ? tree->right : tree->left;
+    const struct ast_expression *moved =
+        interval == tree->right ? tree->left : tree->right;
+    struct expression *e = bind_expression(binder, moved);
+
+    if (e == NULL)
+        return NULL;
+    if (tree->operator!= AST_ADD &&(
+            tree->operator!= AST_SUB || interval != tree->right)) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "an INTERVAL is added to a date or taken from it");
+        return NULL;
+    }
+    return expression_moved(binder, e, interval, tree->operator== AST_SUB,
+                            tree->at);
+}
+
+/* Of two operands; that one alone is no date is told by bind_expression(). */
+static bool has_interval(const struct ast_expression *tree)
+{
+    return tree->right != NULL
+           && (tree->left->kind == AST_INTERVAL
+               || tree->right->kind == AST_INTERVAL);
+}
+
+/* IS TRUE, IS NOT FALSE ...: never NULL. */
+static struct expression *bind_is_truth(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    bool wanted = tree->right->kind == AST_TRUE;
+    bool is = tree->operator== AST_IS;
+    struct expression *e = bind_condition(binder, tree->left);
+    struct expression *yes, *no;
+
+    if (e != NULL && !wanted)
+        e = expression_operator(binder, AST_NOT, e, NULL, tree);
+    yes = e ? expression_truth(binder, is, tree->at) : NULL;
+    no = yes ? expression_truth(binder, !is, tree->at) : NULL;
+    return no ? expression_choice(binder, e, yes, no, tree->at) : NULL;
+}
+
+static bool is_truth_test(const struct ast_expression *tree)
+{
+    return (tree->operator== AST_IS || tree->operator== AST_IS_NOT)
+           && (tree->right->kind == AST_TRUE || tree->right->kind == AST_FALSE);
+}
+
+static struct expression *bind_operator(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    struct expression *left, *right = NULL;
+
+    if (is_truth_test(tree))
+        return bind_is_truth(binder, tree);
+
+    if (is_least_integer(binder, tree))
+        return expression_integer(binder, INT64_MIN, tree->at);
+    if (has_interval(tree))
+        return bind_interval(binder, tree);
+    left = bind_expression(binder, tree->left);
+    if (left == NULL)
+        return NULL;
+    if (tree->right != NULL) {
+        right = bind_expression(binder, tree->right);
+        if (right == NULL)
+            return NULL;
+    }
+    return expression_operator(binder, tree->operator, left, right, tree);
+}
+
+/* NOT, where it was written. */
+static struct expression *negated(struct binder *binder,
+                                  const struct ast_expression *tree,
+                                  struct expression *e)
+{
+    if (e == NULL || !tree->negated)
+        return e;
+    return expression_operator(binder, AST_NOT, e, NULL, tree);
+}
+
+static struct expression *bind_between(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    const struct ast_value *bounds = tree->arguments;
+    struct expression *e = bind_expression(binder, tree->left);
+    struct expression *low =
+        e ? bind_expression(binder, bounds->expression) : NULL;
+    struct expression *high =
+        low ? bind_expression(binder, bounds->next->expression) : NULL;
+
+    if (high == NULL)
+        return NULL;
+    low = expression_operator(binder, AST_GE, e, low, tree);
+    high = expression_operator(binder, AST_LE, e, high, tree);
+    if (low == NULL || high == NULL)
+        return NULL;
+    return negated(binder, tree,
+                   expression_operator(binder, AST_AND, low, high, tree));
+}
+
+/* ---------------------------------------------------------------- CASE -- */
+
+/* What a WHEN asks: a condition, or whether the operand equals it. */
+static struct expression *bind_when(struct binder *binder,
+                                    struct expression *operand,
+                                    const struct ast_expression *when)
+{
+    struct expression *e;
+
+    if (operand == NULL)
+        return bind_condition(binder, when);
+    e = bind_expression(binder, when);
+    return e ? expression_operator(binder, AST_EQ, operand, e, when) : NULL;
+}
+
+static struct expression *bind_whens(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *operand,
+                                     const struct ast_when *when)
+{
+    struct expression *condition, *then, *other;
+
+    if (stack_is_short())
+        return stack_refuse(binder->error, tree->at), NULL;
+    if (when == NULL && tree->right == NULL)
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    if (when == NULL)
+        return bind_expression(binder, tree->right);
+    condition = bind_when(binder, operand, when->when);
+    then = condition ? bind_expression(binder, when->then) : NULL;
+    other = then ? bind_whens(binder, tree, operand, when->next) : NULL;
+    return other ? expression_choice(binder, condition, then, other, tree->at)
+                 : NULL;
+}
+
+/* Each WHEN stands in the ELSE of the one before: so many are as deep as
+ * expressions may be. */
+static bool few_whens(struct binder *binder, const struct ast_expression *tree)
+{
+    unsigned count = 0;
+
+    for (const struct ast_when *when = tree->whens; when != NULL;
+         when = when->next)
+        count++;
+    if (count <= SQL_DEPTH_MAX)
+        return true;
+    error_at(binder->error, VDBQ_LIMIT, tree->at,
+             "a CASE has %u WHENs; %d is the limit", count, SQL_DEPTH_MAX);
+    return false;
+}
+
+static struct expression *bind_case(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    struct expression *operand = NULL;
+
+    if (!few_whens(binder, tree))
+        return NULL;
+    if (tree->left != NULL) {
+        operand = bind_expression(binder, tree->left);
+        if (operand == NULL)
+            return NULL;
+    }
+    return bind_whens(binder, tree, operand, tree->whens);
+}
+
+/* ----------------------------------------------------------- subqueries -- */
+
+static struct expression *subquery_expression(struct binder *binder,
+                                              const struct ast_expression *tree,
+                                              enum apply_kind kind,
+                                              struct node *node, size_t asked)
+{
+    struct expression *e = expression_new(
+        binder, EXPRESSION_SUBQUERY,
+        kind == APPLY_SCALAR ? node->columns[0].type : VDBQ_INTEGER, tree->at);
+    struct vector *values = &binder->scope->asked;
+
+    if (e != NULL)
+        e->subquery = arena_alloc(binder->arena, sizeof *e->subquery);
+    if (e == NULL || e->subquery == NULL)
+        return error_no_memory(binder->error), NULL;
+    e->subquery->kind = kind;
+    e->subquery->node = node;
+    e->subquery->parameters = VECTOR_IN(binder->arena, struct outer_value);
+    e->subquery->parameters.count = values->count - asked;
+    e->subquery->parameters.items =
+        arena_alloc(binder->arena, (values->count - asked + 1) * values->width);
+    if (e->subquery->parameters.items == NULL)
+        return error_no_memory(binder->error), NULL;
+    if (values->count > asked)
+        memcpy(e->subquery->parameters.items, vector_at(values, asked),
+               (values->count - asked) * values->width);
+    values->count = asked;
+    expression_place(binder, e, tree);
+    if (kind == APPLY_SCALAR) {
+        e->precision = node->columns[0].precision;
+        e->scale = node->columns[0].scale;
+        e->affine = node->columns[0].affine;
+    }
+    e->nullable = kind != APPLY_EXISTS;
+    e->range = range_full(e->type);
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+static struct expression *bind_subquery(struct binder *binder,
+                                        const struct ast_expression *tree,
+                                        enum apply_kind kind)
+{
+    size_t asked = binder->scope->asked.count;
+    struct node *node = bind_query(binder, tree->query);
+
+    if (node == NULL)
+        return NULL;
+    if (kind != APPLY_EXISTS && node->column_count != 1) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "a subquery that is a value has one column; this one has %u",
+                 node->column_count);
+        return NULL;
+    }
+    return subquery_expression(binder, tree, kind, node, asked);
+}
+
+/* The only column of a query, computed of what it was. */
+static struct node *with_key(struct binder *binder, struct node *node,
+                             struct expression *key)
+{
+    struct expression **place = &key;
+
+    if (lift(binder, &node, &place, 1) != VDBQ_OK)
+        return NULL;
+    return node_select(binder, node, NULL, &key, NULL, 1);
+}
+
+/* x IN (...): the operand and the query's column become keys. */
+static struct expression *in_query(struct binder *binder, struct expression *e,
+                                   struct expression *operand)
+{
+    struct node *node = e->subquery->node;
+    struct expression *column = node_column(binder, node, 0, e->at);
+
+    if (column == NULL || !compare_as_keys(binder, &operand, &column, e->at))
+        return NULL;
+    if (column->kind != EXPRESSION_COLUMN)
+        node = with_key(binder, node, column);
+    if (node == NULL)
+        return NULL;
+    e->subquery->node = node;
+    e->left = operand;
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+static struct expression *bind_in_query(struct binder *binder,
+                                        const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression *e =
+        operand ? bind_subquery(binder, tree, APPLY_IN) : NULL;
+
+    return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
+}
+
+/* ------------------------------------------------------------------ IN -- */
+
+/* Halves of a list are joined by OR, so that the tree stays flat. */
+static struct expression *any_of(struct binder *binder,
+                                 const struct ast_expression *tree,
+                                 struct expression **equals, size_t count)
+{
+    struct expression *left, *right;
+
+    if (count == 1)
+        return equals[0];
+    left = any_of(binder, tree, equals, count / 2);
+    right = left ? any_of(binder, tree, equals + count / 2, count - count / 2)
+                 : NULL;
+    return right ? expression_operator(binder, AST_OR, left, right, tree)
+                 : NULL;
+}
+
+/* The items of a list, bound, of which none has an affinity; NULL: a failure. */
+static struct expression **bind_items(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct expression **items =
+        arena_alloc(binder->arena, (tree->argument_count + 1) * sizeof(*items));
+    size_t count = 0;
+
+    if (items == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (const struct ast_value *value = tree->arguments; value != NULL;
+         value = value->next) {
+        items[count] = bind_expression(binder, value->expression);
+        if (items[count] != NULL)
+            items[count] = expression_affine(binder, items[count], false);
+        if (items[count++] == NULL)
+            return NULL;
+    }
+    return items;
+}
+
+/* The operand is compared with one item after the other. */
+static struct expression *equals_any(struct binder *binder,
+                                     const struct ast_expression *tree,
+                                     struct expression *operand,
+                                     struct expression **items, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        items[i] = expression_operator(binder, AST_EQ, operand, items[i], tree);
+        if (items[i] == NULL)
+            return NULL;
+    }
+    return any_of(binder, tree, items, count);
+}
+
+static struct expression *bind_in_list(struct binder *binder,
+                                       const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression **items = operand ? bind_items(binder, tree) : NULL;
+    size_t count = tree->argument_count;
+    struct node *node;
+    struct expression *e;
+
+    if (items == NULL)
+        return NULL;
+    if (count == 0) /* nothing is in it, not even NULL */
+        return expression_truth(binder, tree->negated, tree->at);
+    if (values_of_list(binder, operand, items, count, &node) != VDBQ_OK)
+        return NULL;
+    if (node == NULL)
+        return negated(binder, tree,
+                       equals_any(binder, tree, operand, items, count));
+    if (node->value_rows == 0)
+        return negated(binder, tree,
+                       compare_with_none(binder, operand, tree->at));
+    e = subquery_expression(binder, tree, APPLY_IN, node,
+                            binder->scope->asked.count);
+    return e ? negated(binder, tree, in_query(binder, e, operand)) : NULL;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+static struct expression *bind_cast(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    struct expression *operand = bind_expression(binder, tree->left);
+    struct expression *e =
+        operand ? expression_cast(binder, operand, tree->type, tree->at) : NULL;
+
+    if (e == NULL)
+        return NULL;
+    if (e->kind == EXPRESSION_CONSTANT) {
+        struct expression *own = arena_alloc(binder->arena, sizeof *own);
+        if (own == NULL)
+            return error_no_memory(binder->error), NULL;
+        *own = *e;
+        own->literal = false; /* it has a type of its own now */
+        return own;
+    }
+    if (e->kind == EXPRESSION_CAST)
+        expression_place(binder, e, tree);
+    return e;
+}
+
+/* That the escape is one character. */
+static struct expression *check_escape(struct binder *binder,
+                                       struct expression *escape,
+                                       struct position at)
+{
+    static const char message[] = "an ESCAPE is one character";
+    struct ast_expression place = { .at = at };
+    struct expression *length, *one, *other;
+
+    escape = expression_cast_plain(binder, escape, VDBQ_TEXT, at);
+    length = escape ? expression_call(binder, "length", &escape, 1, at) : NULL;
+    one = length ? expression_integer(binder, 1, at) : NULL;
+    other =
+        one ? expression_operator(binder, AST_NEQ, length, one, &place) : NULL;
+    if (other == NULL)
+        return NULL;
+    if (other->kind != EXPRESSION_CONSTANT)
+        return expression_check(binder, escape, other, message);
+    if (known_truth(other) != 1)
+        return escape;
+    error_at(binder->error, VDBQ_RANGE, at, "%s", message);
+    return NULL;
+}
+
+struct expression *expression_like(struct binder *binder, const char *name,
+                                   struct expression **operands, unsigned count,
+                                   struct position at)
+{
+    if (count > 2) {
+        operands[2] = check_escape(binder, operands[2], operands[2]->at);
+        if (operands[2] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, name, operands, count, at);
+}
+
+static struct expression *bind_like(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    const struct ast_expression *parts[3] = { tree->left, tree->right,
+                                              tree->escape };
+    struct expression *operands[3];
+    unsigned count = tree->escape != NULL ? 3 : 2;
+
+    for (unsigned i = 0; i < count; i++) {
+        operands[i] = bind_expression(binder, parts[i]);
+        if (operands[i] == NULL)
+            return NULL;
+    }
+    return negated(binder, tree,
+                   expression_like(binder, tree->folds ? "ilike" : "like",
+                                   operands, count, tree->at));
+}
+
+static struct expression *bind_tree(struct binder *binder,
+                                    const struct ast_expression *tree)
+{
+    if (stack_is_short())
+        return stack_refuse(binder->error, tree->at), NULL;
+    switch (tree->kind) {
+    case AST_INTEGER:
+        return expression_integer(binder, tree->integer, tree->at);
+    case AST_DECIMAL:
+        return expression_real(binder, VDBQ_DOUBLE, tree->decimal, tree->at);
+    case AST_STRING:
+        return bind_string(binder, tree);
+    case AST_NULL:
+        return expression_null(binder, VDBQ_INTEGER, tree->at);
+    case AST_TRUE:
+    case AST_FALSE:
+        return expression_truth(binder, tree->kind == AST_TRUE, tree->at);
+    case AST_INTERVAL:
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "an INTERVAL is added to a date or taken from it");
+        return NULL;
+    case AST_COLUMN:
+        return bind_column(binder, tree);
+    case AST_PARAMETER:
+        return bind_parameter(binder, tree);
+    case AST_OPERATOR:
+        return bind_operator(binder, tree);
+    case AST_BETWEEN:
+        return bind_between(binder, tree);
+    case AST_CAST:
+        return bind_cast(binder, tree);
+    case AST_CASE:
+        return bind_case(binder, tree);
+    case AST_IN:
+        return tree->query != NULL ? bind_in_query(binder, tree)
+                                   : bind_in_list(binder, tree);
+    case AST_LIKE:
+        return bind_like(binder, tree);
+    case AST_FUNCTION:
+        return bind_function(binder, tree);
+    case AST_SUBQUERY:
+        return bind_subquery(binder, tree, APPLY_SCALAR);
+    case AST_EXISTS:
+        break;
+    }
+    return negated(binder, tree, bind_subquery(binder, tree, APPLY_EXISTS));
+}
+
+/* What is computed has no affinity, not even where nothing is left to be
+ * computed: +x, coalesce(x), CASE WHEN true THEN x END. */
+struct expression *bind_expression(struct binder *binder,
+                                   const struct ast_expression *tree)
+{
+    struct expression *e = bind_tree(binder, tree);
+    bool named = tree->kind == AST_COLUMN || tree->kind == AST_SUBQUERY;
+
+    if (e == NULL || named)
+        return e;
+    return expression_affine(binder, e, tree->kind == AST_CAST);
+}
+
+struct expression *expression_condition(struct binder *binder,
+                                        struct expression *e,
+                                        struct position at)
+{
+    if (e == NULL || is_number(e->type))
+        return e;
+    error_at(binder->error, VDBQ_TYPE, at,
+             "a condition is true or false, not a %s",
+             vdbq_type_name((enum vdbq_type)e->type));
+    return NULL;
+}
+
+struct expression *bind_condition(struct binder *binder,
+                                  const struct ast_expression *tree)
+{
+    return expression_condition(binder, bind_expression(binder, tree),
+                                tree->at);
+}

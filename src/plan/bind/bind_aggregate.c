@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregates and window functions. They become symbols in expressions, which
+ * select_group.c and lift.c give nodes of their own.
+ */
+#include "plan/make/call.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------- aggregates -- */
+
+struct aggregate_name {
+    const char *name;
+    enum aggregate_function function;
+};
+static const struct aggregate_name aggregate_names[] = {
+    { "count", AGGREGATE_COUNT }, { "sum", AGGREGATE_SUM },
+    { "total", AGGREGATE_TOTAL }, { "avg", AGGREGATE_AVG },
+    { "min", AGGREGATE_MIN },     { "max", AGGREGATE_MAX },
+};
+
+const struct aggregate_name *aggregate_named(const struct ast_expression *tree)
+{
+    const size_t count = sizeof aggregate_names / sizeof *aggregate_names;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct aggregate_name *name = &aggregate_names[i];
+        bool several =
+            name->function >= AGGREGATE_MIN && tree->argument_count > 1;
+        if (name_equal(tree->column.text, name->name))
+            return several ? NULL : name;
+    }
+    return NULL;
+}
+
+/* The argument in a type that the aggregate adds up. */
+static struct expression *summand(struct binder *binder,
+                                  const struct call *call,
+                                  enum aggregate_function function,
+                                  struct expression *e)
+{
+    bool sums = function == AGGREGATE_SUM || function == AGGREGATE_TOTAL
+                || function == AGGREGATE_AVG;
+
+    if (!sums || is_float(e->type) || is_integer(e->type))
+        return e;
+    if (e->type == VDBQ_BOOLEAN)
+        return expression_cast_plain(binder, e, VDBQ_INTEGER, e->at);
+    if (e->type == VDBQ_DECIMAL && function == AGGREGATE_SUM)
+        return e;
+    if (e->type == VDBQ_DECIMAL)
+        return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+    return refuse_argument(binder, call, e);
+}
+
+/* Gives an aggregate its type. */
+static void type_aggregate(struct expression *e)
+{
+    struct node_column argument = { 0 }, column;
+
+    if (e->left != NULL)
+        argument = (struct node_column){ .type = e->left->type,
+                                         .precision = e->left->precision,
+                                         .scale = e->left->scale,
+                                         .range = e->left->range };
+    aggregate_column(e->aggregate, &argument, &column);
+    e->type = column.type;
+    e->precision = column.precision;
+    e->scale = column.scale;
+    e->nullable = column.nullable;
+    e->range = column.range;
+    e->machine = type_machine((enum vdbq_type)e->type);
+}
+
+/* Whether a row counts: a narrow integer, as aggregates take it. */
+static struct expression *bind_filter(struct binder *binder,
+                                      const struct ast_expression *tree)
+{
+    struct expression *e = bind_condition(binder, tree), *zero;
+
+    if (e == NULL || type_machine((enum vdbq_type)e->type) == TYPE_I32)
+        return e;
+    zero = expression_integer(binder, 0, tree->at);
+    return zero ? expression_operator(binder, AST_NEQ, e, zero, tree) : NULL;
+}
+
+struct expression *bind_aggregate(struct binder *binder,
+                                  const struct call *call,
+                                  const struct aggregate_name *name)
+{
+    const struct ast_expression *tree = call->tree;
+    struct expression *e =
+        expression_new(binder, EXPRESSION_AGGREGATE, VDBQ_BIGINT, tree->at);
+
+    if (e == NULL)
+        return NULL;
+    if (call->count > 1
+        || (call->count == 0 && name->function != AGGREGATE_COUNT)) {
+        error_at(binder->error, VDBQ_TYPE, tree->at,
+                 "%s takes one argument, not %u", call->name, call->count);
+        return NULL;
+    }
+    e->aggregate = name->function;
+    e->distinct = tree->distinct;
+    expression_place(binder, e, tree);
+    if (call->count == 1) {
+        e->left = summand(binder, call, name->function, call->arguments[0]);
+        if (e->left == NULL)
+            return NULL;
+    }
+    if (tree->filter != NULL) {
+        e->condition = bind_filter(binder, tree->filter);
+        if (e->condition == NULL)
+            return NULL;
+    }
+    type_aggregate(e);
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+/* -------------------------------------------------------------- windows -- */
+
+static const struct {
+    const char *name;
+    enum window_function function;
+    unsigned least, most;
+} window_names[] = {
+    { "row_number", WINDOW_ROW_NUMBER, 0, 0 },
+    { "rank", WINDOW_RANK, 0, 0 },
+    { "dense_rank", WINDOW_DENSE_RANK, 0, 0 },
+    { "lag", WINDOW_LAG, 1, 3 },
+    { "lead", WINDOW_LEAD, 1, 3 },
+    { "first_value", WINDOW_FIRST, 1, 1 },
+    { "last_value", WINDOW_LAST, 1, 1 },
+};
+
+static bool bind_over(struct binder *binder, const struct ast_window *over,
+                      struct window *window)
+{
+    window->partition = VECTOR_IN(binder->arena, struct expression *);
+    window->order = VECTOR_IN(binder->arena, struct order_term);
+    for (const struct ast_value *value = over->partition; value != NULL;
+         value = value->next) {
+        struct expression *e = bind_expression(binder, value->expression);
+        if (e == NULL || !vector_append(&window->partition, &e, 1))
+            return false;
+    }
+    for (const struct ast_order *order = over->order; order != NULL;
+         order = order->next) {
+        struct expression *e = bind_expression(binder, order->expression);
+        struct order_term term = order_term(order, e);
+        if (e == NULL || !vector_append(&window->order, &term, 1))
+            return false;
+    }
+    return true;
+}
+
+/* LAG and LEAD: how far, and what is there where no row is. */
+static bool bind_distance(struct binder *binder, const struct call *call,
+                          struct expression *e)
+{
+    e->window->offset = 1;
+    if (call->count > 1) {
+        const struct expression *offset =
+            expression_known(binder, call->arguments[1]);
+        if (offset == NULL)
+            return false;
+        if (offset->kind != EXPRESSION_CONSTANT || offset->null
+            || !is_integer(offset->type)) {
+            error_at(binder->error, VDBQ_TYPE, offset->at,
+                     "the distance of %s is a constant whole number",
+                     call->name);
+            return false;
+        }
+        e->window->offset = offset->integer;
+    }
+    if (call->count > 2) {
+        e->right = expression_cast_plain(binder, call->arguments[2],
+                                         e->left->type, e->at);
+        return e->right != NULL;
+    }
+    return true;
+}
+
+static struct expression *new_window(struct binder *binder,
+                                     const struct call *call)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_WINDOW, VDBQ_BIGINT, call->tree->at);
+
+    if (e == NULL)
+        return NULL;
+    expression_place(binder, e, call->tree);
+    e->window = arena_alloc(binder->arena, sizeof *e->window);
+    if (e->window == NULL)
+        return error_no_memory(binder->error), NULL;
+    if (!bind_over(binder, call->tree->over, e->window)) {
+        if (binder->error->status == VDBQ_OK)
+            error_no_memory(binder->error);
+        return NULL;
+    }
+    e->nullable = true;
+    return e;
+}
+
+static struct expression *window_of_aggregate(struct binder *binder,
+                                              const struct call *call,
+                                              const struct aggregate_name *name)
+{
+    struct expression *e = new_window(binder, call);
+    struct expression *aggregate =
+        e ? bind_aggregate(binder, call, name) : NULL;
+
+    if (aggregate == NULL)
+        return NULL;
+    e->window->function = WINDOW_AGGREGATE;
+    e->aggregate = aggregate->aggregate;
+    e->distinct = aggregate->distinct;
+    e->left = aggregate->left;
+    e->condition = aggregate->condition;
+    type_aggregate(e);
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+struct expression *bind_window(struct binder *binder, const struct call *call)
+{
+    const struct aggregate_name *name = aggregate_named(call->tree);
+    const size_t names = sizeof window_names / sizeof *window_names;
+    struct expression *e;
+    size_t i = 0;
+
+    if (name != NULL)
+        return window_of_aggregate(binder, call, name);
+    while (i < names && !name_equal(call->name, window_names[i].name))
+        i++;
+    if (i == names || call->count < window_names[i].least
+        || call->count > window_names[i].most) {
+        error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
+                 "there is no window function %s with %u arguments", call->name,
+                 call->count);
+        return NULL;
+    }
+    e = new_window(binder, call);
+    if (e == NULL)
+        return NULL;
+    e->window->function = window_names[i].function;
+    if (call->count > 0) {
+        struct expression *argument = call->arguments[0];
+        e->left = argument;
+        e->type = argument->type;
+        e->precision = argument->precision;
+        e->scale = argument->scale;
+        if (!bind_distance(binder, call, e))
+            return NULL;
+    }
+    e->machine = type_machine((enum vdbq_type)e->type);
+    e->range = range_full(e->type);
+    return expression_fits(binder, e) ? e : NULL;
+}

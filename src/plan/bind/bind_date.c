@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of dates and times. SQLite's take a moment and modifiers: a DATE,
+ * a TIMESTAMP, a text that reads as one, 'now', or a number, which is a Julian
+ * day, or with the modifier 'unixepoch' the seconds since 1970.
+ */
+#include "plan/make/call.h"
+#include "plan/make/meet.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "base/os.h"
+
+/* ---------------------------------------------------------------- parts -- */
+
+static const char *const unit_names[] = {
+    [AST_YEAR] = "year", [AST_MONTH] = "month",   [AST_DAY] = "day",
+    [AST_HOUR] = "hour", [AST_MINUTE] = "minute", [AST_SECOND] = "second"
+};
+enum { UNITS = AST_SECOND + 1 };
+
+static int unit_named(const char *name, size_t length)
+{
+    for (int i = 0; i < UNITS; i++)
+        if (strlen(unit_names[i]) == length
+            && strncasecmp(unit_names[i], name, length) == 0)
+            return i;
+    return -1;
+}
+
+static struct expression *make_extract(struct binder *binder,
+                                       const struct call *call)
+{
+    const struct expression *part = call->arguments[0];
+    int unit = -1;
+
+    if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
+        unit = unit_named(part->text.bytes, part->text.length);
+    if (unit < 0) {
+        error_at(binder->error, VDBQ_TYPE, part->at,
+                 "the part is a constant: 'year', 'month', 'day', 'hour', "
+                 "'minute' or 'second'");
+        return NULL;
+    }
+    return expression_part(binder, call->arguments[1], (enum ast_unit)unit,
+                           call->tree->at);
+}
+
+/* year(x) and so on. */
+static struct expression *make_part(struct binder *binder,
+                                    const struct call *call)
+{
+    int unit = unit_named(call->name, strlen(call->name));
+
+    return expression_part(binder, call->arguments[0], (enum ast_unit)unit,
+                           call->tree->at);
+}
+
+/* -------------------------------------------------------------- moments -- */
+
+static bool is_word(const struct expression *e, const char *word)
+{
+    return is_text_constant(e) && !e->null && e->text.length == strlen(word)
+           && strncasecmp(e->text.bytes, word, e->text.length) == 0;
+}
+
+/* The time of the statement: the same wherever it asks. */
+static struct expression *now(struct binder *binder, struct position at)
+{
+    struct expression *e;
+
+    if (*binder->now == 0)
+        *binder->now = os_clock_us();
+    e = expression_integer(binder, *binder->now, at);
+    if (e == NULL)
+        return NULL;
+    e->type = VDBQ_TIMESTAMP;
+    e->literal = false;
+    return e;
+}
+
+/* A moment moved by what the modifier says. */
+static struct expression *modified(struct binder *binder,
+                                   const struct call *call,
+                                   struct expression *moment,
+                                   struct expression *modifier)
+{
+    struct expression *pair[2] = { moment, modifier };
+
+    if (modifier->type != VDBQ_TEXT && !is_null_constant(modifier))
+        return refuse_argument(binder, call, modifier);
+    pair[1] = expression_known(binder, modifier);
+    if (pair[1] != NULL
+        && (is_word(pair[1], "localtime") || is_word(pair[1], "utc"))) {
+        error_at(binder->error, VDBQ_TYPE, modifier->at,
+                 "there are no time zones: a TIMESTAMP has none");
+        return NULL;
+    }
+    return pair[1] ? expression_call(binder, "moved", pair, 2, modifier->at)
+                   : NULL;
+}
+
+/* What a value is as a moment; NULL where a text or a number is none. */
+static struct expression *moment_of(struct binder *binder,
+                                    const struct call *call,
+                                    struct expression *e, bool unix)
+{
+    e = expression_known(binder, e);
+    if (e == NULL || is_null_constant(e))
+        return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
+    if (is_word(e, "now"))
+        return now(binder, e->at);
+    if (e->type == VDBQ_BOOLEAN)
+        return refuse_argument(binder, call, e);
+    if (is_number(e->type)) {
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+        return e ? expression_call(binder, unix ? "from_unix" : "from_julian",
+                                   &e, 1, e->at)
+                 : NULL;
+    }
+    if (e->type == VDBQ_TEXT)
+        return expression_call(binder, "to_moment", &e, 1, e->at);
+    return expression_cast_plain(binder, e, VDBQ_TIMESTAMP, e->at);
+}
+
+/* The moment that the arguments from number `first` on say; none: now. */
+static struct expression *moment(struct binder *binder, const struct call *call,
+                                 unsigned first)
+{
+    bool unix = first + 1 < call->count
+                && is_word(call->arguments[first + 1], "unixepoch");
+    struct expression *e;
+
+    if (first == call->count)
+        return now(binder, call->tree->at);
+    e = moment_of(binder, call, call->arguments[first], unix);
+    for (unsigned i = first + 1 + unix; i < call->count && e != NULL; i++)
+        e = modified(binder, call, e, call->arguments[i]);
+    return e;
+}
+
+/* The number of units from 4714-11-24 BC, noon, to a moment: from there on it
+ * is never negative, so that division rounds down. */
+static struct expression *count_of(struct binder *binder,
+                                   const struct call *call,
+                                   struct expression *e, int64_t unit)
+{
+    static const int64_t epoch = INT64_C(210866760000000000);
+    struct expression *number;
+
+    if (is_null_constant(e))
+        return expression_null(binder, VDBQ_BIGINT, e->at);
+    e = expression_number(binder, e, VDBQ_BIGINT, e->at);
+    number = e ? expression_integer(binder, epoch, e->at) : NULL;
+    e = number ? expression_operator(binder, AST_ADD, e, number, call->tree)
+               : NULL;
+    number = e ? expression_integer(binder, unit, e->at) : NULL;
+    return number ? expression_operator(binder, AST_DIV, e, number, call->tree)
+                  : NULL;
+}
+
+static struct expression *formatted(struct binder *binder,
+                                    struct expression *format,
+                                    struct expression *moment)
+{
+    struct expression *pair[2] = { format, moment };
+
+    return format && moment
+               ? expression_call(binder, "strftime", pair, 2, format->at)
+               : NULL;
+}
+
+/* --------------------------------------------------- functions of SQLite -- */
+
+static struct expression *make_date(struct binder *binder,
+                                    const struct call *call)
+{
+    struct expression *e = moment(binder, call, 0);
+
+    return e ? expression_cast_plain(binder, e, VDBQ_DATE, e->at) : NULL;
+}
+
+static struct expression *make_timestamp(struct binder *binder,
+                                         const struct call *call)
+{
+    return moment(binder, call, 0);
+}
+
+static struct expression *make_time(struct binder *binder,
+                                    const struct call *call)
+{
+    struct vdbq_text format = { "%H:%M:%S", strlen("%H:%M:%S") };
+
+    return formatted(binder, expression_text(binder, format, call->tree->at),
+                     moment(binder, call, 0));
+}
+
+/* Whole seconds since 1970. */
+static struct expression *make_unixepoch(struct binder *binder,
+                                         const struct call *call)
+{
+    struct expression *e = moment(binder, call, 0), *epoch;
+
+    e = e ? count_of(binder, call, e, 1000000) : NULL;
+    epoch = e ? expression_integer(binder, INT64_C(210866760000), e->at) : NULL;
+    return epoch ? expression_operator(binder, AST_SUB, e, epoch, call->tree)
+                 : NULL;
+}
+
+/* Whole seconds, as a TIMESTAMP. */
+static struct expression *make_datetime(struct binder *binder,
+                                        const struct call *call)
+{
+    struct expression *e = make_unixepoch(binder, call), *unit;
+
+    if (e == NULL || is_null_constant(e))
+        return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
+    unit = expression_integer(binder, 1000000, e->at);
+    e = unit ? expression_operator(binder, AST_MUL, e, unit, call->tree) : NULL;
+    return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
+}
+
+/* Days, to a millisecond, since noon of 4714-11-24 BC. */
+static struct expression *make_julianday(struct binder *binder,
+                                         const struct call *call)
+{
+    struct expression *e = moment(binder, call, 0), *day;
+
+    e = e ? count_of(binder, call, e, 1000) : NULL;
+    day = e ? expression_real(binder, VDBQ_DOUBLE, 86400000, e->at) : NULL;
+    return day ? expression_operator(binder, AST_DIV, e, day, call->tree)
+               : NULL;
+}
+
+/* Whether the text is a constant with a letter of a format. */
+static bool is_format(const struct expression *e)
+{
+    return e != NULL && is_text_constant(e) && !e->null && e->text.length > 0
+           && memchr(e->text.bytes, '%', e->text.length) != NULL;
+}
+
+/* strftime(format, moment, modifiers ...), or strftime(moment, format) where
+ * the types tell which is which. */
+static struct expression *make_strftime(struct binder *binder,
+                                        const struct call *call)
+{
+    struct expression *format = call->arguments[0];
+    struct call swapped = *call;
+
+    if ((format->type == VDBQ_DATE || format->type == VDBQ_TIMESTAMP)
+        && call->count == 2 && call->arguments[1]->type == VDBQ_TEXT) {
+        swapped.arguments[0] = call->arguments[1];
+        swapped.arguments[1] = format;
+        return make_strftime(binder, &swapped);
+    }
+    if (format->type != VDBQ_TEXT && !is_null_constant(format))
+        return refuse_argument(binder, call, format);
+    if (call->count > 1
+        && is_format(expression_known(binder, call->arguments[1]))) {
+        error_at(binder->error, VDBQ_TYPE, call->arguments[1]->at,
+                 "this is a format, where strftime takes a time");
+        error_hint(binder->error, "the format comes first; behind it a time "
+                                  "must be a DATE or a TIMESTAMP");
+        return NULL;
+    }
+    return formatted(binder, format, moment(binder, call, 1));
+}
+
+/* ------------------------------------------------------------ by itself -- */
+
+static const struct {
+    const char *name;
+    struct expression *(*make)(struct binder *binder, const struct call *call);
+} currents[] = {
+    { "current_date", make_date },
+    { "current_time", make_time },
+    { "current_timestamp", make_datetime },
+};
+
+struct expression *bind_current(struct binder *binder,
+                                const struct ast_expression *tree, bool *found)
+{
+    const size_t count = sizeof currents / sizeof *currents;
+    struct call call = { .tree = tree, .name = tree->column.text };
+
+    for (size_t i = 0; i < count && tree->table.text == NULL; i++)
+        if (name_equal(call.name, currents[i].name)) {
+            *found = true;
+            return currents[i].make(binder, &call);
+        }
+    *found = false;
+    return NULL;
+}
+
+const struct call_maker *date_makers(void)
+{
+    static const struct call_maker makers[] = {
+        { "extract", 2, 2, make_extract },
+        { "date_part", 2, 2, make_extract },
+        { "date", 0, CALL_ARGUMENTS_MAX, make_date },
+        { "datetime", 0, CALL_ARGUMENTS_MAX, make_datetime },
+        { "time", 0, CALL_ARGUMENTS_MAX, make_time },
+        { "timestamp", 1, CALL_ARGUMENTS_MAX, make_timestamp },
+        { "julianday", 0, CALL_ARGUMENTS_MAX, make_julianday },
+        { "unixepoch", 0, CALL_ARGUMENTS_MAX, make_unixepoch },
+        { "strftime", 1, CALL_ARGUMENTS_MAX, make_strftime },
+        { "now", 0, 0, make_timestamp },
+        { "year", 1, 1, make_part },
+        { "month", 1, 1, make_part },
+        { "day", 1, 1, make_part },
+        { "hour", 1, 1, make_part },
+        { "minute", 1, 1, make_part },
+        { "second", 1, 1, make_part },
+        { .name = NULL }
+    };
+
+    return makers;
+}

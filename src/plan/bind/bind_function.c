@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of functions: the arguments are bound, and the kind of function
+ * decides what becomes of them.
+ */
+#include "plan/make/call.h"
+#include "plan/make/compare.h"
+
+struct expression *refuse_argument(struct binder *binder,
+                                   const struct call *call,
+                                   const struct expression *argument)
+{
+    error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
+             call->name, vdbq_type_name((enum vdbq_type)argument->type));
+    return NULL;
+}
+
+static struct expression *refuse_aggregate(struct binder *binder,
+                                           const struct call *call)
+{
+    error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+             "the aggregate %s cannot stand here", call->name);
+    error_hint(binder->error,
+               "aggregates stand in the results, HAVING and ORDER BY of a "
+               "query, not in WHERE, GROUP BY or one another");
+    return NULL;
+}
+
+/* They have no affinity, in whatever function. */
+static bool bind_arguments(struct binder *binder, struct call *call)
+{
+    call->count = 0;
+    for (const struct ast_value *value = call->tree->arguments; value != NULL;
+         value = value->next) {
+        struct expression *e;
+        if (call->count == CALL_ARGUMENTS_MAX) {
+            error_at(binder->error, VDBQ_LIMIT, call->tree->at,
+                     "a function takes at most %d arguments",
+                     CALL_ARGUMENTS_MAX);
+            return false;
+        }
+        e = bind_expression(binder, value->expression);
+        e = e ? expression_affine(binder, e, false) : NULL;
+        if (e == NULL)
+            return false;
+        call->arguments[call->count++] = e;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------- aggregates -- */
+
+/* Binds an aggregate in the query that it belongs to. Aggregates do not stand
+ * in aggregates of the same query. */
+static struct expression *bind_own_aggregate(struct binder *binder,
+                                             struct call *call,
+                                             const struct aggregate_name *name)
+{
+    struct scope *scope = binder->scope;
+    bool aggregates = scope->aggregates, windows = scope->windows;
+    struct expression *e = NULL;
+
+    scope->aggregates = scope->windows = false;
+    if (bind_arguments(binder, call))
+        e = bind_aggregate(binder, call, name);
+    scope->aggregates = aggregates;
+    scope->windows = windows;
+    return e;
+}
+
+/* An aggregate belongs to the innermost query of which it uses a column: over
+ * columns of an outer query alone it is that one's, and its value a parameter
+ * of this one. It is bound here to learn that. */
+static struct expression *bind_aggregate_call(struct binder *binder,
+                                              struct call *call,
+                                              const struct aggregate_name *name)
+{
+    struct scope *scope = binder->scope, *owner;
+    uint64_t lookups = binder->lookups;
+    int parameters = binder->parameter_count;
+    struct expression *e = bind_own_aggregate(binder, call, name);
+
+    owner = scope_user(scope, lookups);
+    if (e == NULL)
+        return NULL;
+    if (!owner->aggregates)
+        return refuse_aggregate(binder, call);
+    owner->aggregated = true;
+    if (owner == scope)
+        return e;
+    scope_forget(scope, parameters);
+    binder->scope = owner;
+    e = bind_own_aggregate(binder, call, name);
+    binder->scope = scope;
+    return e ? scope_ask(binder, owner, e) : NULL;
+}
+
+/* -------------------------------------------------------------- windows -- */
+
+static struct expression *bind_window_call(struct binder *binder,
+                                           struct call *call)
+{
+    struct scope *scope = binder->scope;
+    struct expression *e = NULL;
+
+    if (!scope->windows) {
+        error_at(binder->error, VDBQ_SYNTAX, call->tree->at,
+                 "window functions stand in the results and ORDER BY only, "
+                 "and not in one another");
+        return NULL;
+    }
+    scope->windows = false;
+    if (bind_arguments(binder, call))
+        e = bind_window(binder, call);
+    scope->windows = true;
+    return e;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+struct expression *bind_function(struct binder *binder,
+                                 const struct ast_expression *tree)
+{
+    struct call call = { .tree = tree, .name = tree->column.text };
+    const struct aggregate_name *aggregate = aggregate_named(tree);
+
+    if (aggregate != NULL && tree->over == NULL)
+        return bind_aggregate_call(binder, &call, aggregate);
+    if (tree->over != NULL)
+        return bind_window_call(binder, &call);
+    return bind_arguments(binder, &call) ? bind_scalar(binder, &call) : NULL;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of numbers: opcodes of the machine, or made of other expressions.
+ */
+#include "plan/make/call.h"
+#include "plan/make/meet.h"
+
+static struct expression *as_double(struct binder *binder,
+                                    const struct call *call, unsigned i)
+{
+    struct expression *e = call->arguments[i];
+
+    if (!is_number(e->type))
+        return refuse_argument(binder, call, e);
+    return expression_cast_plain(binder, e, VDBQ_DOUBLE, e->at);
+}
+
+/* One opcode of DOUBLEs; what is not a number is NULL. */
+static struct expression *one_opcode(struct binder *binder,
+                                     const struct call *call, enum opcode op)
+{
+    struct expression *left = as_double(binder, call, 0), *right = NULL;
+
+    if (left != NULL && call->count > 1)
+        right = as_double(binder, call, 1);
+    if (left == NULL || (call->count > 1 && right == NULL))
+        return NULL;
+    return expression_math(binder, op, VDBQ_DOUBLE, left, right, true,
+                           call->tree->at);
+}
+
+/* ------------------------------------------- made of other expressions -- */
+
+/* A text that is written, as the number that it is. */
+static struct expression *number_of(struct binder *binder, struct expression *e)
+{
+    e = expression_known(binder, e);
+    return e != NULL && is_text_constant(e) && !e->null
+               ? expression_text_number(binder, e)
+               : e;
+}
+
+/* Of floats what is left of the first, fractions and all; % cuts them off. */
+static struct expression *make_mod(struct binder *binder,
+                                   const struct call *call)
+{
+    struct expression *left = number_of(binder, call->arguments[0]);
+    struct expression *right =
+        left ? number_of(binder, call->arguments[1]) : NULL;
+
+    if (right == NULL)
+        return NULL;
+    if ((!is_float(left->type) && !is_float(right->type))
+        || !is_number(left->type) || !is_number(right->type))
+        return expression_operator(binder, AST_MOD, left, right, call->tree);
+    left = expression_cast_plain(binder, left, VDBQ_DOUBLE, left->at);
+    right = left ? expression_cast_plain(binder, right, VDBQ_DOUBLE, right->at)
+                 : NULL;
+    return right ? expression_math(binder, OP_MOD_F64, VDBQ_DOUBLE, left, right,
+                                   true, call->tree->at)
+                 : NULL;
+}
+
+/* Without its sign, which -0.0 has, too. */
+static struct expression *make_abs(struct binder *binder,
+                                   const struct call *call)
+{
+    struct expression *e = call->arguments[0], *zero, *minus, *test;
+
+    if (!is_number(e->type))
+        return refuse_argument(binder, call, e);
+    if (is_float(e->type))
+        return expression_math(binder,
+                               e->type == VDBQ_FLOAT ? OP_ABS_F32 : OP_ABS_F64,
+                               e->type, e, NULL, false, call->tree->at);
+    if (e->type != VDBQ_DECIMAL)
+        e = expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
+    zero = e ? expression_integer(binder, 0, e->at) : NULL;
+    minus = zero ? expression_operator(binder, AST_MINUS, e, NULL, call->tree)
+                 : NULL;
+    test =
+        minus ? expression_operator(binder, AST_LT, e, zero, call->tree) : NULL;
+    return test ? expression_choice(binder, test, minus, e, call->tree->at)
+                : NULL;
+}
+
+static struct expression *make_sign(struct binder *binder,
+                                    const struct call *call)
+{
+    struct expression *e = call->arguments[0];
+    struct expression *zero = expression_integer(binder, 0, e->at);
+    struct expression *above, *below;
+
+    if (zero == NULL || !is_number(e->type))
+        return zero ? refuse_argument(binder, call, e) : NULL;
+    above = expression_operator(binder, AST_GT, e, zero, call->tree);
+    below = expression_operator(binder, AST_LT, e, zero, call->tree);
+    return above && below
+               ? expression_operator(binder, AST_SUB, above, below, call->tree)
+               : NULL;
+}
+
+/* ------------------------------------------------------------ rounding -- */
+
+static struct expression *make_round(struct binder *binder,
+                                     const struct call *call)
+{
+    struct expression *e = as_double(binder, call, 0), *digits;
+
+    if (e == NULL)
+        return NULL;
+    digits = call->count > 1 ? call->arguments[1]
+                             : expression_integer(binder, 0, e->at);
+    if (digits != NULL)
+        digits = expression_cast_plain(binder, digits, VDBQ_INTEGER, e->at);
+    return digits ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e,
+                                    digits, false, call->tree->at)
+                  : NULL;
+}
+
+/* Integers are whole; other numbers become so by an opcode. */
+static struct expression *whole(struct binder *binder, const struct call *call,
+                                enum opcode op)
+{
+    struct expression *e = call->arguments[0];
+
+    if (is_integer(e->type))
+        return e;
+    e = as_double(binder, call, 0);
+    return e ? expression_math(binder, op, VDBQ_DOUBLE, e, NULL, false,
+                               call->tree->at)
+             : NULL;
+}
+
+/* ----------------------------------------------------------- the table -- */
+
+/* Those that are one opcode: name, arguments, what makes it, opcode. */
+/* clang-format off */
+#define OPCODES(X)                                                           \
+    X(floor, 1, whole, FLOOR)                                                \
+    X(ceil, 1, whole, CEIL)                                                  \
+    X(ceiling, 1, whole, CEIL)                                               \
+    X(trunc, 1, whole, TRUNC)                                                \
+    X(sqrt, 1, one_opcode, SQRT)                                             \
+    X(exp, 1, one_opcode, EXP)                                               \
+    X(ln, 1, one_opcode, LN)                                                 \
+    X(log, 1, one_opcode, LOG10)                                             \
+    X(log10, 1, one_opcode, LOG10)                                           \
+    X(log2, 1, one_opcode, LOG2)                                             \
+    X(sin, 1, one_opcode, SIN)                                               \
+    X(cos, 1, one_opcode, COS)                                               \
+    X(tan, 1, one_opcode, TAN)                                               \
+    X(asin, 1, one_opcode, ASIN)                                             \
+    X(acos, 1, one_opcode, ACOS)                                             \
+    X(atan, 1, one_opcode, ATAN)                                             \
+    X(atan2, 2, one_opcode, ATAN2)                                           \
+    X(power, 2, one_opcode, POWER)                                           \
+    X(pow, 2, one_opcode, POWER)
+/* clang-format on */
+
+#define MAKER(name, count, maker, op)                                          \
+    static struct expression *make_##name(struct binder *binder,               \
+                                          const struct call *call)             \
+    {                                                                          \
+        return maker(binder, call, OP_##op##_F64);                             \
+    }
+OPCODES(MAKER)
+
+const struct call_maker *math_makers(void)
+{
+#define MAKER_ROW(name, count, maker, op) { #name, count, count, make_##name },
+    static const struct call_maker makers[] = { OPCODES(MAKER_ROW){ "mod", 2, 2,
+                                                                    make_mod },
+                                                { "abs", 1, 1, make_abs },
+                                                { "sign", 1, 1, make_sign },
+                                                { "round", 1, 2, make_round },
+                                                { .name = NULL } };
+
+    return makers;
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A SELECT becomes nodes: what FROM names is joined and filtered, groups are
+ * made, HAVING filters them, windows are computed, and the results are what
+ * is left. ORDER BY belongs to it: it may use what the results do not have.
+ */
+#include "plan/bind/select.h"
+
+/* -------------------------------------------------------------- results -- */
+
+static enum vdbq_status add_result(struct selecting *selecting,
+                                   const char *name, bool alias,
+                                   struct expression *expression)
+{
+    struct result result = { name, alias, expression };
+
+    if (expression == NULL)
+        return selecting->binder->error->status;
+    if (name == NULL || !vector_append(&selecting->results, &result, 1))
+        return error_no_memory(selecting->binder->error);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status add_star(struct selecting *selecting,
+                                 const struct ast_result *result)
+{
+    struct binder *binder = selecting->binder;
+    const char *table = result->table.text;
+    enum vdbq_status status = VDBQ_OK;
+    bool any = false;
+
+    for (size_t i = 0; i < binder->scope->columns.count && status == VDBQ_OK;
+         i++) {
+        const struct scope_column *column =
+            vector_at(&binder->scope->columns, i);
+        bool is_id = column->hidden && name_equal(column->name, "rowid");
+        if (is_id
+            || (table == NULL ? column->hidden
+                              : !name_equal(column->table, table)))
+            continue;
+        any = true;
+        status =
+            add_result(selecting, column->name, false,
+                       scope_value(binder, binder->scope, column, result->at));
+    }
+    if (status != VDBQ_OK || any)
+        return status;
+    if (table != NULL)
+        return error_at(binder->error, VDBQ_UNKNOWN, result->table.at,
+                        "no such table in this statement: %s", table);
+    return error_at(binder->error, VDBQ_UNKNOWN, result->at,
+                    "* stands for the columns of a table, and there is no "
+                    "FROM");
+}
+
+/* The alias; else a column's name; else the expression as it is written. */
+static const char *result_name(const struct binder *binder,
+                               const struct ast_result *result,
+                               const struct expression *expression)
+{
+    const struct ast_expression *tree = result->expression;
+
+    if (result->alias.text != NULL)
+        return result->alias.text;
+    if (tree->kind == AST_COLUMN && expression->name != NULL)
+        return expression->name;
+    return arena_copy(binder->arena, binder->sql + tree->begin,
+                      tree->end - tree->begin);
+}
+
+static enum vdbq_status bind_results(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+    enum vdbq_status status = VDBQ_OK;
+
+    binder->scope->aggregates = binder->scope->windows = true;
+    for (const struct ast_result *result = selecting->select->results;
+         result != NULL && status == VDBQ_OK; result = result->next) {
+        struct expression *e;
+        if (result->star) {
+            status = add_star(selecting, result);
+            continue;
+        }
+        e = bind_expression(binder, result->expression);
+        status = e == NULL
+                     ? binder->error->status
+                     : add_result(selecting, result_name(binder, result, e),
+                                  result->alias.text != NULL, e);
+    }
+    binder->scope->aggregates = binder->scope->windows = false;
+    return status;
+}
+
+/* The result of that number, from 1. */
+static struct expression *result_at(struct selecting *selecting,
+                                    const struct ast_expression *tree)
+{
+    const struct result *result;
+
+    if (tree->integer < 1
+        || (uint64_t)tree->integer > selecting->results.count) {
+        error_at(selecting->binder->error, VDBQ_RANGE, tree->at,
+                 "there is no result %lld: the query has %zu",
+                 (long long)tree->integer, selecting->results.count);
+        return NULL;
+    }
+    result = vector_at(&selecting->results, (size_t)tree->integer - 1);
+    return result->expression;
+}
+
+/* ---------------------------------------------------------------- WHERE -- */
+
+static enum vdbq_status bind_where(struct selecting *selecting,
+                                   struct from *from)
+{
+    struct binder *binder = selecting->binder;
+    struct expression *where;
+
+    if (selecting->select->where == NULL)
+        return VDBQ_OK;
+    where = bind_condition(binder, selecting->select->where);
+    return where == NULL ? binder->error->status
+                         : split_condition(binder, where, &from->conditions);
+}
+
+/* ------------------------------------------------------------- GROUP BY -- */
+
+static enum vdbq_status add_key(struct selecting *selecting,
+                                struct expression *key)
+{
+    if (key == NULL)
+        return selecting->binder->error->status;
+    if (expression_has(key, EXPRESSION_AGGREGATE))
+        return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
+                        "what rows are grouped by is no aggregate");
+    if (expression_has(key, EXPRESSION_WINDOW))
+        return error_at(selecting->binder->error, VDBQ_SYNTAX, key->at,
+                        "what rows are grouped by is no window function");
+    return vector_append(&selecting->keys, &key, 1)
+               ? VDBQ_OK
+               : error_no_memory(selecting->binder->error);
+}
+
+static enum vdbq_status group_by_all(struct selecting *selecting)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < selecting->results.count && status == VDBQ_OK; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        if (!expression_has(result->expression, EXPRESSION_AGGREGATE))
+            status = add_key(selecting, result->expression);
+    }
+    return status;
+}
+
+static enum vdbq_status bind_keys(struct selecting *selecting)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (selecting->select->group_all)
+        return group_by_all(selecting);
+    for (const struct ast_value *value = selecting->select->group;
+         value != NULL && status == VDBQ_OK; value = value->next) {
+        const struct ast_expression *tree = value->expression;
+        status =
+            add_key(selecting, tree->kind == AST_INTEGER
+                                   ? result_at(selecting, tree)
+                                   : bind_expression(selecting->binder, tree));
+    }
+    return status;
+}
+
+static enum vdbq_status bind_having(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+
+    if (selecting->select->having == NULL)
+        return VDBQ_OK;
+    binder->scope->aggregates = true;
+    binder->scope->results_first = selecting->select->group_all;
+    selecting->having = bind_condition(binder, selecting->select->having);
+    binder->scope->aggregates = false;
+    binder->scope->results_first = false;
+    return selecting->having ? VDBQ_OK : binder->error->status;
+}
+
+/* ------------------------------------------------------------- ORDER BY -- */
+
+/* A result by its number or its name; NULL: it is none, or (`*failed`) a
+ * number that no result has. */
+static struct expression *named_result(struct selecting *selecting,
+                                       const struct ast_expression *tree,
+                                       bool *failed)
+{
+    struct expression *e = NULL;
+
+    *failed = false;
+    if (tree->kind == AST_INTEGER) {
+        e = result_at(selecting, tree);
+        *failed = e == NULL;
+        return e;
+    }
+    if (tree->kind != AST_COLUMN || tree->table.text != NULL)
+        return NULL;
+    for (size_t i = 0; i < selecting->results.count && e == NULL; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        if (result->alias && name_equal(result->name, tree->column.text))
+            e = result->expression;
+    }
+    return e;
+}
+
+/* The number of a result that is this expression, or -1. */
+static int result_of(const struct selecting *selecting,
+                     const struct expression *e)
+{
+    for (size_t i = 0; i < selecting->results.count; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        if (expression_same(result->expression, e))
+            return (int)i;
+    }
+    return -1;
+}
+
+static enum vdbq_status bind_order(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+
+    binder->scope->aggregates = binder->scope->windows = true;
+    for (const struct ast_order *order = selecting->query->order; order != NULL;
+         order = order->next) {
+        bool failed;
+        struct expression *e =
+            named_result(selecting, order->expression, &failed);
+        struct order_term term;
+        if (e == NULL && !failed)
+            e = bind_expression(binder, order->expression);
+        if (e == NULL)
+            return binder->error->status;
+        term = order_term(order, e);
+        term.result = result_of(selecting, e);
+        if (!vector_append(&selecting->order, &term, 1))
+            return error_no_memory(binder->error);
+    }
+    binder->scope->aggregates = binder->scope->windows = false;
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------- all expressions -- */
+
+struct expression ***select_places(struct selecting *selecting, size_t *count)
+{
+    struct expression ***places =
+        arena_alloc(selecting->binder->arena,
+                    (selecting->results.count + selecting->order.count + 1)
+                        * sizeof(*places));
+
+    *count = 0;
+    if (places == NULL) {
+        error_no_memory(selecting->binder->error);
+        return NULL;
+    }
+    if (selecting->having != NULL)
+        places[(*count)++] = &selecting->having;
+    for (size_t i = 0; i < selecting->results.count; i++) {
+        struct result *result = vector_at(&selecting->results, i);
+        places[(*count)++] = &result->expression;
+    }
+    for (size_t i = 0; i < selecting->order.count; i++) {
+        struct order_term *term = vector_at(&selecting->order, i);
+        if (term->result < 0)
+            places[(*count)++] = &term->expression;
+    }
+    return places;
+}
+
+/* ------------------------------------------------------------- the rows -- */
+
+static enum vdbq_status filter_groups(struct selecting *selecting)
+{
+    struct expression **having[1] = { &selecting->having };
+    enum vdbq_status status;
+
+    if (selecting->having == NULL)
+        return VDBQ_OK;
+    status = lift(selecting->binder, &selecting->node, having, 1);
+    if (status != VDBQ_OK)
+        return status;
+    selecting->node =
+        node_filter(selecting->binder, selecting->node, selecting->having);
+    selecting->having = NULL;
+    return selecting->node ? VDBQ_OK : selecting->binder->error->status;
+}
+
+static enum vdbq_status lift_all(struct selecting *selecting)
+{
+    size_t count;
+    struct expression ***places = select_places(selecting, &count);
+    enum vdbq_status status;
+
+    if (places == NULL)
+        return selecting->binder->error->status;
+    status = lift_windows(selecting->binder, &selecting->node, places, count);
+    return status == VDBQ_OK
+               ? lift(selecting->binder, &selecting->node, places, count)
+               : status;
+}
+
+/* The results, and behind them what ORDER BY needs beside them. */
+struct outputs {
+    struct expression **expressions;
+    const char **names;
+    unsigned count;
+    struct vector keys; /* of struct step_key */
+};
+
+static enum vdbq_status add_hidden(struct selecting *selecting,
+                                   struct outputs *output)
+{
+    struct error *error = selecting->binder->error;
+
+    for (size_t i = 0; i < selecting->order.count; i++) {
+        const struct order_term *term = vector_at(&selecting->order, i);
+        struct step_key key = { .descending = term->descending,
+                                .nulls_last = term->nulls_last };
+        key.column = term->result >= 0 ? term->result
+                                       : result_of(selecting, term->expression);
+        if (key.column < 0 && selecting->select->distinct)
+            return error_at(error, VDBQ_SYNTAX, term->expression->at,
+                            "with DISTINCT, rows are ordered by results "
+                            "alone");
+        if (key.column < 0 && term->expression->kind == EXPRESSION_CONSTANT)
+            continue;
+        if (key.column < 0) {
+            key.column = (int)output->count;
+            output->expressions[output->count] = term->expression;
+            output->names[output->count++] = "";
+        }
+        if (!vector_append(&output->keys, &key, 1))
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+static struct node *output_node(struct selecting *selecting,
+                                struct outputs *output)
+{
+    struct binder *binder = selecting->binder;
+    unsigned results = (unsigned)selecting->results.count;
+    struct node *node =
+        node_select(binder, selecting->node, NULL, output->expressions,
+                    output->names, output->count);
+
+    if (node != NULL && selecting->select->distinct)
+        node = node_distinct(binder, node);
+    if (node != NULL && output->keys.count > 0)
+        node = node_sort(binder, node, &output->keys, results);
+    return node;
+}
+
+static struct node *make_output(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+    size_t room = selecting->results.count + selecting->order.count + 1;
+    struct outputs output = { .keys =
+                                  VECTOR_IN(binder->arena, struct step_key) };
+    struct node *node = NULL;
+
+    output.expressions =
+        arena_alloc(binder->arena, room * sizeof(*output.expressions));
+    output.names = arena_alloc(binder->arena, room * sizeof(*output.names));
+    if (output.expressions == NULL || output.names == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (size_t i = 0; i < selecting->results.count; i++) {
+        const struct result *result = vector_at(&selecting->results, i);
+        output.expressions[output.count] = result->expression;
+        output.names[output.count++] = result->name;
+    }
+    if (add_hidden(selecting, &output) == VDBQ_OK)
+        node = output_node(selecting, &output);
+    return node;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+/* Everything is bound over the columns of FROM ... */
+static enum vdbq_status bind_parts(struct selecting *selecting,
+                                   struct from *from)
+{
+    struct binder *binder = selecting->binder;
+    enum vdbq_status status = bind_from(binder, selecting->select->from, from);
+
+    if (status == VDBQ_OK)
+        status = bind_results(selecting);
+    binder->scope->results = &selecting->results;
+    if (status == VDBQ_OK)
+        status = bind_where(selecting, from);
+    if (status == VDBQ_OK)
+        status = bind_keys(selecting);
+    if (status == VDBQ_OK)
+        status = bind_having(selecting);
+    if (status == VDBQ_OK)
+        status = bind_order(selecting);
+    return status;
+}
+
+/* HAVING alone makes one group of all rows. */
+static bool is_grouped(const struct selecting *selecting)
+{
+    return selecting->keys.count > 0 || selecting->select->group_all
+           || selecting->having != NULL || selecting->binder->scope->aggregated;
+}
+
+/* ... and then takes its place, one node over the other. */
+static struct node *make_nodes(struct selecting *selecting,
+                               const struct from *from)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    selecting->node = join_in_order(selecting->binder, from);
+    if (selecting->node == NULL)
+        return NULL;
+    if (is_grouped(selecting))
+        status = select_group(selecting);
+    if (status == VDBQ_OK)
+        status = filter_groups(selecting);
+    if (status == VDBQ_OK)
+        status = lift_all(selecting);
+    return status == VDBQ_OK ? make_output(selecting) : NULL;
+}
+
+static struct node *select_in_scope(struct binder *binder,
+                                    const struct ast_query *query)
+{
+    struct selecting selecting = {
+        .binder = binder,
+        .query = query,
+        .select = &query->select,
+        .results = VECTOR_IN(binder->arena, struct result),
+        .order = VECTOR_IN(binder->arena, struct order_term),
+        .keys = VECTOR_IN(binder->arena, struct expression *),
+        .aggregates = VECTOR_IN(binder->arena, struct expression *)
+    };
+    struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
+                         .conditions =
+                             VECTOR_IN(binder->arena, struct expression *) };
+    struct node *node = NULL;
+
+    if (bind_parts(&selecting, &from) == VDBQ_OK)
+        node = make_nodes(&selecting, &from);
+    return node;
+}
+
+struct node *bind_select(struct binder *binder, const struct ast_query *query)
+{
+    struct scope scope;
+    struct node *node;
+
+    scope_enter(binder, &scope);
+    node = select_in_scope(binder, query);
+    scope_leave(binder, &scope);
+    return node;
+}

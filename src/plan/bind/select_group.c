@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The groups of a SELECT. Keys, arguments and filters of aggregates become the
+ * columns of a node below NODE_GROUP; what is computed of the groups then
+ * names the columns of that.
+ */
+#include "plan/bind/select.h"
+
+static int key_of(const struct selecting *selecting, const struct expression *e)
+{
+    return expression_find(&selecting->keys, 0, e);
+}
+
+static int aggregate_of(const struct selecting *selecting,
+                        const struct expression *e)
+{
+    return expression_find(&selecting->aggregates, 0, e);
+}
+
+/* --------------------------------------------------- aggregates in use -- */
+
+/* A column outside of aggregates and keys: that of the group's first row. */
+static struct expression *first_of(struct binder *binder,
+                                   struct expression *column)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_AGGREGATE, column->type, column->at);
+
+    if (e == NULL)
+        return NULL;
+    e->aggregate = AGGREGATE_FIRST;
+    e->left = column;
+    e->precision = column->precision;
+    e->scale = column->scale;
+    e->nullable = true;
+    e->range = range_full(e->type);
+    return e;
+}
+
+static bool gather(void *context, struct expression **operand)
+{
+    struct selecting *selecting = context;
+    struct expression *e = *operand;
+
+    if (key_of(selecting, e) >= 0)
+        return true;
+    if (e->kind == EXPRESSION_COLUMN)
+        e = first_of(selecting->binder, e);
+    if (e == NULL)
+        return false;
+    if (e->kind != EXPRESSION_AGGREGATE)
+        return expression_each(e, gather, context);
+    return aggregate_of(selecting, e) >= 0
+           || vector_append(&selecting->aggregates, &e, 1);
+}
+
+/* Finds every aggregate in use. */
+static enum vdbq_status gather_aggregates(struct selecting *selecting)
+{
+    size_t count;
+    struct expression ***places = select_places(selecting, &count);
+
+    if (places == NULL)
+        return selecting->binder->error->status;
+    for (size_t i = 0; i < count; i++)
+        if (!gather(selecting, places[i]))
+            return error_no_memory(selecting->binder->error);
+    return VDBQ_OK;
+}
+
+/* -------------------------------------------------------- what is grouped -- */
+
+/* What is grouped: keys, then arguments and filters of aggregates. */
+struct grouping {
+    struct vector columns;    /* of struct expression *     */
+    struct vector aggregates; /* of struct step_aggregate   */
+};
+
+/* The column that an expression gets; -1: no memory. */
+static int grouped_column(struct grouping *grouping, size_t keys,
+                          struct expression *e)
+{
+    int column = expression_find(&grouping->columns, keys, e);
+
+    if (column >= 0 || !vector_append(&grouping->columns, &e, 1))
+        return column;
+    return (int)grouping->columns.count - 1;
+}
+
+static bool add_aggregate(struct grouping *grouping, size_t keys,
+                          const struct expression *e)
+{
+    struct step_aggregate aggregate = { .function = e->aggregate,
+                                        .column = -1,
+                                        .filter = -1,
+                                        .distinct = e->distinct,
+                                        .at = e->at };
+
+    if (e->left != NULL) {
+        aggregate.column = grouped_column(grouping, keys, e->left);
+        if (aggregate.column < 0)
+            return false;
+    }
+    if (e->condition != NULL) {
+        aggregate.filter = grouped_column(grouping, keys, e->condition);
+        if (aggregate.filter < 0)
+            return false;
+    }
+    return vector_append(&grouping->aggregates, &aggregate, 1);
+}
+
+static bool fill_grouping(const struct selecting *selecting,
+                          struct grouping *grouping)
+{
+    size_t keys = selecting->keys.count;
+    bool done =
+        keys == 0
+        || vector_append(&grouping->columns, selecting->keys.items, keys);
+
+    for (size_t i = 0; i < selecting->aggregates.count && done; i++)
+        done = add_aggregate(
+            grouping, keys,
+            VECTOR_ITEMS(&selecting->aggregates, struct expression *)[i]);
+    return done;
+}
+
+/* Lifts what is to be lifted out of the columns, and groups. */
+static struct node *group_node(struct selecting *selecting,
+                               struct grouping *grouping)
+{
+    struct binder *binder = selecting->binder;
+    size_t count = grouping->columns.count;
+    struct expression ***places =
+        arena_alloc(binder->arena, (count + 1) * sizeof(*places));
+    struct node *node;
+
+    if (places == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (size_t i = 0; i < count; i++)
+        places[i] = vector_at(&grouping->columns, i);
+    if (lift(binder, &selecting->node, places, count) != VDBQ_OK)
+        return NULL;
+    node = node_select(binder, selecting->node, NULL, grouping->columns.items,
+                       NULL, (unsigned)count);
+    return node ? node_group(binder, node, (unsigned)selecting->keys.count,
+                             &grouping->aggregates)
+                : NULL;
+}
+
+/* ------------------------------------------------- what is over the groups -- */
+
+static struct expression *grouped(void *context, struct expression *e,
+                                  bool *failed)
+{
+    const struct selecting *selecting = context;
+    struct expression *column;
+    int number = key_of(selecting, e);
+
+    if (number < 0 && e->kind == EXPRESSION_COLUMN)
+        e = first_of(selecting->binder, e);
+    if (number < 0 && e != NULL && e->kind == EXPRESSION_AGGREGATE)
+        number = (int)selecting->keys.count + aggregate_of(selecting, e);
+    if (number < 0) {
+        *failed = e == NULL;
+        return NULL;
+    }
+    column = node_column(selecting->binder, selecting->node, (unsigned)number,
+                         e->at);
+    *failed = column == NULL;
+    return column;
+}
+
+/* Results, HAVING and ORDER BY are of the groups from here on. */
+static enum vdbq_status regard_groups(struct selecting *selecting)
+{
+    struct binder *binder = selecting->binder;
+    size_t count;
+    struct expression ***places = select_places(selecting, &count);
+
+    if (places == NULL)
+        return binder->error->status;
+    for (size_t i = 0; i < count; i++) {
+        *places[i] = expression_replace(binder, *places[i], grouped, selecting);
+        if (*places[i] == NULL)
+            return binder->error->status;
+    }
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+enum vdbq_status select_group(struct selecting *selecting)
+{
+    struct grouping grouping = {
+        .columns = VECTOR_IN(selecting->binder->arena, struct expression *),
+        .aggregates = VECTOR_IN(selecting->binder->arena, struct step_aggregate)
+    };
+    enum vdbq_status status = gather_aggregates(selecting);
+    struct node *node = NULL;
+
+    if (status == VDBQ_OK && !fill_grouping(selecting, &grouping))
+        status = error_no_memory(selecting->binder->error);
+    if (status == VDBQ_OK)
+        node = group_node(selecting, &grouping);
+    if (status == VDBQ_OK && node == NULL)
+        status = selecting->binder->error->status;
+    if (status == VDBQ_OK) {
+        selecting->node = node;
+        status = regard_groups(selecting);
+    }
+    return status;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which nodes become one program, and their steps: what joins bring comes
+ * first, the scan over the base last. The walk down the left sides ends where
+ * a node is neither SELECT nor a join that can be probed, and where the
+ * program would get too big: what is left then is a program of its own.
+ */
+#include "plan/lower/fuse.h"
+
+#include <string.h>
+
+enum {
+    PROBES_MAX = VDBQ_CURSORS_MAX - 1,
+    /* Registers that parts of the code may take, at most. */
+    REGISTERS_A_PART = 4, /* of an expression */
+    REGISTERS_A_PROBE = 6,
+    REGISTERS_A_KEY = 14
+};
+
+/* The walk down. */
+struct walk {
+    struct lowering *lowering;
+    struct spine *spine;
+    unsigned probes;
+    size_t registers; /* that the program needs, at most               */
+    uint64_t bytes;   /* that the rows of the right sides take, at most */
+};
+
+static bool find_spine(struct walk *walk, struct node *node,
+                       const bool *needed);
+static bool lower_inputs(struct lowering *lowering, struct spine *spine,
+                         struct vector *inputs);
+static int add_scan(struct lowering *lowering, const struct spine *spine,
+                    const struct vector *inputs, const bool *needed, int *map);
+
+int lower_fused(struct lowering *lowering, struct node *node,
+                const bool *needed, int *map)
+{
+    struct spine spine = { .levels = VECTOR(struct level), .base_step = -1 };
+    struct walk walk = { .lowering = lowering, .spine = &spine };
+    struct vector inputs = VECTOR(int);
+    int number = -1;
+
+    if (find_spine(&walk, node, needed)) {
+        if (walk.probes == 0)
+            number = LOWER_NOT_FUSED;
+        else if (lower_inputs(lowering, &spine, &inputs))
+            number = add_scan(lowering, &spine, &inputs, needed, map);
+    }
+    vector_finish(&spine.levels);
+    vector_finish(&inputs);
+    return number;
+}
+
+/* ---------------------------------------------------------------- walk -- */
+
+static unsigned count_flags(const bool *flags, unsigned count)
+{
+    unsigned set = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        set += flags[i];
+    return set;
+}
+
+/* The most registers that an expression takes: a column two. */
+static size_t registers_of(const struct expression *e)
+{
+    if (e == NULL)
+        return 0;
+    return e->kind == EXPRESSION_COLUMN ? 2 : 2 + e->size * REGISTERS_A_PART;
+}
+
+/* What a SELECT reads of the node below. */
+static bool look_select(struct walk *walk, struct level *level, bool **below)
+{
+    struct node *node = level->node;
+
+    *below = lower_flags(walk->lowering, node->left->column_count);
+    if (*below == NULL)
+        return false;
+    if (node->where != NULL)
+        lower_mark_columns(*below, &node->where);
+    walk->registers += registers_of(node->where);
+    for (unsigned i = 0; i < node->column_count; i++) {
+        if (!level->needed[i])
+            continue;
+        lower_mark_columns(*below, &node->results[i]);
+        walk->registers += registers_of(node->results[i]);
+    }
+    return true;
+}
+
+/* What a join reads of its sides; the right one gets its key. */
+static bool look_join(struct walk *walk, struct level *level, bool **below)
+{
+    struct lowering *lowering = walk->lowering;
+    struct node *node = level->node;
+    unsigned left = node->left->column_count;
+    unsigned right = node->right->column_count;
+    bool both = node->join.kind <= JOIN_FULL;
+    bool *used = lower_flags(lowering, left + right);
+
+    level->build = probe_build(lowering->binder, &level->probe, &level->key);
+    if (used == NULL || level->build == NULL
+        || !probe_rest(lowering->binder, &level->probe, &level->rest))
+        return false;
+    memcpy(used, level->needed, both ? left + right : left);
+    if (level->rest != NULL)
+        lower_mark_columns(used, &level->rest);
+    for (unsigned i = 0; i < probe_parts(&level->probe); i++) {
+        struct probe_part part;
+        if (!probe_part(lowering->binder, &level->probe, i, &part))
+            return false;
+        used[part.left->column] = true;
+    }
+    *below = lower_flags(lowering, left);
+    level->build_needed = lower_flags(lowering, level->build->column_count);
+    level->build_map = lower_numbers(lowering, level->build->column_count);
+    if (*below == NULL || level->build_needed == NULL
+        || level->build_map == NULL)
+        return false;
+    memcpy(*below, used, left);
+    memcpy(level->build_needed, used + left, right);
+    level->build_needed[level->key] = true;
+    return true;
+}
+
+/* Adds what a join needs to what the program does. */
+static void count_join(struct walk *walk, const struct level *level)
+{
+    unsigned columns =
+        count_flags(level->build_needed, level->build->column_count);
+    uint64_t bytes = probe_bytes(&level->probe, columns);
+
+    walk->probes++;
+    walk->registers += REGISTERS_A_PROBE
+                       + REGISTERS_A_KEY * probe_parts(&level->probe)
+                       + registers_of(level->rest) + 2 * columns;
+    walk->bytes =
+        bytes > UINT64_MAX - walk->bytes ? UINT64_MAX : walk->bytes + bytes;
+}
+
+static bool is_too_big(const struct walk *walk)
+{
+    const struct plan_limits *limits = walk->lowering->binder->limits;
+
+    if (walk->probes > PROBES_MAX || walk->registers > VDBQ_REGISTERS_MAX)
+        return true;
+    if (limits == NULL || walk->bytes <= limits->probed_bytes)
+        return false;
+    return limits->probed_most == NULL
+           || walk->bytes > limits->probed_most(limits->context);
+}
+
+/* Whether a node can be a level at all. */
+static bool is_level(const struct node *node, struct level *level)
+{
+    if (node->kind == NODE_SELECT)
+        return node->left->kind != NODE_ONCE;
+    return probe_fits(node, &level->probe);
+}
+
+/* Adds a level, where the program then is not too big; `*below` gets what it
+ * reads of the node below. */
+static bool add_level(struct walk *walk, struct level *level, bool **below,
+                      bool *added)
+{
+    struct walk before = *walk;
+    bool is_join = level->node->kind == NODE_JOIN;
+    bool done = is_join ? look_join(walk, level, below)
+                        : look_select(walk, level, below);
+
+    *added = false;
+    if (!done)
+        return false;
+    if (is_join)
+        count_join(walk, level);
+    if (is_too_big(walk)) {
+        *walk = before;
+        return true;
+    }
+    *added = true;
+    if (!vector_append(&walk->spine->levels, level, 1))
+        return error_no_memory(walk->lowering->binder->error), false;
+    return true;
+}
+
+/* SELECTs that stand below the lowest join stay levels, and joins get their
+ * cursors from there on. */
+static bool find_spine(struct walk *walk, struct node *node, const bool *needed)
+{
+    struct spine *spine = walk->spine;
+    struct lowering *lowering = walk->lowering;
+    bool *read = lower_flags(lowering, node->column_count);
+    bool added = true;
+
+    if (read == NULL)
+        return false;
+    memcpy(read, needed, node->column_count);
+    walk->registers = count_flags(needed, node->column_count);
+    while (added) {
+        struct level level = { .node = node, .needed = read };
+        bool *below = NULL;
+        added = is_level(node, &level);
+        if (added && !add_level(walk, &level, &below, &added))
+            return false;
+        if (added) {
+            node = node->left;
+            read = below;
+        }
+    }
+    for (unsigned i = 0, left = walk->probes; i < spine->levels.count; i++) {
+        struct level *level = vector_at(&spine->levels, i);
+        if (level->node->kind == NODE_JOIN)
+            level->cursor = (int)left--;
+    }
+    spine->base = node;
+    spine->base_needed = read;
+    spine->base_map = lower_numbers(lowering, node->column_count);
+    return spine->base_map != NULL;
+}
+
+/* --------------------------------------------------------------- steps -- */
+
+static bool add_input(struct lowering *lowering, struct vector *inputs,
+                      int number)
+{
+    if (number < 0)
+        return false;
+    if (!vector_append(inputs, &number, 1))
+        return error_no_memory(lowering->binder->error), false;
+    return true;
+}
+
+static bool lower_base(struct lowering *lowering, struct spine *spine,
+                       struct vector *inputs)
+{
+    if (spine->base->kind == NODE_TABLE) {
+        lower_number_table(spine->base->table, spine->base_map);
+        return true;
+    }
+    spine->base_step =
+        lower_node(lowering, spine->base, spine->base_needed, spine->base_map);
+    return add_input(lowering, inputs, spine->base_step);
+}
+
+/* The base's step, where it has one, then those of the right sides in the
+ * order of their cursors. */
+static bool lower_inputs(struct lowering *lowering, struct spine *spine,
+                         struct vector *inputs)
+{
+    bool done = lower_base(lowering, spine, inputs);
+
+    for (size_t i = spine->levels.count; i-- > 0 && done;) {
+        struct level *level = vector_at(&spine->levels, i);
+        if (level->node->kind != NODE_JOIN)
+            continue;
+        level->build_step = lower_node(lowering, level->build,
+                                       level->build_needed, level->build_map);
+        done = add_input(lowering, inputs, level->build_step);
+    }
+    return done;
+}
+
+static int add_scan(struct lowering *lowering, const struct spine *spine,
+                    const struct vector *inputs, const bool *needed, int *map)
+{
+    const struct level *top = vector_at(&spine->levels, 0);
+    unsigned count;
+    struct codegen_result *results =
+        lower_results(lowering, top->node, needed, map, &count);
+    int number;
+
+    if (results == NULL)
+        return -1;
+    number = lower_add_step(lowering, STEP_SCAN, count,
+                            VECTOR_ITEMS(inputs, int), (unsigned)inputs->count);
+    if (number < 0 || !lower_describe_results(lowering, number, results, count))
+        return -1;
+    return fuse_code(lowering, spine, results, count,
+                     &steps_at(lowering->steps, number)->scan.program)
+                   == VDBQ_OK
+               ? number
+               : -1;
+}

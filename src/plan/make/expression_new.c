@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New expressions: expression_new.h.
+ */
+#include "plan/make/expression_new.h"
+
+#include "plan/make/meet.h"
+#include "plan/plan_inner.h"
+
+/* ----------------------------------------------------------- constants -- */
+
+struct expression *expression_new(struct binder *binder,
+                                  enum expression_kind kind, int type,
+                                  struct position at)
+{
+    struct expression *e = arena_alloc(binder->arena, sizeof *e);
+
+    if (e == NULL) {
+        error_no_memory(binder->error);
+        return NULL;
+    }
+    e->kind = kind;
+    e->type = type;
+    e->machine =
+        type == VDBQ_TEXT ? TYPE_I32 : type_machine((enum vdbq_type)type);
+    e->at = at;
+    return e;
+}
+
+static struct expression *constant(struct binder *binder, int type,
+                                   struct position at)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_CONSTANT, type, at);
+
+    if (e != NULL)
+        e->literal = true;
+    return e;
+}
+
+struct expression *expression_null(struct binder *binder, int type,
+                                   struct position at)
+{
+    struct expression *e = constant(binder, type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->null = true;
+    range_constant(e);
+    return e;
+}
+
+struct expression *expression_integer(struct binder *binder, int64_t value,
+                                      struct position at)
+{
+    struct expression *e = constant(binder, VDBQ_BIGINT, at);
+
+    if (e == NULL)
+        return NULL;
+    e->integer = value;
+    range_constant(e);
+    return e;
+}
+
+struct expression *expression_truth(struct binder *binder, bool value,
+                                    struct position at)
+{
+    struct expression *e = expression_integer(binder, value, at);
+
+    if (e != NULL)
+        e->type = VDBQ_INTEGER;
+    return e;
+}
+
+struct expression *expression_real(struct binder *binder, int type,
+                                   double value, struct position at)
+{
+    struct expression *e = constant(binder, type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->real = value;
+    range_constant(e);
+    return e;
+}
+
+struct expression *expression_text(struct binder *binder, struct vdbq_text text,
+                                   struct position at)
+{
+    struct expression *e = constant(binder, VDBQ_TEXT, at);
+
+    if (e == NULL)
+        return NULL;
+    e->text = text;
+    range_constant(e);
+    return e;
+}
+
+/* -------------------------------------------------------------- making -- */
+
+static size_t size_of(const struct expression *e)
+{
+    return e == NULL ? 0 : e->size > 0 ? e->size : 1;
+}
+
+struct expression *expression_finish(struct binder *binder,
+                                     struct expression *e)
+{
+    const struct expression *left = e->left, *right = e->right;
+    bool constant =
+        left->kind == EXPRESSION_CONSTANT
+        && (right == NULL || right->kind == EXPRESSION_CONSTANT)
+        && (e->condition == NULL || e->condition->kind == EXPRESSION_CONSTANT);
+
+    if (!expression_fits(binder, e))
+        return NULL;
+    e->size = 1 + size_of(left) + size_of(right) + size_of(e->condition);
+    if (e->size > EXPRESSION_PARTS_MAX) {
+        error_at(binder->error, VDBQ_LIMIT, e->at,
+                 "the expression has more than %d parts", EXPRESSION_PARTS_MAX);
+        return NULL;
+    }
+    range_update(e);
+    if (!constant)
+        return e;
+    e->literal = left->literal && (right == NULL || right->literal);
+    return fold(binder, e) == VDBQ_OK ? e : NULL;
+}
+
+void expression_place(const struct binder *binder, struct expression *e,
+                      const struct ast_expression *tree)
+{
+    if (binder->views > 0)
+        return;
+    e->begin = tree->begin;
+    e->end = tree->end;
+}
+
+struct expression *expression_number(struct binder *binder,
+                                     struct expression *operand, int type,
+                                     struct position at)
+{
+    struct expression *e = expression_new(binder, EXPRESSION_CAST, type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->left = operand;
+    return expression_finish(binder, e);
+}
+
+struct expression *expression_check(struct binder *binder,
+                                    struct expression *operand,
+                                    struct expression *refused,
+                                    const char *message)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_CHECK, operand->type, operand->at);
+
+    if (e == NULL)
+        return NULL;
+    e->left = operand;
+    e->condition = refused;
+    e->call = message;
+    e->precision = operand->precision;
+    e->scale = operand->scale;
+    return expression_finish(binder, e);
+}
+
+struct expression *expression_math(struct binder *binder, enum opcode op,
+                                   int type, struct expression *left,
+                                   struct expression *right, bool nan,
+                                   struct position at)
+{
+    struct expression *e = expression_new(binder, EXPRESSION_MATH, type, at);
+
+    if (e == NULL)
+        return NULL;
+    e->op = op;
+    e->left = left;
+    e->right = right;
+    e->null_at_nan = nan;
+    if (is_null_constant(left) || (right && is_null_constant(right)))
+        return expression_null(binder, type, at);
+    return expression_finish(binder, e);
+}
+
+int known_truth(const struct expression *e)
+{
+    if (e->kind != EXPRESSION_CONSTANT || e->null)
+        return -1;
+    return is_float(e->type) ? e->real != 0 : e->integer != 0;
+}
+
+/* What a condition that is known chooses; a NULL has the other's type. */
+static struct expression *chosen(struct binder *binder,
+                                 const struct expression *condition,
+                                 struct expression *left,
+                                 struct expression *right)
+{
+    bool holds = known_truth(condition) == 1;
+    struct expression *e = holds ? left : right;
+    const struct expression *other = holds ? right : left;
+
+    return is_null_constant(e)
+                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
+               ? expression_null(binder, other->type, e->at)
+               : e;
+}
+
+struct expression *expression_choice(struct binder *binder,
+                                     struct expression *condition,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     struct position at)
+{
+    struct expression *e;
+
+    if (condition->kind == EXPRESSION_CONSTANT)
+        return chosen(binder, condition, left, right);
+    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
+        return NULL;
+    e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
+    if (e == NULL)
+        return NULL;
+    e->condition = condition;
+    e->left = left;
+    e->right = right;
+    e->precision = meet_precision(left, right);
+    e->scale = left->scale;
+    return expression_finish(binder, e);
+}

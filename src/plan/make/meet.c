@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operands of different types meet in one: meet.h.
+ */
+#include "plan/make/meet.h"
+
+#include "plan/plan_inner.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------- numbers -- */
+
+/* The value of a literal as a FLOAT; infinite where it is too large. */
+static double as_float(const struct expression *literal)
+{
+    double value = literal->real;
+
+    if (!is_float(literal->type))
+        return (double)(float)literal->integer;
+    if (fabs(value) > (double)FLT_MAX && !isinf(value))
+        return value > 0 ? INFINITY : -INFINITY;
+    return (double)(float)value;
+}
+
+/* Whether a constant takes the type of a FLOAT. What is just above FLT_MAX,
+ * and would be rounded to it, may stay what it is. */
+static bool takes_float(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->literal
+           && (isinf(e->real) || !isinf(as_float(e)));
+}
+
+struct expression *meet_cast(struct binder *binder, struct expression *e,
+                             int type)
+{
+    if (e->type == type)
+        return e;
+    if (is_null_constant(e))
+        return expression_null(binder, type, e->at);
+    if (type == VDBQ_FLOAT && e->kind == EXPRESSION_CONSTANT && e->literal)
+        return expression_real(binder, VDBQ_FLOAT, as_float(e), e->at);
+    return expression_cast_plain(binder, e, type, e->at);
+}
+
+/* A literal like 0.05 as the DECIMAL that it reads as; itself where it has
+ * too many digits. */
+static struct expression *literal_decimal(struct binder *binder,
+                                          struct expression *e)
+{
+    char digits[64];
+    const char *point;
+    struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
+
+    if (e->kind != EXPRESSION_CONSTANT || !e->literal || e->type != VDBQ_DOUBLE
+        || !(fabs(e->real) < 1e9))
+        return e;
+    snprintf(digits, sizeof digits, "%.9f", e->real);
+    if (fabs(strtod(digits, NULL) - e->real) > fabs(e->real) * 1e-14)
+        return e;
+    point = strchr(digits, '.');
+    type.scale = (unsigned)strlen(point + 1);
+    while (type.scale > 0 && point[type.scale] == '0')
+        type.scale--;
+    return expression_cast(binder, e, type, e->at);
+}
+
+bool meet_literals(struct binder *binder, struct expression **left,
+                   struct expression **right)
+{
+    if ((*left)->type == VDBQ_DECIMAL)
+        *right = literal_decimal(binder, *right);
+    if (*right != NULL && (*right)->type == VDBQ_DECIMAL)
+        *left = literal_decimal(binder, *left);
+    return *left != NULL && *right != NULL;
+}
+
+bool meet_scales(struct binder *binder, struct expression **left,
+                 struct expression **right, struct position at)
+{
+    unsigned scale =
+        (*left)->scale > (*right)->scale ? (*left)->scale : (*right)->scale;
+
+    *left = expression_scale(binder, *left, scale, at);
+    if (*left != NULL)
+        *right = expression_scale(binder, *right, scale, at);
+    return *left != NULL && *right != NULL;
+}
+
+/* Of a DECIMAL whose digits nobody counted there may be as many as fit. */
+static unsigned digits_of(const struct expression *e)
+{
+    return e->type == VDBQ_DECIMAL && e->precision == 0 ? DECIMAL_DIGITS_MAX
+                                                        : e->precision;
+}
+
+unsigned meet_precision(const struct expression *left,
+                        const struct expression *right)
+{
+    unsigned a = digits_of(left), b = digits_of(right);
+
+    return a > b ? a : b;
+}
+
+static int meeting_float(const struct expression *left,
+                         const struct expression *right)
+{
+    bool left_float = left->type == VDBQ_FLOAT;
+    bool right_float = right->type == VDBQ_FLOAT;
+
+    if (left_float && (right_float || takes_float(right)))
+        return VDBQ_FLOAT;
+    return right_float && takes_float(left) ? VDBQ_FLOAT : VDBQ_DOUBLE;
+}
+
+static int meet_numbers(struct binder *binder, struct expression **left,
+                        struct expression **right, struct position at)
+{
+    int type;
+
+    if (!meet_literals(binder, left, right))
+        return VDBQ_TYPE_NONE;
+    if (is_float((*left)->type) || is_float((*right)->type)) {
+        type = meeting_float(*left, *right);
+        *left = meet_cast(binder, *left, type);
+        *right = *left ? meet_cast(binder, *right, type) : NULL;
+        return *right != NULL ? type : VDBQ_TYPE_NONE;
+    }
+    if ((*left)->type == VDBQ_DECIMAL || (*right)->type == VDBQ_DECIMAL)
+        return meet_scales(binder, left, right, at) ? VDBQ_DECIMAL
+                                                    : VDBQ_TYPE_NONE;
+    return (*left)->type == (*right)->type ? (*left)->type : VDBQ_BIGINT;
+}
+
+/* Integers that meet in BIGINT as values, not only to be compared. */
+static bool widen_both(struct binder *binder, struct expression **left,
+                       struct expression **right)
+{
+    *left = meet_cast(binder, *left, VDBQ_BIGINT);
+    *right = *left ? meet_cast(binder, *right, VDBQ_BIGINT) : NULL;
+    return *right != NULL;
+}
+
+/* --------------------------------------------------------------- others -- */
+
+bool is_text_constant(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && e->type == VDBQ_TEXT;
+}
+
+int meet_refuse(struct binder *binder, const struct expression *left,
+                const struct expression *right, struct position at)
+{
+    error_at(binder->error, VDBQ_TYPE, at, "a %s and a %s do not go together",
+             vdbq_type_name((enum vdbq_type)left->type),
+             vdbq_type_name((enum vdbq_type)right->type));
+    error_hint(binder->error, "CAST(... AS %s) converts",
+               vdbq_type_name((enum vdbq_type)left->type));
+    return VDBQ_TYPE_NONE;
+}
+
+/* A text that is written takes the type of what it meets. */
+static bool read_literal(struct binder *binder, struct expression **literal,
+                         const struct expression *other)
+{
+    *literal = is_number(other->type) && other->type != VDBQ_BOOLEAN
+                   ? expression_text_number(binder, *literal)
+                   : meet_cast(binder, *literal, other->type);
+    return *literal != NULL;
+}
+
+bool meet_texts(struct binder *binder, struct expression **left,
+                struct expression **right)
+{
+    if ((*left)->type == VDBQ_TEXT)
+        *left = expression_known(binder, *left);
+    if (*left != NULL && (*right)->type == VDBQ_TEXT)
+        *right = expression_known(binder, *right);
+    return *left != NULL && *right != NULL;
+}
+
+/* Types that are not both numbers. */
+static int meet_others(struct binder *binder, struct expression **left,
+                       struct expression **right, struct position at)
+{
+    int a = (*left)->type, b = (*right)->type;
+
+    if (a == b)
+        return a;
+    if ((a == VDBQ_DATE && b == VDBQ_TIMESTAMP)
+        || (a == VDBQ_TIMESTAMP && b == VDBQ_DATE)) {
+        *left = meet_cast(binder, *left, VDBQ_TIMESTAMP);
+        *right = *left ? meet_cast(binder, *right, VDBQ_TIMESTAMP) : NULL;
+        return *right != NULL ? VDBQ_TIMESTAMP : VDBQ_TYPE_NONE;
+    }
+    if (!meet_texts(binder, left, right))
+        return VDBQ_TYPE_NONE;
+    if (is_text_constant(*right) && !is_text_constant(*left)) {
+        if (!read_literal(binder, right, *left))
+            return VDBQ_TYPE_NONE;
+    } else if (is_text_constant(*left) && !is_text_constant(*right)) {
+        if (!read_literal(binder, left, *right))
+            return VDBQ_TYPE_NONE;
+    } else {
+        return meet_refuse(binder, *left, *right, at);
+    }
+    return meet_compared(binder, left, right, at);
+}
+
+/* NULL takes the other's type; of two, nothing changes. */
+static int meet_null(struct binder *binder, struct expression **left,
+                     struct expression **right)
+{
+    bool left_is =
+        is_null_constant(*left)
+        && (!is_null_constant(*right) || (*left)->type == VDBQ_INTEGER);
+    struct expression **null = left_is ? left : right;
+    const struct expression *other = null == left ? *right : *left;
+    struct expression *e = expression_null(binder, other->type, (*null)->at);
+
+    if (e == NULL)
+        return VDBQ_TYPE_NONE;
+    e->precision = other->precision;
+    e->scale = other->scale;
+    *null = e;
+    return other->type;
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+int meet_compared(struct binder *binder, struct expression **left,
+                  struct expression **right, struct position at)
+{
+    if (is_null_constant(*left) || is_null_constant(*right))
+        return meet_null(binder, left, right);
+    if (is_number((*left)->type) && is_number((*right)->type))
+        return meet_numbers(binder, left, right, at);
+    return meet_others(binder, left, right, at);
+}
+
+int expression_meet(struct binder *binder, struct expression **left,
+                    struct expression **right, struct position at)
+{
+    int type = meet_compared(binder, left, right, at);
+
+    if (type == VDBQ_BIGINT && (*left)->type != (*right)->type
+        && !widen_both(binder, left, right))
+        return VDBQ_TYPE_NONE;
+    return type;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operators get their types, once their operands met in one (meet.h):
+ *
+ *   operands                   + - * / give          % gives
+ *   integers, BOOLEAN          BIGINT                BIGINT
+ *   that meet as DECIMAL       DECIMAL, / DOUBLE     DECIMAL
+ *   that meet as FLOAT         FLOAT                 DOUBLE
+ *   that meet as DOUBLE        DOUBLE                DOUBLE
+ *
+ * Where one is a float, the remainder is that of integers: both are cut to
+ * BIGINT, each by itself. Whatever meets NULL in arithmetic or a comparison is
+ * NULL. Dates move by whole days.
+ */
+#include "plan/make/compare.h"
+#include "plan/make/meet.h"
+#include "plan/plan_inner.h"
+
+struct expression *expression_operation(struct binder *binder,
+                                        enum ast_operator operator, int type,
+                                        struct expression *left,
+                                        struct expression *right,
+                                        const struct ast_expression *tree)
+{
+    struct expression *e;
+
+    if (left == NULL || (right == NULL && operator!= AST_NOT))
+        return NULL;
+    e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
+    if (e == NULL)
+        return NULL;
+    e->operator= operator;
+    e->left = left;
+    e->right = right;
+    expression_place(binder, e, tree);
+    return expression_finish(binder, e);
+}
+
+/* ---------------------------------------------------------- arithmetic -- */
+
+static bool is_zero(const struct expression *e)
+{
+    return e->kind == EXPRESSION_CONSTANT && !e->null && is_number(e->type)
+           && (is_float(e->type) ? e->real == 0 : e->integer == 0);
+}
+
+/* A number without its fraction. */
+static struct expression *cut_off(struct binder *binder, struct expression *e,
+                                  struct position at)
+{
+    if (e->type == VDBQ_DECIMAL)
+        e = expression_cast_plain(binder, e, VDBQ_DOUBLE, at);
+    return expression_cast_plain(binder, e, VDBQ_BIGINT, at);
+}
+
+/* The remainder of two numbers of which one is a float. */
+static struct expression *real_remainder(struct binder *binder,
+                                         struct expression *left,
+                                         struct expression *right,
+                                         const struct ast_expression *tree)
+{
+    struct expression *rest;
+
+    left = cut_off(binder, left, tree->at);
+    right = left ? cut_off(binder, right, tree->at) : NULL;
+    rest =
+        expression_operation(binder, AST_MOD, VDBQ_BIGINT, left, right, tree);
+    return rest ? expression_cast_plain(binder, rest, VDBQ_DOUBLE, tree->at)
+                : NULL;
+}
+
+/* Numbers of which none is a float and one is a DECIMAL. */
+static struct expression *decimal_arithmetic(struct binder *binder,
+                                             enum ast_operator operator,
+                                             struct expression * left,
+                                             struct expression *right,
+                                             const struct ast_expression *tree)
+{
+    unsigned scale = left->scale > right->scale ? left->scale : right->scale;
+    struct expression *e;
+
+    if (operator== AST_MUL)
+        scale = left->scale + right->scale;
+    if (operator== AST_DIV || scale> 18) {
+        left = expression_cast_plain(binder, left, VDBQ_DOUBLE, tree->at);
+        right =
+            left ? expression_cast_plain(binder, right, VDBQ_DOUBLE, tree->at)
+                 : NULL;
+        return expression_operation(binder, operator, VDBQ_DOUBLE, left, right,
+                                    tree);
+    }
+    if (operator!= AST_MUL && !meet_scales(binder, &left, &right, tree->at))
+        return NULL;
+    e = expression_operation(binder, operator, VDBQ_DECIMAL, left, right, tree);
+    if (e != NULL) {
+        e->precision = 18;
+        e->scale = scale;
+    }
+    return e;
+}
+
+static struct expression *number_arithmetic(struct binder *binder,
+                                            enum ast_operator operator,
+                                            struct expression * left,
+                                            struct expression *right,
+                                            const struct ast_expression *tree)
+{
+    bool is_decimal;
+    int type;
+
+    if (!meet_literals(binder, &left, &right))
+        return NULL;
+    is_decimal = left->type == VDBQ_DECIMAL || right->type == VDBQ_DECIMAL;
+    if (is_decimal && !is_float(left->type) && !is_float(right->type))
+        return decimal_arithmetic(binder, operator, left, right, tree);
+    if (operator== AST_MOD &&(is_float(left->type) || is_float(right->type)))
+        return real_remainder(binder, left, right, tree);
+    type = meet_compared(binder, &left, &right, tree->at);
+    if (type == VDBQ_TYPE_NONE)
+        return NULL;
+    return expression_operation(binder, operator,
+                                is_float(type) ? type : VDBQ_BIGINT, left,
+                                right, tree);
+}
+
+/* The type that arithmetic with a NULL has. */
+static int null_type(const struct expression *left,
+                     const struct expression *right, enum ast_operator operator)
+{
+    bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
+
+    if (!dates && (left->type == VDBQ_DATE || right->type == VDBQ_DATE))
+        return VDBQ_DATE;
+    if (is_float(left->type) || is_float(right->type))
+        return
+        operator== AST_MOD || left->type == VDBQ_DOUBLE || right->type == VDBQ_DOUBLE
+            ? VDBQ_DOUBLE
+            : VDBQ_FLOAT;
+    return VDBQ_BIGINT;
+}
+
+/* Days: DATE - DATE, DATE + n, n + DATE, DATE - n. */
+static struct expression *date_arithmetic(struct binder *binder,
+                                          enum ast_operator operator,
+                                          struct expression * left,
+                                          struct expression *right,
+                                          const struct ast_expression *tree)
+{
+    bool dates = left->type == VDBQ_DATE && right->type == VDBQ_DATE;
+    struct expression *days;
+
+    if (!dates && operator== AST_ADD && right->type == VDBQ_DATE) {
+        struct expression *swap = left;
+        left = right;
+        right = swap;
+    }
+    if (left->type != VDBQ_DATE || (!dates && !is_integer(right->type))
+        || (operator!= AST_SUB &&(dates || operator!= AST_ADD))) {
+        meet_refuse(binder, left, right, tree->at);
+        return NULL;
+    }
+    days =
+        expression_operation(binder, operator, VDBQ_BIGINT, left, right, tree);
+    return dates || days == NULL
+               ? days
+               : expression_cast_plain(binder, days, VDBQ_DATE, tree->at);
+}
+
+static struct expression *arithmetic(struct binder *binder,
+                                     enum ast_operator operator,
+                                     struct expression * left,
+                                     struct expression *right,
+                                     const struct ast_expression *tree)
+{
+    bool divides = operator== AST_DIV || operator== AST_MOD;
+
+    if (is_null_constant(left) || is_null_constant(right)
+        || (divides && is_zero(right)))
+        return expression_null(binder, null_type(left, right, operator),
+                               tree->at);
+    if (!meet_texts(binder, &left, &right))
+        return NULL;
+    if (is_text_constant(left))
+        left = expression_text_number(binder, left);
+    if (left != NULL && is_text_constant(right))
+        right = expression_text_number(binder, right);
+    if (left == NULL || right == NULL)
+        return NULL;
+    if (!is_number(left->type) || !is_number(right->type))
+        return date_arithmetic(binder, operator, left, right, tree);
+    return number_arithmetic(binder, operator, left, right, tree);
+}
+
+/* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
+static struct expression *minus(struct binder *binder,
+                                struct expression *operand,
+                                const struct ast_expression *tree)
+{
+    bool real = is_float(operand->type);
+    struct expression *factor;
+
+    if (operand->kind == EXPRESSION_CONSTANT && operand->literal
+        && !operand->null) {
+        if (real)
+            return expression_real(binder, operand->type, -operand->real,
+                                   tree->at);
+        if (is_integer(operand->type) && operand->integer != INT64_MIN)
+            return expression_integer(binder, -operand->integer, tree->at);
+    }
+    factor = real ? expression_real(binder, VDBQ_DOUBLE, -1, tree->at)
+                  : expression_integer(binder, 0, tree->at);
+    if (factor == NULL)
+        return NULL;
+    return arithmetic(binder, real ? AST_MUL : AST_SUB, factor, operand, tree);
+}
+
+/* ---------------------------------------------------------------- logic -- */
+
+/* What is false AND anything, or true OR anything, is so at once. */
+static struct expression *logic(struct binder *binder,
+                                enum ast_operator operator,
+                                struct expression * left,
+                                struct expression *right,
+                                const struct ast_expression *tree)
+{
+    int decides = operator== AST_OR;
+
+    if (expression_condition(binder, left, left->at) == NULL
+        || (operator!= AST_NOT && expression_condition(binder, right, right->at)
+            == NULL))
+        return NULL;
+    if (operator!= AST_NOT &&(known_truth(left) == decides
+                              || known_truth(right) == decides))
+        return expression_truth(binder, decides, tree->at);
+    return expression_operation(binder, operator, VDBQ_INTEGER, left, right,
+                                tree);
+}
+
+static struct expression *concatenate(struct binder *binder,
+                                      struct expression *left,
+                                      struct expression *right,
+                                      const struct ast_expression *tree)
+{
+    struct expression *parts[2] = { left, right };
+
+    for (int i = 0; i < 2; i++) {
+        parts[i] = meet_cast(binder, parts[i], VDBQ_TEXT);
+        if (parts[i] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, "concat", parts, 2, tree->at);
+}
+
+struct expression *expression_operator(struct binder *binder,
+                                       enum ast_operator operator,
+                                       struct expression * left,
+                                       struct expression *right,
+                                       const struct ast_expression *tree)
+{
+    switch (operator) {
+    case AST_PLUS:
+        return left;
+    case AST_MINUS:
+        return minus(binder, left, tree);
+    case AST_AND:
+    case AST_OR:
+    case AST_NOT:
+        return logic(binder, operator, left, right, tree);
+    case AST_CONCAT:
+        return concatenate(binder, left, right, tree);
+    default:
+        break;
+    }
+    if (operator<= AST_MOD)
+        return arithmetic(binder, operator, left, right, tree);
+    return expression_compare(binder, operator, left, right, tree);
+}

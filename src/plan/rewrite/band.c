@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bands: joins whose conditions bound a value of one side by values of the
+ * other. The executor sorts it and looks for the bounds, so that most pairs
+ * are never looked at. Of what can be bounded, that which has both bounds is
+ * the best, and then what is on the right.
+ *
+ * A pair that a band finds costs as much as many cells of a grid, for it is
+ * written as two row numbers, and its columns are gathered: a band pays where
+ * it leaves few pairs.
+ */
+#include "plan/rewrite/band.h"
+
+/* In units of cl/opcodes.h: a row that is sorted or looks for its bounds, a
+ * pair that is found, and a grid's launch, whatever its size. As measured on
+ * two cores; a GPU's cells cost still less. */
+static const double PRICE_ROW = 2048, PRICE_PAIR = 512, PRICE_LAUNCH = 1 << 20;
+
+/* One value and its bounds, by their numbers in what was found. */
+struct choice {
+    int low, high; /* -1: none */
+    int score;
+};
+
+static const struct bound *bound_at(const struct bounds *bounds, int i)
+{
+    return vector_at(&bounds->found, (size_t)i);
+}
+
+/* -------------------------------------------------------------- choice -- */
+
+static void choose_bound(const struct bounds *bounds, int i, int *best)
+{
+    bool is_better =
+        *best < 0
+        || (bound_at(bounds, i)->exact && !bound_at(bounds, *best)->exact);
+
+    if (is_better)
+        *best = i;
+}
+
+/* The bounds of what number `i` bounds. */
+static struct choice choice_of(const struct bounds *bounds, int i)
+{
+    const struct bound *bound = bound_at(bounds, i), *other;
+    struct choice choice = { .low = -1, .high = -1 };
+
+    for (int k = 0; k < (int)bounds->found.count; k++) {
+        other = bound_at(bounds, k);
+        if (other->is_right == bound->is_right
+            && expression_same(other->bounded, bound->bounded))
+            choose_bound(bounds, k, other->is_low ? &choice.low : &choice.high);
+    }
+    choice.score = 4 * ((choice.low >= 0) + (choice.high >= 0))
+                   + 2 * bound->is_right
+                   + (bound->bounded->kind == EXPRESSION_COLUMN);
+    return choice;
+}
+
+static struct choice best_choice(const struct bounds *bounds)
+{
+    struct choice best = { .low = -1, .high = -1 };
+
+    for (int i = 0; i < (int)bounds->found.count; i++) {
+        struct choice choice = choice_of(bounds, i);
+        if (choice.score > best.score)
+            best = choice;
+    }
+    return best;
+}
+
+/* Whether the bounds say all of a part. */
+static bool says_all(const struct bounds *bounds, const struct choice *choice,
+                     size_t part)
+{
+    const int chosen[2] = { choice->low, choice->high };
+    int halves = 0;
+
+    for (int i = 0; i < 2; i++) {
+        const struct bound *bound =
+            chosen[i] < 0 ? NULL : bound_at(bounds, chosen[i]);
+        if (bound != NULL && bound->part == part && bound->exact)
+            halves += bound->half ? 1 : 2;
+    }
+    return halves >= 2;
+}
+
+/* --------------------------------------------------------------- price -- */
+
+/* The share of all pairs in a band. */
+static double share_of(const struct bounds *bounds, const struct choice *choice,
+                       const struct band_sides *sides)
+{
+    const int chosen[2] = { choice->low, choice->high };
+    struct column_estimate estimates[2], value;
+    const struct bound *any = NULL;
+
+    for (int i = 0; i < 2; i++)
+        if (chosen[i] >= 0) {
+            any = bound_at(bounds, chosen[i]);
+            estimates[i] = estimate_expression(&sides->columns, any->by);
+        }
+    if (any == NULL)
+        return 1;
+    value = estimate_expression(&sides->columns, any->bounded);
+    return estimate_between(&value, choice->low < 0 ? NULL : &estimates[0],
+                            choice->high < 0 ? NULL : &estimates[1],
+                            sides->bases[any->is_right]);
+}
+
+static void set_price(const struct bounds *bounds, const struct vector *parts,
+                      const struct band_sides *sides, struct band_price *price)
+{
+    struct choice best = best_choice(bounds);
+    double pairs = estimate_rows(sides->rows[0] * sides->rows[1]), cell = 0;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct expression *part =
+            VECTOR_ITEMS(parts, struct expression *)[i];
+        cell += part != NULL ? (double)part->size : 0;
+    }
+    price->share = share_of(bounds, &best, sides);
+    price->band = (sides->rows[0] + sides->rows[1]) * PRICE_ROW
+                  + pairs * price->share * PRICE_PAIR;
+    price->grid = PRICE_LAUNCH + pairs * cell;
+}
+
+/* -------------------------------------------------------------- finding -- */
+
+enum { BOUNDS_MAX = 256 }; /* each is compared with each */
+
+static enum vdbq_status find_bounds(struct bounds *bounds,
+                                    const struct vector *parts)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < parts->count && status == VDBQ_OK
+                       && bounds->found.count < BOUNDS_MAX;
+         i++) {
+        struct expression *part = VECTOR_ITEMS(parts, struct expression *)[i];
+        if (part != NULL)
+            status = bounds_add(bounds, i, part);
+    }
+    return status;
+}
+
+/* The column of a side that is such an expression; -1: a failure. */
+static int column_for(struct bounds *bounds, struct node *nodes[2],
+                      bool is_right, struct expression *e)
+{
+    if (is_right)
+        e = expression_moved_by(bounds->binder, e, -(int)bounds->middle);
+    return e ? node_column_for(bounds->binder, &nodes[is_right], e) : -1;
+}
+
+static enum vdbq_status make_band(struct bounds *bounds,
+                                  const struct choice *choice,
+                                  struct node *nodes[2], struct step_band *band)
+{
+    const struct bound *low =
+        choice->low < 0 ? NULL : bound_at(bounds, choice->low);
+    const struct bound *high =
+        choice->high < 0 ? NULL : bound_at(bounds, choice->high);
+    const struct bound *any = low ? low : high;
+    bool is_right = any->is_right;
+
+    *band = (struct step_band){ .side = is_right ? BAND_RIGHT : BAND_LEFT,
+                                .low = -1,
+                                .high = -1,
+                                .low_open = low != NULL && low->is_open,
+                                .high_open = high != NULL && high->is_open };
+    band->column = column_for(bounds, nodes, is_right, any->bounded);
+    if (low != NULL)
+        band->low = column_for(bounds, nodes, !is_right, low->by);
+    if (high != NULL)
+        band->high = column_for(bounds, nodes, !is_right, high->by);
+    return band->column < 0 || (low != NULL && band->low < 0)
+                   || (high != NULL && band->high < 0)
+               ? bounds->binder->error->status
+               : VDBQ_OK;
+}
+
+static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
+                                 struct vector *parts, struct step_band *band)
+{
+    struct choice best = best_choice(bounds);
+
+    if (best.low < 0 && best.high < 0)
+        return VDBQ_OK;
+    for (size_t i = 0; i < parts->count; i++)
+        if (says_all(bounds, &best, i))
+            VECTOR_ITEMS(parts, struct expression *)[i] = NULL;
+    return make_band(bounds, &best, nodes, band);
+}
+
+enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
+                               unsigned middle, struct vector *parts,
+                               struct step_band *band)
+{
+    struct bounds bounds = { .binder = binder,
+                             .middle = middle,
+                             .found = VECTOR_IN(binder->arena, struct bound) };
+    enum vdbq_status status = find_bounds(&bounds, parts);
+
+    if (status == VDBQ_OK)
+        status = add_best(&bounds, nodes, parts, band);
+    return status;
+}
+
+enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
+                                 const struct vector *parts,
+                                 const struct band_sides *sides,
+                                 struct band_price *price)
+{
+    struct bounds bounds = { .binder = binder,
+                             .middle = middle,
+                             .found = VECTOR_IN(binder->arena, struct bound) };
+    enum vdbq_status status = find_bounds(&bounds, parts);
+
+    set_price(&bounds, parts, sides, price);
+    return status;
+}
+
+enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
+                               const struct vector *parts, bool *has)
+{
+    struct bounds bounds = { .binder = binder,
+                             .middle = middle,
+                             .found = VECTOR_IN(binder->arena, struct bound) };
+    enum vdbq_status status = find_bounds(&bounds, parts);
+
+    *has = bounds.found.count > 0;
+    return status;
+}

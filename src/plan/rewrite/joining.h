@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inner joins of what FROM names (the leaves) while they are made.
+ */
+#ifndef VDBQ_PLAN_JOINING_H
+#define VDBQ_PLAN_JOINING_H
+
+#include "plan/rewrite/join_order.h"
+#include "plan/plan_inner.h"
+
+/* One part of a condition. */
+struct part {
+    struct expression *expression; /* over the columns of FROM            */
+    uint64_t leaves;               /* whose columns it needs, a bit each  */
+    bool late;                     /* something is to be lifted out of it */
+    bool done;
+};
+
+struct joining {
+    struct binder *binder;
+    struct node *leaves[LEAVES_MAX];
+    unsigned firsts[LEAVES_MAX + 1]; /* the number of a leaf's first column */
+    unsigned count;
+    unsigned order[LEAVES_MAX]; /* in which they are joined            */
+    struct part *parts;
+    size_t part_count;
+    struct node *node; /* what is joined so far                         */
+    uint64_t joined;   /* leaves that are in it                         */
+    int *columns;      /* of `node`, by FROM's numbers; -1: not there   */
+};
+
+/* The leaves whose columns an expression needs, a bit each. */
+uint64_t joining_leaves(const struct joining *joining, struct expression *e);
+
+/* join_problem.c: finds the order that costs least. */
+enum vdbq_status joining_order(struct joining *joining);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inner joins in the order that costs least (join_order.c), and where
+ * conditions are tested: as soon as their columns are there.
+ */
+#include "plan/rewrite/joining.h"
+
+/* --------------------------------------------------------------- parts -- */
+
+static struct expression *both(struct binder *binder, struct expression *a,
+                               struct expression *b)
+{
+    struct ast_expression place = { .at = b->at };
+
+    return a == NULL ? b : expression_operator(binder, AST_AND, a, b, &place);
+}
+
+/* What find_leaves() adds to. */
+struct finding {
+    const struct joining *joining;
+    uint64_t leaves;
+};
+
+static bool find_leaves(void *context, struct expression **operand)
+{
+    struct finding *finding = context;
+    const struct joining *joining = finding->joining;
+    struct expression *e = *operand;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return expression_each(e, find_leaves, context);
+    for (unsigned i = 0; i < joining->count; i++)
+        if ((unsigned)e->column >= joining->firsts[i]
+            && (unsigned)e->column < joining->firsts[i + 1])
+            finding->leaves |= (uint64_t)1 << i;
+    return true;
+}
+
+uint64_t joining_leaves(const struct joining *joining, struct expression *e)
+{
+    struct finding finding = { joining, 0 };
+
+    find_leaves(&finding, &e);
+    return finding.leaves;
+}
+
+static enum vdbq_status read_parts(struct joining *joining,
+                                   const struct vector *conditions)
+{
+    joining->parts =
+        arena_alloc(joining->binder->arena,
+                    (conditions->count + 1) * sizeof *joining->parts);
+    if (joining->parts == NULL)
+        return error_no_memory(joining->binder->error);
+    joining->part_count = conditions->count;
+    for (size_t i = 0; i < conditions->count; i++) {
+        struct expression *e = VECTOR_ITEMS(conditions, struct expression *)[i];
+        joining->parts[i] = (struct part){ .expression = e,
+                                           .leaves = joining_leaves(joining, e),
+                                           .late = is_lifted(e) };
+    }
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+static struct expression *over_joined(const struct joining *joining,
+                                      struct expression *e)
+{
+    return expression_over(joining->binder, e, joining->node, joining->columns,
+                           0);
+}
+
+static struct expression *over_leaf(const struct joining *joining,
+                                    unsigned leaf, struct expression *e)
+{
+    return expression_over(joining->binder, e, joining->leaves[leaf], NULL,
+                           joining->firsts[leaf]);
+}
+
+/* ------------------------------------------------------------- filters -- */
+
+/* A part about one leaf. What has to be lifted comes later, unless it can be
+ * a join of the leaf. */
+static enum vdbq_status test_leaf(struct joining *joining, unsigned leaf,
+                                  struct part *part)
+{
+    struct binder *binder = joining->binder;
+    struct expression *e = over_leaf(joining, leaf, part->expression);
+    struct node *node;
+
+    if (e == NULL)
+        return binder->error->status;
+    part->done = true;
+    if (part->late)
+        node = unnest_filter(binder, joining->leaves[leaf], e, &part->done);
+    else
+        node = node_push(binder, joining->leaves[leaf], e);
+    if (node == NULL)
+        return part->done ? binder->error->status : VDBQ_OK;
+    joining->leaves[leaf] = node;
+    return VDBQ_OK;
+}
+
+/* Tests what concerns one leaf alone before it is joined. */
+static enum vdbq_status filter_leaf(struct joining *joining, unsigned leaf)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        struct part *part = &joining->parts[i];
+        if (!part->done && part->leaves == (uint64_t)1 << leaf)
+            status = test_leaf(joining, leaf, part);
+    }
+    return status;
+}
+
+/* Tests what can be tested of the rows joined so far. */
+static enum vdbq_status filter_joined(struct joining *joining)
+{
+    struct binder *binder = joining->binder;
+    struct expression *where = NULL;
+
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *e;
+        if (part->done || part->late || (part->leaves & ~joining->joined))
+            continue;
+        e = over_joined(joining, part->expression);
+        where = e ? both(binder, where, e) : NULL;
+        if (where == NULL)
+            return binder->error->status;
+        part->done = true;
+    }
+    if (where == NULL)
+        return VDBQ_OK;
+    joining->node = node_filter(binder, joining->node, where);
+    return joining->node ? VDBQ_OK : binder->error->status;
+}
+
+enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                           struct expression *e)
+{
+    struct expression **expressions[1] = { &e };
+    bool done;
+    struct node *kept = unnest_filter(binder, *node, e, &done);
+
+    if (kept == NULL && !done && lift(binder, node, expressions, 1) == VDBQ_OK)
+        kept = node_push(binder, *node, e);
+    if (kept == NULL)
+        return binder->error->status;
+    *node = kept;
+    return VDBQ_OK;
+}
+
+/* Tests what has a node of its own, over all rows. */
+static enum vdbq_status filter_late(struct joining *joining)
+{
+    struct binder *binder = joining->binder;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *e;
+        if (part->done)
+            continue;
+        e = over_joined(joining, part->expression);
+        if (e == NULL)
+            return binder->error->status;
+        status = filter_by(binder, &joining->node, e);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+/* Whether a part is an equality of what is joined and a leaf; `*turned`: the
+ * leaf is on its left. */
+static bool connects(const struct joining *joining, const struct part *part,
+                     unsigned leaf, bool *turned)
+{
+    uint64_t bit = (uint64_t)1 << leaf, left, right;
+
+    if (part->done || part->late || !is_equality(part->expression))
+        return false;
+    left = joining_leaves(joining, part->expression->left);
+    right = joining_leaves(joining, part->expression->right);
+    *turned = left == bit && right != 0 && !(right & ~joining->joined);
+    return *turned || (right == bit && left != 0 && !(left & ~joining->joined));
+}
+
+enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
+                              struct expression *left, struct expression *right,
+                              struct step_join *join)
+{
+    struct expression *sides[2] = { left, right };
+    int columns[2];
+    bool wide = type_machine((enum vdbq_type)left->type)
+                != type_machine((enum vdbq_type)right->type);
+
+    for (int i = 0; i < 2; i++) {
+        if (wide)
+            sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
+                                             sides[i]->at);
+        columns[i] =
+            sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
+        if (columns[i] < 0)
+            return binder->error->status;
+    }
+    if (!vector_append(&join->left_keys, &columns[0], 1)
+        || !vector_append(&join->right_keys, &columns[1], 1))
+        return error_no_memory(binder->error);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,
+                                     struct node *nodes[2],
+                                     struct step_join *join)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < joining->part_count && status == VDBQ_OK; i++) {
+        struct part *part = &joining->parts[i];
+        struct expression *left, *right;
+        bool turned;
+        if (!connects(joining, part, leaf, &turned))
+            continue;
+        left = part->expression->left;
+        right = part->expression->right;
+        left = over_joined(joining, turned ? right : left);
+        right =
+            over_leaf(joining, leaf, turned ? part->expression->left : right);
+        if (left == NULL || right == NULL)
+            return joining->binder->error->status;
+        status = join_add_key(joining->binder, nodes, left, right, join);
+        part->done = true;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- bands -- */
+
+/* FROM's columns as those of what is joined and of a leaf behind it; -1: they
+ * are of neither. */
+static int *both_columns(const struct joining *joining, unsigned leaf)
+{
+    unsigned count = joining->firsts[joining->count];
+    unsigned first = joining->firsts[leaf], end = joining->firsts[leaf + 1];
+    int *columns =
+        arena_alloc(joining->binder->arena, (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(joining->binder->error), NULL;
+    for (unsigned i = 0; i < joining->count; i++)
+        for (unsigned k = joining->firsts[i]; k < joining->firsts[i + 1]; k++)
+            columns[k] = joining->joined >> i & 1 ? joining->columns[k] : -1;
+    for (unsigned k = first; k < end; k++)
+        columns[k] = (int)(joining->node->column_count + k - first);
+    return columns;
+}
+
+/* What a part is over both; NULL: it does not say anything of them alone, or
+ * there is a failure. */
+static struct expression *over_both(const struct joining *joining,
+                                    const struct part *part, unsigned leaf,
+                                    const struct node *both, const int *columns)
+{
+    uint64_t bit = (uint64_t)1 << leaf;
+
+    if (part->done || part->late || !(part->leaves & bit)
+        || (part->leaves & ~bit) == 0
+        || (part->leaves & ~(joining->joined | bit)))
+        return NULL;
+    return expression_over(joining->binder, part->expression, both, columns, 0);
+}
+
+/* The parts that can be tested where a leaf is joined, over the columns of
+ * both; NULL in the place of others. */
+static enum vdbq_status parts_over_both(const struct joining *joining,
+                                        unsigned leaf,
+                                        struct node *const nodes[2],
+                                        struct vector *parts)
+{
+    struct binder *binder = joining->binder;
+    int *columns = both_columns(joining, leaf);
+    struct node *both =
+        columns ? node_join(binder, JOIN_INNER, nodes[0], nodes[1]) : NULL;
+
+    if (both == NULL)
+        return binder->error->status;
+    for (size_t i = 0; i < joining->part_count; i++) {
+        struct expression *e =
+            over_both(joining, &joining->parts[i], leaf, both, columns);
+        if (binder->error->status != VDBQ_OK)
+            return binder->error->status;
+        if (!vector_append(parts, &e, 1))
+            return error_no_memory(binder->error);
+    }
+    return VDBQ_OK;
+}
+
+/* Whether a band costs less than a grid would. */
+static enum vdbq_status band_pays(const struct joining *joining,
+                                  struct node *const nodes[2],
+                                  const struct vector *parts, bool *pays)
+{
+    const struct estimate_nodes both = { nodes[0], nodes[1] };
+    struct band_sides sides = { .columns = estimate_of_nodes(&both) };
+    struct band_price price;
+    enum vdbq_status status;
+
+    for (int i = 0; i < 2; i++) {
+        estimate_node(nodes[i]);
+        sides.rows[i] = nodes[i]->rows;
+        sides.bases[i] = estimate_base(nodes[i]);
+    }
+    status = join_price_band(joining->binder, nodes[0]->column_count, parts,
+                             &sides, &price);
+    *pays = price.band < price.grid;
+    return status;
+}
+
+static enum vdbq_status add_best_band(struct joining *joining,
+                                      struct node *nodes[2],
+                                      struct vector *parts,
+                                      struct step_band *band)
+{
+    enum vdbq_status status;
+
+    for (size_t i = 0; i < parts->count; i++)
+        joining->parts[i].done |=
+            VECTOR_ITEMS(parts, struct expression *)[i] != NULL;
+    status = join_add_band(joining->binder, nodes, nodes[0]->column_count,
+                           parts, band);
+    for (size_t i = 0; i < parts->count; i++)
+        if (VECTOR_ITEMS(parts, struct expression *)[i] != NULL)
+            joining->parts[i].done = false;
+    return status;
+}
+
+/* What is said of the order of both, where there are no keys and it pays. */
+static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
+                                     struct node *nodes[2],
+                                     struct step_join *join)
+{
+    struct vector parts =
+        VECTOR_IN(joining->binder->arena, struct expression *);
+    enum vdbq_status status;
+    bool pays = false;
+
+    if (join->left_keys.count > 0)
+        return VDBQ_OK;
+    status = parts_over_both(joining, leaf, nodes, &parts);
+    if (status == VDBQ_OK)
+        status = band_pays(joining, nodes, &parts, &pays);
+    if (status == VDBQ_OK && pays)
+        status = add_best_band(joining, nodes, &parts, &join->band);
+    return status;
+}
+
+/* ------------------------------------------------------------- joining -- */
+
+static void place_columns(struct joining *joining, unsigned leaf,
+                          unsigned first)
+{
+    unsigned count = joining->firsts[leaf + 1] - joining->firsts[leaf];
+
+    for (unsigned i = 0; i < count; i++)
+        joining->columns[joining->firsts[leaf] + i] = (int)(first + i);
+    joining->joined |= (uint64_t)1 << leaf;
+}
+
+static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
+{
+    struct binder *binder = joining->binder;
+    struct node *nodes[2] = { joining->node, joining->leaves[leaf] };
+    struct step_join keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                              .right_keys = VECTOR_IN(binder->arena, int) };
+    enum vdbq_status status = collect_keys(joining, leaf, nodes, &keys);
+    struct node *join = NULL;
+
+    if (status == VDBQ_OK)
+        status = collect_band(joining, leaf, nodes, &keys);
+    if (status == VDBQ_OK)
+        join = node_join(binder, JOIN_INNER, nodes[0], nodes[1]);
+    if (join == NULL)
+        return binder->error->status;
+    join->join.left_keys = keys.left_keys;
+    join->join.right_keys = keys.right_keys;
+    join->join.band = keys.band;
+    joining->node = join;
+    place_columns(joining, leaf, nodes[0]->column_count);
+    return filter_joined(joining);
+}
+
+static enum vdbq_status join_leaves(struct joining *joining)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < joining->count && status == VDBQ_OK; i++)
+        status = filter_leaf(joining, i);
+    if (status == VDBQ_OK && joining->count > 1)
+        status = joining_order(joining);
+    if (status != VDBQ_OK)
+        return status;
+    joining->node = joining->leaves[joining->order[0]];
+    place_columns(joining, joining->order[0], 0);
+    for (unsigned i = 1; i < joining->count && status == VDBQ_OK; i++)
+        status = join_leaf(joining, joining->order[i]);
+    if (status == VDBQ_OK)
+        status = filter_joined(joining);
+    return status == VDBQ_OK ? filter_late(joining) : status;
+}
+
+/* The columns of FROM and no others, in their order. */
+static struct node *in_order(const struct joining *joining)
+{
+    unsigned count = joining->firsts[joining->count];
+    bool same = joining->node->column_count == count;
+
+    for (unsigned i = 0; i < count; i++)
+        same &= joining->columns[i] == (int)i;
+    return same ? joining->node
+                : node_columns(joining->binder, joining->node, joining->columns,
+                               count);
+}
+
+static enum vdbq_status start_joining(struct joining *joining,
+                                      const struct from *from)
+{
+    if (from->leaves.count > LEAVES_MAX)
+        return error_set(joining->binder->error, VDBQ_LIMIT,
+                         "a query joins at most %d tables", LEAVES_MAX);
+    joining->count = (unsigned)from->leaves.count;
+    for (unsigned i = 0; i < joining->count; i++) {
+        joining->leaves[i] = VECTOR_ITEMS(&from->leaves, struct node *)[i];
+        joining->firsts[i + 1] =
+            joining->firsts[i] + joining->leaves[i]->column_count;
+    }
+    joining->columns = arena_alloc(joining->binder->arena,
+                                   (joining->firsts[joining->count] + 1)
+                                       * sizeof *joining->columns);
+    if (joining->columns == NULL)
+        return error_no_memory(joining->binder->error);
+    return read_parts(joining, &from->conditions);
+}
+
+struct node *join_in_order(struct binder *binder, const struct from *from)
+{
+    struct joining joining = { .binder = binder };
+
+    if (start_joining(&joining, from) != VDBQ_OK)
+        return NULL;
+    if (joining.count == 0) {
+        joining.node = node_once(binder);
+        if (joining.node == NULL || filter_joined(&joining) != VDBQ_OK
+            || filter_late(&joining) != VDBQ_OK)
+            return NULL;
+        return joining.node;
+    }
+    return join_leaves(&joining) == VDBQ_OK ? in_order(&joining) : NULL;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Subqueries become joins where their conditions can be pulled out of them
+ * (pull.c): EXISTS and IN of a WHERE a semi join, their opposites an anti
+ * join, and an aggregate of rows that equal something of the outer query one
+ * group for each value, beside the row that asks. What is not like that, or
+ * could mean anything else, is applied row by row (lift.c).
+ */
+#include "plan/rewrite/pull.h"
+
+#include <string.h>
+
+/* The outer query's values take the place of parameters. */
+static struct expression *outer_value(void *parameters, struct expression *e,
+                                      bool *failed)
+{
+    const struct vector *values = parameters;
+
+    (void)failed;
+    for (size_t i = 0; e->kind == EXPRESSION_PARAMETER && i < values->count;
+         i++) {
+        const struct outer_value *value = vector_at(values, i);
+        if (value->parameter == e->parameter)
+            return value->value;
+    }
+    return NULL;
+}
+
+static struct expression *with_values(const struct pulling *pulling,
+                                      struct expression *e)
+{
+    return expression_replace(pulling->binder, e, outer_value,
+                              (void *)(uintptr_t)pulling->parameters);
+}
+
+/* --------------------------------------------------------------- joining -- */
+
+/* The sides of a join that is being made, and what connects them. */
+struct connecting {
+    struct pulling *pulling;
+    struct node *nodes[2];
+    struct step_join keys;
+    struct expression *where;
+};
+
+static enum vdbq_status connect_keys(struct connecting *to)
+{
+    struct pulling *pulling = to->pulling;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < pulling->parts.count && status == VDBQ_OK; i++) {
+        struct expression *part =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
+        struct expression *inner, *outer;
+        if (!pull_equality(pulling->parameters, part, &inner, &outer))
+            continue;
+        outer = with_values(pulling, outer);
+        status = outer ? join_add_key(pulling->binder, to->nodes, outer, inner,
+                                      &to->keys)
+                       : pulling->binder->error->status;
+    }
+    return status;
+}
+
+/* Where columns of both sides are when the left one has got more of them than
+ * `middle`. */
+static int *both_columns(const struct connecting *to, unsigned middle)
+{
+    struct binder *binder = to->pulling->binder;
+    unsigned count = middle + to->nodes[1]->column_count;
+    unsigned added = to->nodes[0]->column_count - middle;
+    int *columns = arena_alloc(binder->arena, (count + 1) * sizeof *columns);
+
+    if (columns == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < count; i++)
+        columns[i] = (int)(i < middle ? i : i + added);
+    return columns;
+}
+
+/* All parts that are no keys, over the columns of both sides, where those of
+ * the subquery are the columns from `middle` on. */
+static enum vdbq_status other_parts(const struct pulling *pulling,
+                                    unsigned middle, struct vector *parts)
+{
+    for (size_t i = 0; i < pulling->parts.count; i++) {
+        struct expression *part =
+            VECTOR_ITEMS(&pulling->parts, struct expression *)[i];
+        struct expression *inner, *outer;
+        if (pull_equality(pulling->parameters, part, &inner, &outer))
+            continue;
+        part = expression_moved_by(pulling->binder, part, (int)middle);
+        part = part ? with_values(pulling, part) : NULL;
+        if (part == NULL)
+            return pulling->binder->error->status;
+        if (!vector_append(parts, &part, 1))
+            return error_no_memory(pulling->binder->error);
+    }
+    return VDBQ_OK;
+}
+
+/* The condition: parts, but those that became NULL. The left node has got
+ * more columns since there were `middle`. */
+static enum vdbq_status connect_where(struct connecting *to, unsigned middle,
+                                      const struct vector *parts)
+{
+    struct binder *binder = to->pulling->binder;
+    struct node *both =
+        node_join(binder, JOIN_INNER, to->nodes[0], to->nodes[1]);
+    int *columns = both ? both_columns(to, middle) : NULL;
+
+    for (size_t i = 0; columns != NULL && i < parts->count; i++) {
+        struct expression *part = VECTOR_ITEMS(parts, struct expression *)[i];
+        struct ast_expression place = { 0 };
+        if (part == NULL)
+            continue;
+        place.at = part->at;
+        part = expression_over(binder, part, both, columns, 0);
+        if (part != NULL && to->where != NULL)
+            part =
+                expression_operator(binder, AST_AND, to->where, part, &place);
+        if (part == NULL)
+            return binder->error->status;
+        to->where = part;
+    }
+    return columns ? VDBQ_OK : binder->error->status;
+}
+
+static enum vdbq_status connect_others(struct connecting *to)
+{
+    struct binder *binder = to->pulling->binder;
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+    unsigned middle = to->nodes[0]->column_count;
+    enum vdbq_status status = other_parts(to->pulling, middle, &parts);
+
+    if (status == VDBQ_OK && to->keys.left_keys.count == 0)
+        status =
+            join_add_band(binder, to->nodes, middle, &parts, &to->keys.band);
+    if (status == VDBQ_OK && parts.count > 0)
+        status = connect_where(to, middle, &parts);
+    return status;
+}
+
+static struct node *connect(struct pulling *pulling, enum join_kind kind,
+                            struct node *below, struct node *inner,
+                            struct expression *operand)
+{
+    struct binder *binder = pulling->binder;
+    struct connecting to = {
+        .pulling = pulling,
+        .nodes = { below, inner },
+        .keys = { .left_keys = VECTOR_IN(binder->arena, int),
+                  .right_keys = VECTOR_IN(binder->arena, int) }
+    };
+    struct expression *column =
+        operand ? node_column(binder, inner, 0, operand->at) : NULL;
+    enum vdbq_status status = VDBQ_OK;
+    struct node *join = NULL;
+
+    if (operand != NULL)
+        status = column
+                     ? join_add_key(binder, to.nodes, operand, column, &to.keys)
+                     : binder->error->status;
+    if (status == VDBQ_OK)
+        status = connect_keys(&to);
+    if (status == VDBQ_OK && connect_others(&to) == VDBQ_OK)
+        join = node_join(binder, kind, to.nodes[0], to.nodes[1]);
+    if (join == NULL)
+        return NULL;
+    join->join.left_keys = to.keys.left_keys;
+    join->join.right_keys = to.keys.right_keys;
+    join->join.band = to.keys.band;
+    join->where = to.where;
+    return join;
+}
+
+/* --------------------------------------------------------- EXISTS and IN -- */
+
+/* The subquery of a condition that is EXISTS or IN, or the opposite; NULL: it
+ * is something else. */
+static const struct expression *asked_of(const struct expression *e,
+                                         bool *negated)
+{
+    *negated = e->kind == EXPRESSION_OPERATOR && e->operator== AST_NOT;
+    if (*negated)
+        e = e->left;
+    if (e->kind != EXPRESSION_SUBQUERY || e->subquery->kind == APPLY_SCALAR)
+        return NULL;
+    if (e->left != NULL
+        && (expression_has(e->left, EXPRESSION_SUBQUERY)
+            || expression_has(e->left, EXPRESSION_FUNCTION) || e->left->faults))
+        return NULL;
+    return e;
+}
+
+/* Whether NOT IN is never NULL, so that it is the opposite of a match. */
+static bool knows_all(const struct expression *e)
+{
+    return e->left == NULL
+           || (!e->left->nullable && !e->subquery->node->columns[0].nullable);
+}
+
+/* Whether there is a row does not depend on how many are wanted. */
+static struct node *without_limit(const struct subquery *subquery)
+{
+    struct node *node = subquery->node;
+
+    if (subquery->kind != APPLY_EXISTS)
+        return node;
+    if (node->kind == NODE_LIMIT && node->right == NULL
+        && node->limit.offset == 0 && node->limit.limit > 0)
+        return node->left;
+    if (node->kind == NODE_SORT && node->sort.offset == 0
+        && node->sort.limit > 0)
+        return node->left;
+    return node;
+}
+
+/* Without any equality or band, all rows would meet all rows. */
+static bool connects(const struct pulling *pulling, unsigned middle)
+{
+    struct vector parts =
+        VECTOR_IN(pulling->binder->arena, struct expression *);
+    struct expression *inner, *outer;
+    bool has = false;
+
+    for (size_t i = 0; i < pulling->parts.count; i++)
+        if (pull_equality(pulling->parameters,
+                          VECTOR_ITEMS(&pulling->parts, struct expression *)[i],
+                          &inner, &outer))
+            return true;
+    if (other_parts(pulling, middle, &parts) == VDBQ_OK)
+        join_has_band(pulling->binder, middle, &parts, &has);
+    return has;
+}
+
+struct node *unnest_filter(struct binder *binder, struct node *below,
+                           const struct expression *e, bool *done)
+{
+    bool negated;
+    const struct expression *asked = asked_of(e, &negated);
+    struct pulling pulling = {
+        .binder = binder, .parts = VECTOR_IN(binder->arena, struct expression *)
+    };
+    struct node *node = NULL;
+
+    *done = false;
+    if (asked == NULL || (negated && !knows_all(asked)))
+        return NULL;
+    pulling.parameters = &asked->subquery->parameters;
+    node = pull_conditions(&pulling, without_limit(asked->subquery));
+    if (node != NULL && asked->left == NULL
+        && !connects(&pulling, below->column_count)) {
+        node = NULL;
+        pulling.refused = binder->error->status == VDBQ_OK;
+    }
+    *done = !pulling.refused;
+    if (node != NULL)
+        node = connect(&pulling, negated ? JOIN_ANTI : JOIN_SEMI, below, node,
+                       asked->left);
+    return node;
+}
+
+/* ------------------------------------------------------------ aggregates -- */
+
+/* More rows than that a node does not have. */
+static double rows_most(const struct node *node)
+{
+    if (stack_is_short())
+        return 1e30;
+    switch (node->kind) {
+    case NODE_TABLE:
+    case NODE_VALUES:
+    case NODE_ONCE:
+        return node->rows;
+    case NODE_CONCAT:
+        return 1e30;
+    case NODE_JOIN:
+        if (node->join.kind <= JOIN_FULL)
+            return (rows_most(node->left) + 1) * (rows_most(node->right) + 1);
+        return rows_most(node->left);
+    default:
+        return rows_most(node->left);
+    }
+}
+
+/* Groups that nobody asks for are made, too: none of them may fail. */
+static bool can_overflow(const struct node *group)
+{
+    double rows = rows_most(group->left);
+
+    for (size_t i = 0; i < group->group.aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->group.aggregates, i);
+        const struct node_column *column;
+        if (aggregate->function != AGGREGATE_SUM)
+            continue;
+        column = &group->left->columns[aggregate->column];
+        if (!is_float(column->type)
+            && (rows * (double)column->range.high > 4e18
+                || rows * (double)column->range.low < -4e18))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a subquery is what is computed of the aggregates of all its rows. */
+static bool is_aggregate_query(const struct node *node,
+                               const struct vector *parameters)
+{
+    return node->kind == NODE_SELECT && node->where == NULL
+           && node->left->kind == NODE_GROUP && node->left->group.keys == 0
+           && node->column_count == 1 && !node->results[0]->faults
+           && !pull_is_outer(parameters, node->results[0])
+           && !can_overflow(node->left);
+}
+
+/* What an aggregate of no rows is. */
+struct nothing {
+    struct binder *binder;
+    const struct step_group *group;
+};
+
+static struct expression *of_nothing(void *context, struct expression *e,
+                                     bool *failed)
+{
+    const struct nothing *nothing = context;
+    const struct step_aggregate *aggregate;
+    struct expression *value;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return NULL;
+    aggregate = vector_at(&nothing->group->aggregates, (size_t)e->column);
+    if (aggregate->function == AGGREGATE_COUNT)
+        value = expression_integer(nothing->binder, 0, e->at);
+    else if (aggregate->function == AGGREGATE_TOTAL)
+        value = expression_real(nothing->binder, VDBQ_DOUBLE, 0, e->at);
+    else
+        value = expression_null(nothing->binder, e->type, e->at);
+    *failed = value == NULL;
+    return value;
+}
+
+/* The keys of a group, and the subquery's result behind them. */
+static struct node *keys_and_result(struct binder *binder, struct node *group,
+                                    const struct node *query)
+{
+    unsigned keys = group->group.keys;
+    struct expression **results =
+        arena_alloc(binder->arena, (keys + 2) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < keys; i++) {
+        results[i] = node_column(binder, group, i, (struct position){ 0 });
+        if (results[i] == NULL)
+            return NULL;
+    }
+    results[keys] = expression_moved_by(binder, query->results[0], (int)keys);
+    return results[keys]
+               ? node_select(binder, group, NULL, results, NULL, keys + 1)
+               : NULL;
+}
+
+/* The value of the subquery for a row of the join, which stands behind so
+ * many keys: what it is of no rows where the row has no partner. */
+static struct expression *value_beside(struct binder *binder,
+                                       const struct node *join, size_t keys,
+                                       struct expression *none,
+                                       const struct expression *e)
+{
+    struct ast_expression place = { .at = e->at };
+    unsigned first = join->left->column_count;
+    struct expression *value =
+        node_column(binder, join, first + (unsigned)keys, e->at);
+    struct expression *key, *null, *found;
+
+    if (value == NULL || none->null)
+        return value;
+    key = node_column(binder, join, first, e->at);
+    null = key ? expression_null(binder, key->type, e->at) : NULL;
+    found = null ? expression_operator(binder, AST_IS_NOT, key, null, &place)
+                 : NULL;
+    return found ? expression_choice(binder, found, value, none, e->at) : NULL;
+}
+
+static struct node *beside(struct pulling *pulling, struct node *below,
+                           const struct expression *e, struct expression *none,
+                           struct expression **value)
+{
+    struct binder *binder = pulling->binder;
+    const struct node *query = e->subquery->node;
+    struct node *node = pull_whole_group(pulling, query->left);
+
+    if (node != NULL && pulling->parts.count == 0)
+        pulling->refused = true;
+    if (node == NULL || pulling->refused)
+        return NULL;
+    node = keys_and_result(binder, node, query);
+    if (node != NULL)
+        node = connect(pulling, JOIN_LEFT, below, node, NULL);
+    if (node != NULL)
+        *value = value_beside(binder, node, pulling->parts.count, none, e);
+    return node && *value ? node : NULL;
+}
+
+struct node *unnest_value(struct binder *binder, struct node *below,
+                          const struct expression *e, struct expression **value,
+                          bool *done)
+{
+    const struct subquery *subquery = e->subquery;
+    struct pulling pulling = { .binder = binder,
+                               .parameters = &subquery->parameters,
+                               .parts = VECTOR_IN(binder->arena,
+                                                  struct expression *) };
+    struct nothing nothing = { .binder = binder };
+    struct expression *none;
+    struct node *node;
+
+    *done = false;
+    if (subquery->kind != APPLY_SCALAR || subquery->parameters.count == 0
+        || !is_aggregate_query(subquery->node, &subquery->parameters))
+        return NULL;
+    nothing.group = &subquery->node->left->group;
+    none = expression_replace(binder, subquery->node->results[0], of_nothing,
+                              &nothing);
+    *done = none == NULL;
+    if (none == NULL || none->kind != EXPRESSION_CONSTANT)
+        return NULL;
+    node = beside(&pulling, below, e, none, value);
+    *done = !pulling.refused;
+    return node;
+}

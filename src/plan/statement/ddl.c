@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * CREATE TABLE and DROP TABLE against the catalogue at hand. Whoever writes
+ * looks again: another connection may have been there before.
+ */
+#include "plan/bind/assign.h"
+#include "plan/plan_inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum vdbq_status check_name(const struct ast_name *name,
+                                   const char *what, struct error *error);
+static enum vdbq_status check_free(const struct binder *binder,
+                                   const struct ast_name *name, bool keeps);
+static enum vdbq_status query_columns(const struct ast_create *create,
+                                      struct binder *binder, struct plan *plan);
+static enum vdbq_status check_columns(const struct ast_create *create,
+                                      struct binder *binder,
+                                      struct plan_create *plan);
+static enum vdbq_status check_repeated(const struct ast_create *create,
+                                       struct binder *binder);
+static enum vdbq_status find_key(const struct ast_create *create,
+                                 struct binder *binder,
+                                 struct plan_create *plan);
+static enum vdbq_status read_constraints(const struct ast_create *create,
+                                         struct binder *binder,
+                                         struct plan_create *plan);
+
+enum vdbq_status plan_create_table(const struct ast_create *create,
+                                   struct binder *binder, struct plan *plan)
+{
+    const struct ast_name *name = &create->table;
+    struct plan_create *made = &plan->create;
+    enum vdbq_status status = check_name(name, "table", binder->error);
+
+    plan->kind = PLAN_CREATE_TABLE;
+    made->uniques = VECTOR_IN(binder->arena, struct unique);
+    if (status == VDBQ_OK)
+        status = check_free(binder, name, create->if_not_exists);
+    if (status == VDBQ_OK && binder->catalogue->table_count >= TABLES_MAX)
+        status = error_at(binder->error, VDBQ_LIMIT, name->at,
+                          "a database has at most %d tables", TABLES_MAX);
+    made->name = name->text;
+    made->key = NO_KEY;
+    made->if_not_exists = create->if_not_exists;
+    if (status != VDBQ_OK)
+        return status;
+    if (create->query != NULL)
+        return query_columns(create, binder, plan);
+    status = check_columns(create, binder, made);
+    return status == VDBQ_OK ? find_key(create, binder, made) : status;
+}
+
+enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
+                           struct binder *binder, struct plan *plan)
+{
+    plan->kind = kind;
+    plan->drop.name = drop->name.text;
+    plan->drop.if_exists = drop->if_exists;
+    if (kind == PLAN_DROP_TABLE && !drop->if_exists
+        && find_table(binder, &drop->name) == NULL)
+        return binder->error->status;
+    return VDBQ_OK;
+}
+
+enum vdbq_status plan_create_view(const struct ast_view *view,
+                                  struct binder *binder, struct plan *plan)
+{
+    enum vdbq_status status = check_name(&view->name, "view", binder->error);
+
+    plan->kind = PLAN_CREATE_VIEW;
+    plan->view.name = view->name.text;
+    plan->view.if_not_exists = view->if_not_exists;
+    if (status == VDBQ_OK)
+        status = check_free(binder, &view->name, view->if_not_exists);
+    if (status != VDBQ_OK)
+        return status;
+    plan->view.sql = arena_copy(binder->arena, binder->sql, binder->sql_length);
+    if (plan->view.sql == NULL)
+        return error_no_memory(binder->error);
+    return bind_query(binder, view->query) ? VDBQ_OK : binder->error->status;
+}
+
+enum vdbq_status plan_create_index(const struct ast_index *index,
+                                   struct binder *binder, struct plan *plan)
+{
+    const struct table *table = find_table(binder, &index->table);
+    struct plan_index *made = &plan->index;
+    enum vdbq_status status = check_name(&index->name, "index", binder->error);
+    size_t count = 0;
+
+    plan->kind = PLAN_CREATE_INDEX;
+    if (table == NULL)
+        return binder->error->status;
+    for (const struct ast_order *term = index->terms; term != NULL;
+         term = term->next)
+        count++;
+    *made = (struct plan_index){ .name = index->name.text,
+                                 .table_id = table->id,
+                                 .unique = index->unique,
+                                 .if_not_exists = index->if_not_exists };
+    made->columns =
+        arena_alloc(binder->arena, (count + 1) * sizeof *made->columns);
+    if (made->columns == NULL)
+        return error_no_memory(binder->error);
+    for (const struct ast_order *term = index->terms;
+         term != NULL && status == VDBQ_OK; term = term->next) {
+        if (term->expression->kind != AST_COLUMN)
+            return error_at(binder->error, VDBQ_SYNTAX, term->expression->at,
+                            "an index is of columns");
+        status =
+            find_column(table, &term->expression->column,
+                        &made->columns[made->column_count++], binder->error);
+    }
+    return status;
+}
+
+/* That no table and no view has the name; `keeps`: it may be. */
+static enum vdbq_status check_free(const struct binder *binder,
+                                   const struct ast_name *name, bool keeps)
+{
+    if (!keeps && catalogue_table(binder->catalogue, name->text) != NULL) {
+        error_at(binder->error, VDBQ_EXISTS, name->at,
+                 "there is a table %s already", name->text);
+        return error_hint(binder->error,
+                          "CREATE TABLE IF NOT EXISTS keeps it, DROP TABLE "
+                          "removes it");
+    }
+    if (!keeps && catalogue_view(binder->catalogue, name->text) != NULL) {
+        error_at(binder->error, VDBQ_EXISTS, name->at,
+                 "there is a view %s already", name->text);
+        return error_hint(binder->error, "DROP VIEW removes it");
+    }
+    return VDBQ_OK;
+}
+
+/* The columns of CREATE TABLE AS. */
+static enum vdbq_status query_columns(const struct ast_create *create,
+                                      struct binder *binder, struct plan *plan)
+{
+    struct plan_create *made = &plan->create;
+    struct node *node = bind_query(binder, create->query);
+    unsigned count;
+
+    if (node == NULL)
+        return binder->error->status;
+    count = node->column_count;
+    made->from_query = true;
+    made->column_count = count;
+    made->columns =
+        arena_alloc(binder->arena, (count + 1) * sizeof *made->columns);
+    if (made->columns == NULL)
+        return error_no_memory(binder->error);
+    for (unsigned i = 0; i < count; i++)
+        made->columns[i] =
+            (struct column){ .name = node->columns[i].name,
+                             .type = (enum vdbq_type)node->columns[i].type,
+                             .precision = node->columns[i].precision,
+                             .scale = node->columns[i].scale };
+    for (unsigned i = 0; i < count; i++)
+        for (unsigned k = 0; k < i; k++)
+            if (name_equal(made->columns[i].name, made->columns[k].name))
+                return error_at(binder->error, VDBQ_EXISTS, create->query->at,
+                                "the query has two columns %s",
+                                made->columns[i].name);
+    return lower(binder, node, &plan->steps);
+}
+
+static enum vdbq_status check_name(const struct ast_name *name,
+                                   const char *what, struct error *error)
+{
+    size_t length = strlen(name->text);
+
+    if (length == 0)
+        return error_at(error, VDBQ_SYNTAX, name->at,
+                        "the name of a %s is empty", what);
+    if (length > NAME_BYTES_MAX)
+        return error_at(error, VDBQ_LIMIT, name->at,
+                        "the name of a %s has %zu bytes; at most %d are "
+                        "allowed",
+                        what, length, NAME_BYTES_MAX);
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+/* The text of DEFAULT; its value must be a constant that fits. */
+static enum vdbq_status read_default(struct binder *binder,
+                                     const struct ast_column *from,
+                                     struct column *column)
+{
+    const struct ast_expression *tree = from->default_value;
+    struct expression *e;
+
+    column->default_sql = arena_copy(binder->arena, binder->sql + tree->begin,
+                                     tree->end - tree->begin);
+    if (column->default_sql == NULL)
+        return error_no_memory(binder->error);
+    e = expression_default(binder, column, tree->at);
+    if (e == NULL)
+        return binder->error->status;
+    if (e->kind != EXPRESSION_CONSTANT)
+        return error_at(binder->error, VDBQ_TYPE, tree->at,
+                        "a default is a constant");
+    return VDBQ_OK;
+}
+
+static enum vdbq_status describe_column(struct binder *binder,
+                                        const struct ast_column *from,
+                                        struct column *column)
+{
+    *column = (struct column){ .name = from->name.text,
+                               .type = from->type.type,
+                               .precision = from->type.precision,
+                               .scale = from->type.scale,
+                               .not_null = from->not_null,
+                               .unique = from->unique };
+    return from->default_value != NULL ? read_default(binder, from, column)
+                                       : VDBQ_OK;
+}
+
+static enum vdbq_status check_columns(const struct ast_create *create,
+                                      struct binder *binder,
+                                      struct plan_create *plan)
+{
+    unsigned count = 0;
+
+    if (create->column_count > COLUMNS_MAX)
+        return error_at(binder->error, VDBQ_LIMIT, create->table.at,
+                        "table %s has %u columns; at most %d are allowed",
+                        create->table.text, create->column_count, COLUMNS_MAX);
+    plan->columns = arena_alloc(binder->arena, (create->column_count + 1)
+                                                   * sizeof *plan->columns);
+    if (plan->columns == NULL)
+        return error_no_memory(binder->error);
+    for (const struct ast_column *column = create->columns; column != NULL;
+         column = column->next) {
+        if (check_name(&column->name, "column", binder->error) != VDBQ_OK)
+            return binder->error->status;
+        if (describe_column(binder, column, &plan->columns[count++]) != VDBQ_OK)
+            return binder->error->status;
+    }
+    plan->column_count = count;
+    return check_repeated(create, binder);
+}
+
+/* A letter of a name as name_equal() compares it. */
+static int folded(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? letter - 'A' + 'a' : letter;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct ast_column *const *left = a, *const *right = b;
+    const char *x = (*left)->name.text, *y = (*right)->name.text;
+
+    while (*x != '\0' && folded(*x) == folded(*y))
+        x++, y++;
+    return folded(*x) - folded(*y);
+}
+
+static enum vdbq_status refuse_repeated(const struct ast_column *a,
+                                        const struct ast_column *b,
+                                        struct error *error)
+{
+    bool a_first = a->name.at.line < b->name.at.line
+                   || (a->name.at.line == b->name.at.line
+                       && a->name.at.column < b->name.at.column);
+    const struct ast_column *later = a_first ? b : a;
+
+    return error_at(error, VDBQ_EXISTS, later->name.at,
+                    "there is a column %s already", later->name.text);
+}
+
+/* Refuses a name that two columns have: sorted, these are neighbours. */
+static enum vdbq_status check_repeated(const struct ast_create *create,
+                                       struct binder *binder)
+{
+    const struct ast_column **sorted =
+        arena_alloc(binder->arena, (create->column_count + 1) * sizeof(void *));
+    size_t count = 0;
+
+    if (sorted == NULL)
+        return error_no_memory(binder->error);
+    for (const struct ast_column *column = create->columns; column != NULL;
+         column = column->next)
+        sorted[count++] = column;
+    qsort(sorted, count, sizeof *sorted, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (name_equal(sorted[i - 1]->name.text, sorted[i]->name.text))
+            return refuse_repeated(sorted[i - 1], sorted[i], binder->error);
+    return VDBQ_OK;
+}
+
+/* ----------------------------------------------------------------- key -- */
+
+static enum vdbq_status two_keys(const struct ast_create *create,
+                                 struct position at, struct error *error)
+{
+    error_at(error, VDBQ_SYNTAX, at, "table %s has more than one primary key",
+             create->table.text);
+    return error_hint(error, "one column can be the primary key");
+}
+
+static enum vdbq_status find_key(const struct ast_create *create,
+                                 struct binder *binder,
+                                 struct plan_create *plan)
+{
+    unsigned number = 0;
+
+    plan->key = NO_KEY;
+    for (const struct ast_column *column = create->columns; column != NULL;
+         column = column->next, number++) {
+        if (!column->primary_key)
+            continue;
+        if (plan->key != NO_KEY)
+            return two_keys(create, column->key_at, binder->error);
+        plan->key = number;
+    }
+    return read_constraints(create, binder, plan);
+}
+
+/* The columns that a constraint names. */
+static enum vdbq_status add_unique(const struct ast_constraint *constraint,
+                                   struct binder *binder,
+                                   struct plan_create *plan)
+{
+    const struct table made = { .name = plan->name,
+                                .column_count = plan->column_count,
+                                .columns = plan->columns,
+                                .key = NO_KEY };
+    struct unique unique = { .column_count = constraint->column_count };
+    enum vdbq_status status = VDBQ_OK;
+
+    unique.columns = arena_alloc(binder->arena, (unique.column_count + 1)
+                                                    * sizeof *unique.columns);
+    if (unique.columns == NULL)
+        return error_no_memory(binder->error);
+    for (unsigned i = 0; i < unique.column_count && status == VDBQ_OK; i++)
+        status = find_column(&made, &constraint->columns[i], &unique.columns[i],
+                             binder->error);
+    if (status != VDBQ_OK)
+        return status;
+    if (constraint->primary && unique.column_count == 1) {
+        plan->key = unique.columns[0];
+        return VDBQ_OK;
+    }
+    for (unsigned i = 0; i < unique.column_count && constraint->primary; i++)
+        plan->columns[unique.columns[i]].not_null = true;
+    return vector_append(&plan->uniques, &unique, 1)
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
+}
+
+static enum vdbq_status read_constraints(const struct ast_create *create,
+                                         struct binder *binder,
+                                         struct plan_create *plan)
+{
+    bool primary = plan->key != NO_KEY;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (const struct ast_constraint *constraint = create->constraints;
+         constraint != NULL && status == VDBQ_OK;
+         constraint = constraint->next) {
+        if (constraint->primary && primary)
+            status = two_keys(create, constraint->columns->at, binder->error);
+        primary |= constraint->primary;
+        if (status == VDBQ_OK)
+            status = add_unique(constraint, binder, plan);
+    }
+    return status;
+}

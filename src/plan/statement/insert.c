@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * INSERT. VALUES of constants become vectors of the columns' types: a number
+ * that is written as such takes the short way, all else is bound and folded
+ * like any expression. Other rows are those of a query.
+ */
+#include "plan/bind/assign.h"
+#include "plan/plan_inner.h"
+
+/* A column of the table while its values come in. */
+struct filling {
+    const struct column *column;
+    bool key;
+    bool named; /* rows have a value for it  */
+    void *values;
+    uint8_t *nulls; /* NULL until the first NULL */
+};
+
+struct inserting {
+    struct binder *binder;
+    const struct ast_insert *insert;
+    const struct table *table;
+    struct filling *fillings; /* one a column of the table                 */
+    unsigned *order;          /* the column that the i-th value goes to    */
+    unsigned value_count;     /* of a row                                  */
+};
+
+/* ------------------------------------------------------------- columns -- */
+
+static enum vdbq_status start_columns(struct inserting *inserting)
+{
+    const struct table *table = inserting->table;
+    struct arena *arena = inserting->binder->arena;
+    size_t count = table->column_count;
+
+    inserting->fillings =
+        arena_alloc(arena, (count + 1) * sizeof *inserting->fillings);
+    inserting->order =
+        arena_alloc(arena, (count + 1) * sizeof *inserting->order);
+    if (inserting->fillings == NULL || inserting->order == NULL)
+        return error_no_memory(inserting->binder->error);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        inserting->fillings[i].column = &table->columns[i];
+        inserting->fillings[i].key = i == table->key;
+    }
+    return VDBQ_OK;
+}
+
+/* Room for the values of all rows. */
+static enum vdbq_status make_room(struct inserting *inserting)
+{
+    struct arena *arena = inserting->binder->arena;
+
+    for (unsigned i = 0; i < inserting->table->column_count; i++) {
+        struct filling *filling = &inserting->fillings[i];
+        int type = type_machine(filling->column->type);
+        size_t width =
+            type == TYPE_WORD ? sizeof(struct vdbq_text) : type_width(type);
+        filling->values =
+            arena_alloc(arena, inserting->insert->query->row_count * width);
+        if (filling->values == NULL)
+            return error_no_memory(inserting->binder->error);
+    }
+    return VDBQ_OK;
+}
+
+/* The i-th value of a row is for that column. */
+static void name_column(struct inserting *inserting, unsigned i,
+                        unsigned number)
+{
+    inserting->order[i] = number;
+    inserting->fillings[number].named = true;
+}
+
+/* Which value goes to which column. No column is named twice, so there are
+ * no more names than columns. */
+static enum vdbq_status read_columns(struct inserting *inserting)
+{
+    const struct ast_insert *insert = inserting->insert;
+    unsigned count = inserting->table->column_count;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (insert->columns == NULL) {
+        for (unsigned i = 0; i < count; i++)
+            name_column(inserting, i, i);
+        inserting->value_count = count;
+        return VDBQ_OK;
+    }
+    inserting->value_count = insert->column_count;
+    for (unsigned i = 0; i < insert->column_count && status == VDBQ_OK; i++) {
+        const struct ast_name *name = &insert->columns[i];
+        unsigned number;
+        status = find_column(inserting->table, name, &number,
+                             inserting->binder->error);
+        if (status == VDBQ_OK && inserting->fillings[number].named)
+            status = error_at(inserting->binder->error, VDBQ_EXISTS, name->at,
+                              "column %s is in the list twice", name->text);
+        if (status == VDBQ_OK)
+            name_column(inserting, i, number);
+    }
+    return status;
+}
+
+/* A constant of the column's type. */
+static void store(const struct filling *filling, size_t row,
+                  const struct expression *e)
+{
+    switch (type_machine(filling->column->type)) {
+    case TYPE_I32:
+        ((int32_t *)filling->values)[row] = (int32_t)e->integer;
+        break;
+    case TYPE_I64:
+        ((int64_t *)filling->values)[row] = e->integer;
+        break;
+    case TYPE_F32:
+        ((float *)filling->values)[row] = (float)e->real;
+        break;
+    case TYPE_F64:
+        ((double *)filling->values)[row] = e->real;
+        break;
+    default:
+        ((struct vdbq_text *)filling->values)[row] = e->text;
+        break;
+    }
+}
+
+/* A byte a row, once there is a NULL. */
+static enum vdbq_status set_null(struct inserting *inserting,
+                                 struct filling *filling, size_t row,
+                                 struct position at)
+{
+    struct binder *binder = inserting->binder;
+
+    if (filling->key)
+        return error_at(binder->error, VDBQ_CONSTRAINT, at,
+                        "row %zu has no value for the primary key %s", row + 1,
+                        filling->column->name);
+    if (filling->column->not_null)
+        return error_at(binder->error, VDBQ_CONSTRAINT, at,
+                        "row %zu has no value for column %s, which is NOT "
+                        "NULL",
+                        row + 1, filling->column->name);
+    if (filling->nulls == NULL)
+        filling->nulls =
+            arena_alloc(binder->arena, inserting->insert->query->row_count);
+    if (filling->nulls == NULL)
+        return error_no_memory(binder->error);
+    filling->nulls[row] = 1;
+    return VDBQ_OK;
+}
+
+/* Columns that the statement does not name have their default. */
+static enum vdbq_status fill_missing(struct inserting *inserting)
+{
+    struct position at = inserting->insert->table.at;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0;
+         i < inserting->table->column_count && status == VDBQ_OK; i++) {
+        struct filling *filling = &inserting->fillings[i];
+        struct expression *e;
+        if (filling->named)
+            continue;
+        e = expression_default(inserting->binder, filling->column, at);
+        if (e == NULL)
+            return inserting->binder->error->status;
+        for (size_t row = 0;
+             status == VDBQ_OK && row < inserting->insert->query->row_count;
+             row++) {
+            if (e->null)
+                status = set_null(inserting, filling, row, at);
+            else
+                store(filling, row, e);
+        }
+    }
+    return status;
+}
+
+static enum vdbq_status make_vectors(struct inserting *inserting,
+                                     struct plan_insert *plan)
+{
+    const struct table *table = inserting->table;
+    struct vdbq_vector *vectors = arena_alloc(
+        inserting->binder->arena, table->column_count * sizeof *vectors);
+
+    if (vectors == NULL)
+        return error_no_memory(inserting->binder->error);
+    for (unsigned i = 0; i < table->column_count; i++)
+        vectors[i] =
+            (struct vdbq_vector){ .type = table->columns[i].type,
+                                  .values = inserting->fillings[i].values,
+                                  .nulls = inserting->fillings[i].nulls };
+    *plan = (struct plan_insert){ .table_id = table->id,
+                                  .rows = inserting->insert->query->row_count,
+                                  .column_count = table->column_count,
+                                  .vectors = vectors };
+    return VDBQ_OK;
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* Whether a value goes into its column as it is written: a whole number, or
+ * NULL. All else is bound. */
+static bool read_literal(const struct ast_expression *tree,
+                         const struct filling *filling, size_t row)
+{
+    bool minus = tree->kind == AST_OPERATOR && tree->operator== AST_MINUS;
+    enum vdbq_type type = filling->column->type;
+    int64_t value;
+
+    if (minus)
+        tree = tree->left;
+    if (tree->kind != AST_INTEGER || tree->integer < 0)
+        return false;
+    value = minus ? -tree->integer : tree->integer;
+    if (type == VDBQ_BIGINT) {
+        ((int64_t *)filling->values)[row] = value;
+        return true;
+    }
+    if (type != VDBQ_INTEGER || value < INT32_MIN || value > INT32_MAX)
+        return false;
+    ((int32_t *)filling->values)[row] = (int32_t)value;
+    return true;
+}
+
+/* `*computed`: it is no constant, so that the rows must be a query's. */
+static enum vdbq_status fill_value(struct inserting *inserting,
+                                   struct filling *filling, size_t row,
+                                   struct expression *e, bool *computed)
+{
+    struct position at = e->at;
+
+    e = expression_assigned(inserting->binder, e, filling->column);
+    if (e == NULL)
+        return inserting->binder->error->status;
+    if (e->kind != EXPRESSION_CONSTANT) {
+        *computed = true;
+        return VDBQ_OK;
+    }
+    if (e->null)
+        return set_null(inserting, filling, row, at);
+    store(filling, row, e);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status fill_row(struct inserting *inserting,
+                                 const struct ast_row *row, size_t number,
+                                 bool *computed)
+{
+    const struct ast_value *value = row->values;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (row->value_count != inserting->value_count)
+        return error_at(inserting->binder->error, VDBQ_SYNTAX, row->at,
+                        "row %zu has %u values for %u columns", number + 1,
+                        row->value_count, inserting->value_count);
+    for (unsigned i = 0; value != NULL && status == VDBQ_OK && !*computed;
+         value = value->next, i++) {
+        struct filling *filling = &inserting->fillings[inserting->order[i]];
+        struct expression *e;
+        if (read_literal(value->expression, filling, number))
+            continue;
+        e = bind_expression(inserting->binder, value->expression);
+        status = e ? fill_value(inserting, filling, number, e, computed)
+                   : inserting->binder->error->status;
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------- from queries -- */
+
+/* The value of the query's column `i`: what is written there, if it is a
+ * constant. */
+static struct expression *queried_value(struct binder *binder,
+                                        const struct node *node, unsigned i,
+                                        struct position at)
+{
+    if (node->kind == NODE_SELECT
+        && node->results[i]->kind == EXPRESSION_CONSTANT)
+        return node->results[i];
+    return node_column(binder, node, i, at);
+}
+
+/* The query's columns in the places of the table's, each of its type, and
+ * defaults for all others; false: a failure. */
+static bool fill_results(struct inserting *inserting, const struct node *node,
+                         struct expression **results)
+{
+    struct binder *binder = inserting->binder;
+    const struct column *columns = inserting->table->columns;
+    struct position at = inserting->insert->table.at;
+
+    for (unsigned i = 0; i < inserting->value_count; i++) {
+        unsigned column = inserting->order[i];
+        struct expression *e = queried_value(binder, node, i, at);
+        if (e != NULL)
+            e = expression_assigned(binder, e, &columns[column]);
+        if (e == NULL)
+            return false;
+        results[column] = e;
+    }
+    for (unsigned i = 0; i < inserting->table->column_count; i++) {
+        if (inserting->fillings[i].named)
+            continue;
+        results[i] = expression_default(binder, &columns[i], at);
+        if (results[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static struct node *arrange(struct inserting *inserting, struct node *node)
+{
+    struct binder *binder = inserting->binder;
+    const struct table *table = inserting->table;
+    struct expression **results = arena_alloc(
+        binder->arena, (table->column_count + 1) * sizeof(*results));
+
+    if (results == NULL)
+        return error_no_memory(binder->error), NULL;
+    if (node->column_count != inserting->value_count) {
+        error_at(binder->error, VDBQ_SYNTAX, inserting->insert->table.at,
+                 "the query has %u columns for %u columns of %s",
+                 node->column_count, inserting->value_count, table->name);
+        return NULL;
+    }
+    return fill_results(inserting, node, results) ? node_select(
+               binder, node, NULL, results, NULL, table->column_count)
+                                                  : NULL;
+}
+
+static enum vdbq_status insert_query(struct inserting *inserting,
+                                     struct plan *plan)
+{
+    struct binder *binder = inserting->binder;
+    struct node *node = bind_query(binder, inserting->insert->query);
+    struct expression ***places;
+
+    if (node != NULL)
+        node = arrange(inserting, node);
+    if (node == NULL)
+        return binder->error->status;
+    places =
+        arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*places));
+    if (places == NULL)
+        return error_no_memory(binder->error);
+    for (unsigned i = 0; i < node->column_count; i++)
+        places[i] = &node->results[i];
+    if (lift(binder, &node->left, places, node->column_count) != VDBQ_OK)
+        return binder->error->status;
+    plan->insert.from_query = true;
+    plan->insert.table_id = inserting->table->id;
+    plan->insert.column_count = inserting->table->column_count;
+    return lower(binder, node, &plan->steps);
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+static bool is_plain_values(const struct ast_query *query)
+{
+    return query != NULL && query->kind == AST_QUERY_VALUES
+           && query->limit == NULL && query->offset == NULL
+           && query->order == NULL && query->with == NULL;
+}
+
+/* Rows of constants; `*computed`: they are not. */
+static enum vdbq_status insert_values(struct inserting *inserting,
+                                      struct plan *plan, bool *computed)
+{
+    enum vdbq_status status = make_room(inserting);
+    struct scope scope;
+    size_t number = 0;
+
+    inserting->binder->constants = true;
+    scope_enter(inserting->binder, &scope);
+    scope.node = node_once(inserting->binder);
+    for (const struct ast_row *row = inserting->insert->query->rows;
+         row != NULL && status == VDBQ_OK && !*computed; row = row->next)
+        status = fill_row(inserting, row, number++, computed);
+    if (status == VDBQ_OK && !*computed)
+        status = fill_missing(inserting);
+    scope_leave(inserting->binder, &scope);
+    inserting->binder->constants = false;
+    return status == VDBQ_OK && !*computed
+               ? make_vectors(inserting, &plan->insert)
+               : status;
+}
+
+/* One row of defaults. */
+static enum vdbq_status insert_defaults(struct inserting *inserting,
+                                        struct plan *plan)
+{
+    static const struct ast_query one = { .kind = AST_QUERY_VALUES,
+                                          .row_count = 1 };
+    struct ast_insert insert = *inserting->insert;
+    enum vdbq_status status;
+
+    insert.query = (struct ast_query *)(uintptr_t)&one;
+    inserting->insert = &insert;
+    for (unsigned i = 0; i < inserting->table->column_count; i++)
+        inserting->fillings[i].named = false;
+    status = make_room(inserting);
+    if (status == VDBQ_OK)
+        status = fill_missing(inserting);
+    return status == VDBQ_OK ? make_vectors(inserting, &plan->insert) : status;
+}
+
+enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
+                                  struct binder *binder, struct plan *plan)
+{
+    struct inserting inserting = { .binder = binder, .insert = insert };
+    enum vdbq_status status;
+    bool computed = false;
+
+    inserting.table = find_table(binder, &insert->table);
+    if (inserting.table == NULL)
+        return binder->error->status;
+    plan->kind = PLAN_INSERT;
+    status = start_columns(&inserting);
+    if (status == VDBQ_OK)
+        status = read_columns(&inserting);
+    if (status != VDBQ_OK)
+        return status;
+    if (insert->query == NULL)
+        status = insert_defaults(&inserting, plan);
+    else if (is_plain_values(insert->query))
+        status = insert_values(&inserting, plan, &computed);
+    if (status == VDBQ_OK && insert->query != NULL
+        && (computed || !is_plain_values(insert->query)))
+        status = insert_query(&inserting, plan);
+    plan->insert.conflict = insert->replace  ? CONFLICT_REPLACE
+                            : insert->ignore ? CONFLICT_IGNORE
+                                             : CONFLICT_FAIL;
+    return status;
+}

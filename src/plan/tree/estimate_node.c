@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How many rows nodes give, and what is thought of their columns: once
+ * through the tree, from below.
+ */
+#include "plan/tree/estimate.h"
+
+#include <math.h>
+
+#include "base/stack.h"
+#include "plan/tree/node.h"
+
+/* Filters narrow the columns up to that number. */
+enum { NARROWED_MAX = 256 };
+
+/* ------------------------------------------------------------- columns -- */
+
+static const struct column_estimate *column_of(const void *context, int column)
+{
+    const struct estimate_nodes *nodes = context;
+    int middle = (int)nodes->left->column_count;
+
+    return column < middle ? &nodes->left->columns[column].estimate
+                           : &nodes->right->columns[column - middle].estimate;
+}
+
+struct estimate_source estimate_of_nodes(const struct estimate_nodes *nodes)
+{
+    return (struct estimate_source){ column_of, nodes };
+}
+
+/* What is thought of a column of which nothing is known. */
+static struct column_estimate unknown(double rows)
+{
+    return (struct column_estimate){
+        .distinct = rows, .whole = rows, .low = 1, .high = 0
+    };
+}
+
+/* The columns of what is below, and behind them those that were added. */
+static void pass_columns(struct node *node, const struct node *below)
+{
+    for (unsigned i = 0; i < node->column_count; i++)
+        node->columns[i].estimate = i < below->column_count
+                                        ? below->columns[i].estimate
+                                        : unknown(node->rows);
+}
+
+/* There are no more values than rows. */
+static void finish(struct node *node)
+{
+    node->rows = estimate_rows(node->rows);
+    for (unsigned i = 0; i < node->column_count; i++) {
+        struct column_estimate *estimate = &node->columns[i].estimate;
+        estimate->distinct = fmin(estimate->distinct, fmax(node->rows, 1));
+    }
+}
+
+/* -------------------------------------------------------------- select -- */
+
+static void narrow(struct column_estimate *estimate, double kept)
+{
+    if (kept >= 1)
+        return;
+    estimate->nulls = 0;
+    estimate->distinct = fmax(estimate->distinct * kept, 1);
+}
+
+static void estimate_select(struct node *node)
+{
+    struct node *below = node->left;
+    const struct estimate_nodes nodes = { below, NULL };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+    double kept[NARROWED_MAX];
+
+    for (unsigned i = 0; i < NARROWED_MAX; i++)
+        kept[i] = 1;
+    node->rows = below->rows;
+    if (node->where != NULL)
+        node->rows *=
+            estimate_column_kept(&source, node->where, kept, NARROWED_MAX);
+    for (unsigned i = 0; i < node->column_count; i++) {
+        const struct expression *e = node->results[i];
+        node->columns[i].estimate = estimate_expression(&source, e);
+        if (e->kind == EXPRESSION_COLUMN && e->column < NARROWED_MAX)
+            narrow(&node->columns[i].estimate, kept[e->column]);
+    }
+}
+
+/* --------------------------------------------------------------- joins -- */
+
+double estimate_base(const struct node *node)
+{
+    double rows = 0;
+
+    switch (node->kind) {
+    case NODE_SELECT:
+    case NODE_SORT:
+    case NODE_APPLY:
+    case NODE_WINDOW:
+    case NODE_MAP:
+    case NODE_GROUP:
+        return estimate_base(node->left);
+    case NODE_JOIN:
+        rows = estimate_base(node->left);
+        return node->join.kind <= JOIN_FULL
+                   ? fmax(rows, estimate_base(node->right))
+                   : rows;
+    default:
+        return node->rows;
+    }
+}
+
+/* What is thought of key i of a join. */
+static void key_of(const struct node *node, size_t i,
+                   const struct column_estimate *keys[2])
+{
+    int left = VECTOR_ITEMS(&node->join.left_keys, int)[i];
+    int right = VECTOR_ITEMS(&node->join.right_keys, int)[i];
+
+    keys[0] = &node->left->columns[left].estimate;
+    keys[1] = &node->right->columns[right].estimate;
+}
+
+static const struct column_estimate *bound_of(const struct node *node,
+                                              int column)
+{
+    return column < 0 ? NULL : &node->columns[column].estimate;
+}
+
+/* The share of all pairs that lie in a band. */
+static double pairs_in_band(const struct node *node)
+{
+    const struct step_band *band = &node->join.band;
+    bool is_right = band->side == BAND_RIGHT;
+    const struct node *of = is_right ? node->right : node->left;
+    const struct node *by = is_right ? node->left : node->right;
+
+    if (band->side == BAND_NONE)
+        return 1;
+    return estimate_between(&of->columns[band->column].estimate,
+                            bound_of(by, band->low), bound_of(by, band->high),
+                            estimate_base(of));
+}
+
+/* The share of all pairs that have equal keys, and are in the band: of several
+ * columns there are no more different ones than rows. */
+static double pairs_of(const struct node *node)
+{
+    size_t count = node->join.left_keys.count;
+    double possible = 1, values = 1;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct column_estimate *keys[2];
+        struct pair_estimate pairs;
+        key_of(node, i, keys);
+        pairs = estimate_pairs(keys[0], keys[1]);
+        possible *= pairs.possible;
+        values = estimate_rows(values * pairs.values);
+    }
+    if (count > 1)
+        values = fmin(values, fmax(estimate_base(node->right), 1));
+    return possible / values * pairs_in_band(node);
+}
+
+/* The share of left rows that have a partner: as many as there are values on
+ * the right side, of those that its table has. */
+static double share_with_partner(const struct node *node)
+{
+    double pairs = pairs_of(node), values = 1;
+
+    if (node->join.band.side != BAND_NONE)
+        return fmin(1, pairs * node->right->rows);
+    for (size_t i = 0; i < node->join.left_keys.count; i++) {
+        const struct column_estimate *keys[2];
+        key_of(node, i, keys);
+        values *= fmax(keys[1]->distinct, 1);
+    }
+    return fmin(1, pairs * fmin(values, node->right->rows));
+}
+
+static double kept_of_join(const struct node *node)
+{
+    const struct estimate_nodes nodes = { node->left, node->right };
+    const struct estimate_source source = estimate_of_nodes(&nodes);
+
+    return node->where != NULL ? estimate_kept(&source, node->where) : 1;
+}
+
+static double rows_of_join(const struct node *node)
+{
+    double left = node->left->rows, right = node->right->rows;
+    double kept = kept_of_join(node), inner;
+
+    switch (node->join.kind) {
+    case JOIN_SEMI:
+        return left * share_with_partner(node) * kept;
+    case JOIN_ANTI:
+        return left * (1 - share_with_partner(node) * kept);
+    case JOIN_MARK:
+        return left;
+    default:
+        break;
+    }
+    inner = estimate_rows(left * right) * pairs_of(node) * kept;
+    switch (node->join.kind) {
+    case JOIN_LEFT:
+        return fmax(inner, left);
+    case JOIN_RIGHT:
+        return fmax(inner, right);
+    case JOIN_FULL:
+        return fmax(inner, fmax(left, right));
+    default:
+        return inner;
+    }
+}
+
+static void estimate_join(struct node *node)
+{
+    const struct node *right = node->right;
+    unsigned middle = node->left->column_count;
+
+    node->rows = estimate_rows(rows_of_join(node));
+    pass_columns(node, node->left);
+    for (unsigned i = middle; i < node->column_count; i++)
+        if (node->join.kind <= JOIN_FULL)
+            node->columns[i].estimate = right->columns[i - middle].estimate;
+}
+
+/* -------------------------------------------------------------- others -- */
+
+static void estimate_group(struct node *node)
+{
+    double groups = 1;
+
+    for (unsigned i = 0; i < node->group.keys; i++) {
+        const struct column_estimate *key = &node->left->columns[i].estimate;
+        groups =
+            estimate_rows(groups * (fmax(key->distinct, 1) + (key->nulls > 0)));
+    }
+    node->rows = node->group.keys == 0 ? 1 : fmin(groups, node->left->rows);
+    pass_columns(node, node->left);
+    for (unsigned i = node->group.keys; i < node->column_count; i++)
+        node->columns[i].estimate = unknown(node->rows);
+}
+
+static void estimate_limit(struct node *node, uint64_t offset, uint64_t limit)
+{
+    double rows = node->left->rows - (double)offset;
+
+    node->rows = estimate_rows(fmin(rows, (double)limit));
+    pass_columns(node, node->left);
+}
+
+static void estimate_concat(struct node *node)
+{
+    node->rows = 0;
+    for (size_t i = 0; i < node->parts.count; i++)
+        node->rows += VECTOR_ITEMS(&node->parts, struct node *)[i]->rows;
+    for (unsigned c = 0; c < node->column_count; c++) {
+        struct column_estimate *all = &node->columns[c].estimate;
+        *all = unknown(0);
+        for (size_t i = 0; i < node->parts.count; i++) {
+            const struct node *part =
+                VECTOR_ITEMS(&node->parts, struct node *)[i];
+            all->distinct += part->columns[c].estimate.distinct;
+        }
+        all->whole = all->distinct = estimate_rows(all->distinct);
+    }
+}
+
+static void estimate_below(struct node *node)
+{
+    if (node->left != NULL)
+        estimate_node(node->left);
+    if (node->right != NULL)
+        estimate_node(node->right);
+    for (size_t i = 0; i < node->parts.count; i++)
+        estimate_node(VECTOR_ITEMS(&node->parts, struct node *)[i]);
+}
+
+void estimate_node(struct node *node)
+{
+    if (stack_is_short()) /* lowering it fails, too */
+        return;
+    estimate_below(node);
+    switch (node->kind) {
+    case NODE_ONCE:
+    case NODE_TABLE:
+        break;
+    case NODE_SELECT:
+        estimate_select(node);
+        break;
+    case NODE_JOIN:
+        estimate_join(node);
+        break;
+    case NODE_GROUP:
+        estimate_group(node);
+        break;
+    case NODE_SORT:
+        estimate_limit(node, node->sort.offset, node->sort.limit);
+        break;
+    case NODE_LIMIT:
+        estimate_limit(node, node->limit.offset, node->limit.limit);
+        break;
+    case NODE_CONCAT:
+        estimate_concat(node);
+        break;
+    case NODE_VALUES:
+        for (unsigned i = 0; i < node->column_count; i++)
+            node->columns[i].estimate = unknown(node->rows);
+        break;
+    case NODE_APPLY:
+    case NODE_WINDOW:
+    case NODE_MAP:
+        node->rows = node->left->rows;
+        pass_columns(node, node->left);
+        break;
+    }
+    finish(node);
+}
