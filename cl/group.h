@@ -3,7 +3,7 @@
  * Grouping on a device: what the host hands to the kernels of cl/group.cl.
  *
  * A table of groups has slots. Each has a record: a struct group_record, then
- * a state for each aggregate as the host keeps it (src/exec/aggregate.h), so
+ * a state for each aggregate as the host keeps it (src/exec/group/aggregate.h), so
  * that the host makes the results of both; then, for each sum of floats, the
  * `top` that the next rows need. A slot without rows is not a group.
  *
@@ -31,7 +31,7 @@ struct group_column {
 
 struct group_key {
     struct group_column column;
-    u64 base;   /* order of the least value (exec/order.h)            */
+    u64 base;   /* order of the least value (exec/rows/order.h)            */
     u64 size;   /* codes of values: NULL's comes behind. 0: all codes
                    are taken, NULL has a slot of its own              */
     u64 stride;

@@ -73,7 +73,7 @@ static void greater(volatile TABLE u64 *to, u64 value)
         atom_max(to, value);
 }
 
-/* 1.5 * 2^52 units, and their bits: exec/sum.h. */
+/* 1.5 * 2^52 units, and their bits: exec/rows/sum.h. */
 #define ROUND_0 0x1.8p52
 #define ROUND_1 0x1.8p20
 #define ROUND_2 0x1.8p-12

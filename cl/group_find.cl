@@ -116,7 +116,7 @@ KERNEL void vdbq_group_find(CONTROL control, ROWS rows, GLOBAL u8 *records,
 #endif
 }
 
-/* Lets the lowest limbs go where a sum's `top` rises: exec/sum.c. */
+/* Lets the lowest limbs go where a sum's `top` rises: exec/rows/sum.c. */
 static void raise(RECORD record, GLOBAL const struct group_aggregate *aggregate)
 {
     volatile GLOBAL struct group_sum *sum = sum_at(record, aggregate);

@@ -175,7 +175,7 @@ static RECORD record_at(CONTROL control, GLOBAL u8 *records, u64 slot)
     return records + slot * control->width;
 }
 
-/* The sum's state behind the rows passed over: exec/sum.h. */
+/* The sum's state behind the rows passed over: exec/rows/sum.h. */
 struct group_sum {
     i64 limbs[3];
     u32 top;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Values as unsigned numbers of the same order, as kernels make them; the
- * host's text is src/exec/order.h, which says what they are.
+ * host's text is src/exec/rows/order.h, which says what they are.
  */
 
 #include "types.h"

@@ -23,8 +23,9 @@ FLOORS = {
     'parser': ('src/base',),
     'src/plan': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'parser'),
     'src/exec': ('cl', 'src/base', 'src/program', 'src/device', 'src/data'),
+    'src/trial': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'src/exec'),
     'src/api': ('cl', 'src/base', 'src/program', 'src/device', 'src/data', 'parser', 'src/plan',
-                'src/exec'),
+                'src/exec', 'src/trial'),
     'src/io': (),
     'tools': ('src/io',),
 }

@@ -16,7 +16,7 @@ from pathlib import Path
 
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only']
 DEFINES = ['-D_GNU_SOURCE', '-D_POSIX_C_SOURCE=200809L', '-DCL_TARGET_OPENCL_VERSION=120']
-FOLDERS = ('cl', 'parser', 'src/*', 'tools', 'tests/*')
+FOLDERS = ('cl', 'parser', 'src/*', 'src/*/*', 'tools', 'tests/*')
 
 
 def compile_alone(compiler, language, header, root):

@@ -6,7 +6,7 @@
 #define VDBQ_API_QUERY_H
 
 #include "api/session.h"
-#include "exec/stream.h"
+#include "exec/stream/stream.h"
 #include "parser/ast.h"
 #include "plan/plan.h"
 

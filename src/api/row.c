@@ -6,7 +6,7 @@
 
 #include "api/query.h"
 #include "base/type.h"
-#include "program/function.h"
+#include "program/functions/function.h"
 
 unsigned vdbq_query_columns(const vdbq_query *query)
 {

@@ -8,9 +8,9 @@
 
 #include <stdatomic.h>
 
-#include "data/pool.h"
-#include "exec/stream.h"
-#include "exec/word_cache.h"
+#include "data/pool/pool.h"
+#include "exec/stream/stream.h"
+#include "exec/dictionary/word_cache.h"
 #include "plan/plan.h"
 
 enum { OPTION_BYTES_MAX = 256 };

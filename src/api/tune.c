@@ -2,7 +2,7 @@
 /*
  * vdbq_tune() and vdbq_measure_limits(): measure the chosen device.
  */
-#include "exec/tune.h"
+#include "trial/tune.h"
 #include "api/session.h"
 
 enum vdbq_status vdbq_tune(vdbq *db, vdbq_report report, void *context)

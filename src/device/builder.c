@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/os.h"
-#include "base/parallel.h"
+#include "base/os/os.h"
+#include "base/threads/parallel.h"
 #include "device/backend.h"
 
 struct builder {

@@ -8,11 +8,11 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/os.h"
-#include "base/team.h"
+#include "base/os/os.h"
+#include "base/threads/team.h"
 #include "device/backend.h"
-#include "device/find.h"
-#include "device/opencl.h"
+#include "device/opencl/find.h"
+#include "device/opencl/opencl.h"
 
 static enum vdbq_status open_host(unsigned cores, struct device **device,
                                   struct error *error);

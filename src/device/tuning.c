@@ -16,7 +16,7 @@
 #include <xxhash.h>
 
 #include "device/backend.h"
-#include "device/environment.h"
+#include "device/cache/environment.h"
 
 enum { LINE_MAX_BYTES = 256, SHAPES_READ_MAX = 1 << 16 };
 

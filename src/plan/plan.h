@@ -8,10 +8,10 @@
 #ifndef VDBQ_PLAN_PLAN_H
 #define VDBQ_PLAN_PLAN_H
 
-#include "data/catalogue.h"
+#include "data/catalogue/catalogue.h"
 #include "parser/ast.h"
 #include "program/parameter.h"
-#include "program/steps.h"
+#include "program/steps/steps.h"
 
 enum plan_kind {
     PLAN_EMPTY, /* nothing is to be done */

@@ -59,7 +59,7 @@
 #ifndef VDBQ_PLAN_PLAN_INNER_H
 #define VDBQ_PLAN_PLAN_INNER_H
 
-#include "base/stack.h"
+#include "base/os/stack.h"
 #include "plan/code/emit.h"
 #include "plan/make/expression_new.h"
 #include "plan/tree/node.h"

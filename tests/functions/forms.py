@@ -13,7 +13,7 @@ Form = namedtuple('Form', 'name arity text aggregate', defaults=(False,))
 # greatest number of arguments.
 ROW = r'\{ "(\w+)", '
 TABLES = (
-    ('src/program/function.c', ROW + r'[A-Z]\w*, (\d+), (\d+),'),
+    ('src/program/functions/function.c', ROW + r'[A-Z]\w*, (\d+), (\d+),'),
     ('src/plan/bind/bind_*.c', ROW + r'(\d+), (\w+), make_'),
     ('src/plan/bind/bind_*.c', r'^    X\((\w+), ((\d)),'),
 )

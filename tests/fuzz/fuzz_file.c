@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Database files: all that an image names is read, then it is written to and
- * read again. In this build checksums are constant (data/block.c), so that a
+ * read again. In this build checksums are constant (data/tablet/block.c), so that a
  * damaged image gets as far as one with checksums made right again.
  */
 #include "fuzz.h"

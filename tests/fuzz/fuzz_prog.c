@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/function.h"
+#include "program/functions/function.h"
 #include "program/program.h"
 
 enum {

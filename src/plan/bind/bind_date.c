@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/os.h"
+#include "base/os/os.h"
 
 /* ---------------------------------------------------------------- parts -- */
 

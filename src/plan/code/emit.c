@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/vector.h"
-#include "base/stack.h"
+#include "base/os/stack.h"
 
 /* A label: where it is, and from where it is first jumped to. */
 struct label {

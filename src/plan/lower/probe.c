@@ -9,7 +9,7 @@
 
 #include <assert.h>
 
-#include "base/stack.h"
+#include "base/os/stack.h"
 
 /* That an index of few rows, and what lies aligned, take besides. */
 enum { BYTES_LEAST = (4 << 16) + (4 << 10) };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of the host's functions (program/function.h): of constants at once, of
+ * Calls of the host's functions (program/functions/function.h): of constants at once, of
  * one text by looking its word up, else row by row in a node of their own.
  */
 #include "plan/plan_inner.h"

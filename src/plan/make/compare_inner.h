@@ -7,7 +7,7 @@
 
 #include "plan/make/compare.h"
 #include "plan/plan_inner.h"
-#include "program/bound.h"
+#include "program/functions/bound.h"
 
 /* compare_operator.c */
 /* Whether it holds for values that compare so: below 0, 0, or above. */

@@ -3,7 +3,7 @@
  * Numbers of which no type holds both are compared exactly all the same:
  * integers and floats beyond 2^53, and DECIMALs of many digits with numbers of
  * fewer digits behind the point. What one is compared with in the place of the
- * other is its bound among the numbers of the other's type (program/bound.h).
+ * other is its bound among the numbers of the other's type (program/functions/bound.h).
  */
 #include "plan/make/compare_inner.h"
 #include "plan/make/meet.h"

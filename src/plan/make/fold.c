@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "device/host_machine.h"
+#include "device/host/host_machine.h"
 
 /* The control block of a launch over one row, and all it points to. */
 struct control {

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/stack.h"
+#include "base/os/stack.h"
 #include "plan/tree/node.h"
 
 /* What is guessed where nothing is known. */

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "base/stack.h"
+#include "base/os/stack.h"
 #include "plan/tree/node.h"
 
 /* Filters narrow the columns up to that number. */

@@ -19,10 +19,10 @@
 #define VDBQ_PLAN_EXPRESSION_H
 
 #include "base/type.h"
-#include "data/catalogue.h"
+#include "data/catalogue/catalogue.h"
 #include "parser/ast.h"
-#include "program/function.h"
-#include "program/steps.h"
+#include "program/functions/function.h"
+#include "program/steps/steps.h"
 
 enum { EXPRESSION_PARTS_MAX = 1 << 20 }; /* of one expression */
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "api/vdbq.h"
-#include "data/identity.h"
+#include "data/catalogue/identity.h"
 #include "fixtures/folder_fixture.h"
 
 static vdbq *open_on(const char *device, const char *mode)

@@ -21,11 +21,11 @@
 
 #include "api/vdbq.h"
 #include "base/memory.h"
-#include "data/block.h"
-#include "data/database_inner.h"
-#include "data/facts.h"
-#include "data/transaction_inner.h"
-#include "exec/relation.h"
+#include "data/tablet/block.h"
+#include "data/database/database_inner.h"
+#include "data/catalogue/facts.h"
+#include "data/transaction/transaction_inner.h"
+#include "exec/rows/relation.h"
 
 enum { TABLETS = 4097, COLUMNS = 3 };
 #define ROWS_EACH ((uint64_t)TABLET_ROWS_MAX)

@@ -19,8 +19,8 @@
 #include "fixtures/answer.h"
 #include "api/session.h"
 #include "cl/launch.h"
-#include "data/database.h"
-#include "device/find.h"
+#include "data/database/database.h"
+#include "device/opencl/find.h"
 
 enum { TABLET_ROWS = 1000, TABLETS = 120, ROWS = TABLET_ROWS * TABLETS - 333 };
 /* In the first tablet of a launch in every mode: of all but the first launch

@@ -11,7 +11,7 @@
 
 #include "api/vdbq.h"
 #include "device/backend.h"
-#include "device/find.h"
+#include "device/opencl/find.h"
 
 enum { ROWS = 10007, API_ROWS = 3 };
 

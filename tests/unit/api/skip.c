@@ -16,7 +16,7 @@
 
 #include "api/vdbq.h"
 #include "base/text.h"
-#include "program/interval.h"
+#include "program/dataflow/interval.h"
 
 enum { COLUMNS = 8, NUMBERS = 6, ROUNDS = 400 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "device/device.h"
-#include "exec/word_cache.h"
+#include "exec/dictionary/word_cache.h"
 #include "plan/plan.h"
 
 struct rig {

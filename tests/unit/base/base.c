@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/crew.h"
+#include "base/threads/crew.h"
 #include "base/error.h"
 #include "base/lru.h"
 #include "base/memory.h"
-#include "base/os.h"
-#include "base/team.h"
+#include "base/os/os.h"
+#include "base/threads/team.h"
 #include "base/text.h"
 #include "base/vector.h"
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "data/file.h"
+#include "data/file/file.h"
 #include "fixtures/data_fixture.h"
 
 enum { TABLETS_MAX = 64, MEMORY_MAX = 64 << 20, WAYS = 5 };

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "data/file.h"
+#include "data/file/file.h"
 #include "fixtures/data_fixture.h"
 
 enum { PAGES = 2 * FILE_HEADS };

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "data/pool.h"
+#include "data/pool/pool.h"
 #include "fixtures/data_fixture.h"
 
 enum { TABLET_ROWS = 40000, TABLETS = 80, ROWS = TABLET_ROWS * TABLETS };

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "data/pool.h"
+#include "data/pool/pool.h"
 #include "fixtures/data_fixture.h"
 
 enum { TABLET_ROWS = 5000, TABLETS = 20 };

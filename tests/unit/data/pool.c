@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "data/pool.h"
+#include "data/pool/pool.h"
 #include "fixtures/data_fixture.h"
 
 enum { TABLET_ROWS = 500, TABLETS = 40 };

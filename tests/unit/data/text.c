@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/type.h"
-#include "data/facts.h"
-#include "data/words_sort.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/words_sort.h"
 #include "fixtures/data_fixture.h"
 
 enum { ROWS_MAX = 1024, COLUMNS = 3, LONG_BYTES = 20000 };

@@ -17,10 +17,10 @@
 
 #include "base/memory.h"
 #include "device/backend.h"
-#include "device/cache.h"
-#include "device/environment.h"
-#include "device/find.h"
-#include "device/quirks.h"
+#include "device/cache/cache.h"
+#include "device/cache/environment.h"
+#include "device/opencl/find.h"
+#include "device/opencl/quirks.h"
 #include "fixtures/device_rig.h"
 
 enum { ROWS = 10007 };

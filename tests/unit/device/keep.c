@@ -21,8 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "device/bundle.h"
-#include "device/scratch.h"
+#include "device/cache/bundle.h"
+#include "device/cache/scratch.h"
 
 static char folder[64];
 

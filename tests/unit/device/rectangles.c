@@ -3,7 +3,7 @@
  * Result columns that leave a device in one command, as the lines of a
  * rectangle: only where a strict driver takes it.
  */
-#include "device/opencl_calls.h"
+#include "device/opencl/opencl_calls.h"
 #include "fixtures/device_rig.h"
 
 enum { LINE_BYTES = 8, LINE_ROWS = 1000 };

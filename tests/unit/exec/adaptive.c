@@ -19,7 +19,7 @@
 
 #include "cl/tablet.h"
 #include "device/backend.h"
-#include "exec/runner.h"
+#include "exec/launch/runner.h"
 
 enum { ROWS = 2000, LAUNCHES_MAX = 4000 };
 

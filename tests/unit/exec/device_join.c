@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "data/words.h"
-#include "exec/device_join.h"
+#include "data/tablet/words.h"
+#include "exec/join/device_join.h"
 #include "fixtures/random_rows.h"
 
 enum { COLUMNS = 6, PAYLOAD = 5, SIDE_ROWS = 3000, WORDS = 40 };

@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "exec/group.h"
-#include "exec/sum.h"
+#include "exec/group/group.h"
+#include "exec/rows/sum.h"
 #include "fixtures/random_rows.h"
 
 /* ------------------------------------------------------- the naive way -- */

@@ -7,9 +7,9 @@
 #include "fixtures/stream_fixture.h"
 
 #include "base/memory.h"
-#include "exec/inner_facts.h"
-#include "exec/key_index.h"
-#include "exec/stream_inner.h"
+#include "exec/build_side/inner_facts.h"
+#include "exec/build_side/key_index.h"
+#include "exec/stream/stream_inner.h"
 
 static struct fixture fixture;
 

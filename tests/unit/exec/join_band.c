@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/join_band.h"
+#include "exec/join/join_band.h"
 #include "fixtures/random_rows.h"
 
 /* Columns of random_rows.h that can be compared with each other. */

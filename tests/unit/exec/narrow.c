@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "cl/tablet.h"
-#include "exec/narrow.h"
+#include "exec/launch/narrow.h"
 
 /* ------------------------------------------------------------- widths -- */
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/sort.h"
+#include "exec/sort/sort.h"
 #include "fixtures/random_rows.h"
 
 enum { KEYS_MAX = 4 };

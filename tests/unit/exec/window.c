@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/group.h"
-#include "exec/window.h"
+#include "exec/group/group.h"
+#include "exec/window/window.h"
 #include "fixtures/random_rows.h"
 
 static struct relation input;

@@ -14,7 +14,7 @@
 
 #include "cl/tablet.h"
 #include "device/device.h"
-#include "exec/word_table.h"
+#include "exec/dictionary/word_table.h"
 
 enum { CHUNKS = 2, ROWS = 3 };
 

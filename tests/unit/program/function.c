@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "program/function.h"
+#include "program/functions/function.h"
 
 /* What a call gives, as text. */
 struct expectation {

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks on bytes of an open file, as struct os_file_calls has them. They
+ * belong to the open file, not to the process, so that two connections of one
+ * process see each other's.
+ */
+#ifndef VDBQ_BASE_LOCK_H
+#define VDBQ_BASE_LOCK_H
+
+#include "base/os/os.h"
+
+int lock_set(int descriptor, unsigned byte, enum os_lock_kind kind);
+bool lock_held(int descriptor, unsigned first, unsigned count);
+void lock_sign(int descriptor, bool on);
+bool lock_signature(int descriptor, struct os_holder *holder);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue in memory: found in, copied, made longer. Only catalogues
+ * that nobody else holds are ever changed.
+ */
+#include "data/catalogue/catalogue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "data/catalogue/catalogue_inner.h"
+
+static bool copy_table(struct arena *arena, const struct table *from,
+                       struct table *to);
+static bool copy_tablet(struct arena *arena, unsigned columns,
+                        const struct tablet_ref *from, struct tablet_ref *to);
+static struct table *find_id(const struct catalogue *catalogue, uint32_t id);
+static void join_facts(struct column_facts *all,
+                       const struct column_facts *more);
+static int compare_names(const void *a, const void *b);
+
+struct catalogue *catalogue_hold(struct catalogue *catalogue)
+{
+    catalogue->holders++;
+    return catalogue;
+}
+
+void catalogue_release(struct catalogue *catalogue)
+{
+    if (catalogue == NULL)
+        return;
+    assert(catalogue->holders > 0);
+    if (--catalogue->holders > 0)
+        return;
+    arena_finish(&catalogue->arena);
+    memory_release(catalogue);
+}
+
+const struct table *catalogue_table(const struct catalogue *catalogue,
+                                    const char *name)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (catalogue->tables[i].id < CATALOGUE_FILES
+            && name_equal(catalogue->tables[i].name, name))
+            return &catalogue->tables[i];
+    return NULL;
+}
+
+const struct table *catalogue_table_id(const struct catalogue *catalogue,
+                                       uint32_t id)
+{
+    return find_id(catalogue, id);
+}
+
+unsigned table_column(const struct table *table, const char *name)
+{
+    unsigned i = 0;
+
+    while (i < table->column_count && !name_equal(table->columns[i].name, name))
+        i++;
+    return i;
+}
+
+bool column_valid(const struct column *column)
+{
+    if (column->type == VDBQ_DECIMAL)
+        return column->precision >= 1 && column->precision <= DECIMAL_DIGITS_MAX
+               && column->scale <= column->precision;
+    return type_machine(column->type) != 0 && column->precision == 0
+           && column->scale == 0;
+}
+
+struct column_facts table_facts(const struct table *table, unsigned column)
+{
+    struct column_facts all = { .empty = true };
+
+    for (size_t i = 0; i < table->tablet_count; i++)
+        join_facts(&all, &table->tablets[i].facts[column]);
+    return all;
+}
+
+struct catalogue *catalogue_create(void)
+{
+    struct catalogue *catalogue = memory_zeroed(1, sizeof *catalogue);
+
+    if (catalogue == NULL)
+        return NULL;
+    catalogue->holders = 1;
+    catalogue->next_table_id = 0;
+    return catalogue;
+}
+
+struct catalogue *catalogue_copy(const struct catalogue *from, size_t room)
+{
+    struct catalogue *copy = catalogue_create();
+    size_t count = from->table_count;
+
+    if (copy == NULL)
+        return NULL;
+    copy->generation = from->generation;
+    copy->origin = from->origin;
+    copy->next_table_id = from->next_table_id;
+    copy->tables =
+        arena_alloc(&copy->arena, (count + room) * sizeof *copy->tables);
+    if (copy->tables == NULL || !catalogue_copy_names(copy, from, room))
+        goto release_copy;
+    for (; copy->table_count < count; copy->table_count++) {
+        size_t i = copy->table_count;
+        if (!copy_table(&copy->arena, &from->tables[i], &copy->tables[i]))
+            goto release_copy;
+    }
+    return copy;
+
+release_copy:
+    catalogue_release(copy);
+    return NULL;
+}
+
+struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *files)
+{
+    struct catalogue *both = catalogue_copy(catalogue, files->table_count);
+
+    for (size_t i = 0; both != NULL && i < files->table_count; i++) {
+        struct table *place = &both->tables[both->table_count];
+        if (!copy_table(&both->arena, &files->tables[i], place)) {
+            catalogue_release(both);
+            return NULL;
+        }
+        place->id |= CATALOGUE_FILES;
+        both->table_count++;
+    }
+    return both;
+}
+
+const struct table *catalogue_file(const struct catalogue *catalogue,
+                                   const char *name)
+{
+    for (size_t i = catalogue->table_count; i-- > 0;)
+        if (catalogue->tables[i].id >= CATALOGUE_FILES
+            && strcmp(catalogue->tables[i].name, name) == 0)
+            return &catalogue->tables[i];
+    return NULL;
+}
+
+bool catalogue_add(struct catalogue *catalogue, const struct table *table)
+{
+    struct table *place = &catalogue->tables[catalogue->table_count];
+
+    assert(table->tablet_count == 0);
+    if (!copy_table(&catalogue->arena, table, place))
+        return false;
+    place->id = catalogue->next_table_id++;
+    table_count_rows(place);
+    catalogue->table_count++;
+    return true;
+}
+
+void catalogue_remove(struct catalogue *catalogue, uint32_t id)
+{
+    struct table *place = find_id(catalogue, id);
+    size_t after;
+
+    assert(place != NULL);
+    for (size_t i = catalogue->index_count; i-- > 0;)
+        if (catalogue->indexes[i].table_id == id)
+            catalogue_remove_index(catalogue, catalogue->indexes[i].name);
+    after = catalogue->table_count - 1 - (size_t)(place - catalogue->tables);
+    memmove(place, place + 1, after * sizeof *place);
+    catalogue->table_count--;
+}
+
+bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
+                      const struct tablet_ref *more, size_t count)
+{
+    struct table *table = find_id(catalogue, id);
+    struct tablet_ref *tablets =
+        arena_alloc(&catalogue->arena, (kept + count) * sizeof *tablets);
+
+    assert(table != NULL && kept <= table->tablet_count);
+    if (tablets == NULL)
+        return false;
+    if (kept > 0)
+        memcpy(tablets, table->tablets, kept * sizeof *tablets);
+    for (size_t i = 0; i < count; i++)
+        if (!copy_tablet(&catalogue->arena, table->column_count, &more[i],
+                         &tablets[kept + i]))
+            return false;
+    table->tablets = tablets;
+    table->tablet_count = kept + count;
+    table_count_rows(table);
+    return true;
+}
+
+bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
+                         const struct unique *uniques, unsigned count)
+{
+    struct table *table = find_id(catalogue, id);
+
+    assert(table != NULL && table->unique_count == 0);
+    return copy_uniques(&catalogue->arena, uniques, count, table);
+}
+
+int name_order(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        int low_a = *a >= 'A' && *a <= 'Z' ? *a + 32 : (unsigned char)*a;
+        int low_b = *b >= 'A' && *b <= 'Z' ? *b + 32 : (unsigned char)*b;
+        if (low_a != low_b || low_a == 0)
+            return low_a - low_b;
+    }
+}
+
+const char *names_twice(const char **names, size_t count)
+{
+    if (count < 2)
+        return NULL;
+    qsort(names, count, sizeof *names, compare_names);
+    for (size_t i = 1; i < count; i++)
+        if (name_order(names[i - 1], names[i]) == 0)
+            return names[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------ helpers -- */
+
+static bool copy_columns(struct arena *arena, const struct table *from,
+                         struct table *to)
+{
+    to->columns = arena_alloc(arena, from->column_count * sizeof *to->columns);
+    if (to->columns == NULL)
+        return false;
+    for (unsigned i = 0; i < from->column_count; i++) {
+        const struct column *column = &from->columns[i];
+        const char *sql = column->default_sql;
+        to->columns[i] = *column;
+        to->columns[i].name =
+            arena_copy(arena, column->name, strlen(column->name));
+        if (sql != NULL)
+            to->columns[i].default_sql = arena_copy(arena, sql, strlen(sql));
+        if (to->columns[i].name == NULL
+            || (sql != NULL && to->columns[i].default_sql == NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool copy_table(struct arena *arena, const struct table *from,
+                       struct table *to)
+{
+    *to = *from;
+    to->name = arena_copy(arena, from->name, strlen(from->name));
+    to->tablets = arena_alloc(arena, from->tablet_count * sizeof *to->tablets);
+    if (to->name == NULL || to->tablets == NULL
+        || !copy_columns(arena, from, to)
+        || !copy_uniques(arena, from->uniques, from->unique_count, to))
+        return false;
+    for (size_t i = 0; i < from->tablet_count; i++)
+        if (!copy_tablet(arena, from->column_count, &from->tablets[i],
+                         &to->tablets[i]))
+            return false;
+    return true;
+}
+
+static bool copy_tablet(struct arena *arena, unsigned columns,
+                        const struct tablet_ref *from, struct tablet_ref *to)
+{
+    *to = *from;
+    to->facts = arena_alloc(arena, columns * sizeof *to->facts);
+    if (to->facts == NULL)
+        return false;
+    memcpy(to->facts, from->facts, columns * sizeof *to->facts);
+    return true;
+}
+
+static struct table *find_id(const struct catalogue *catalogue, uint32_t id)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        if (catalogue->tables[i].id == id)
+            return &catalogue->tables[i];
+    return NULL;
+}
+
+/* What a state becomes with one more column, or tablet. */
+static struct identity add_state(struct identity state, uint64_t a, uint64_t b,
+                                 uint64_t c, uint64_t d)
+{
+    const uint64_t all[] = { state.origin, state.number, a, b, c, d };
+
+    return identity_of_bytes(all, sizeof all);
+}
+
+void table_count_rows(struct table *table)
+{
+    struct identity state = { 0 };
+
+    table->rows = 0;
+    for (unsigned i = 0; i < table->column_count; i++)
+        state = add_state(state, i, table->columns[i].type, 0, 0);
+    for (size_t i = 0; i < table->tablet_count; i++) {
+        struct tablet_ref *tablet = &table->tablets[i];
+        state =
+            add_state(state, tablet->identity.origin, tablet->identity.number,
+                      tablet->checksum, tablet->rows);
+        tablet->row_first = table->rows;
+        table->rows += tablet->rows;
+    }
+    table->state = state;
+}
+
+static void join_facts(struct column_facts *all,
+                       const struct column_facts *more)
+{
+    uint64_t nulls = all->null_count + more->null_count;
+
+    if (all->empty) {
+        *all = *more;
+    } else if (!more->empty) {
+        if (more->minimum < all->minimum)
+            all->minimum = more->minimum;
+        if (more->maximum > all->maximum)
+            all->maximum = more->maximum;
+        if (more->minimum_real < all->minimum_real)
+            all->minimum_real = more->minimum_real;
+        if (more->maximum_real > all->maximum_real)
+            all->maximum_real = more->maximum_real;
+    }
+    all->null_count = nulls;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return name_order(*(const char *const *)a, *(const char *const *)b);
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue: every table with its columns, its tablets and what is known
+ * of their values; views and indexes. A catalogue never changes once it is current; a writer
+ * makes the next one from it. It is shared by counting its holders.
+ */
+#ifndef VDBQ_DATA_CATALOGUE_H
+#define VDBQ_DATA_CATALOGUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "cl/tablet.h"
+#include "data/catalogue/identity.h"
+
+enum {
+    COLUMNS_MAX = 4096,      /* of one table       */
+    TABLES_MAX = 65536,      /* of one database; as many views, and indexes */
+    NAME_BYTES_MAX = 1024,   /* of table or column */
+    STORED_SQL_MAX = 1 << 20 /* of a DEFAULT, of a view */
+};
+
+/* What is known of the values of one column, in one tablet or in all. */
+struct column_facts {
+    uint64_t null_count;
+    bool empty;          /* no value that is not NULL: no minimum        */
+    int64_t minimum;     /* of an integer column                         */
+    int64_t maximum;     /* ...; of a text column: the words in a tablet,
+                             0: not known                                 */
+    double minimum_real; /* of a floating-point column                   */
+    double maximum_real;
+};
+
+/* Columns that no two rows have alike; NULLs are different from one another. */
+struct unique {
+    unsigned column_count;
+    unsigned *columns;
+};
+
+/* A tablet in the file. */
+struct tablet_ref {
+    struct identity identity; /* its own for ever: identity rule 1    */
+    uint64_t offset;          /* in the file                              */
+    uint64_t size_bytes;
+    uint64_t checksum;  /* XXH3 of its bytes                        */
+    uint64_t row_first; /* number of its first row in the table     */
+    uint32_t rows;
+    struct column_facts *facts; /* one for each column               */
+};
+
+struct column {
+    const char *name;
+    enum vdbq_type type;
+    unsigned precision; /* VDBQ_DECIMAL: digits in all, 1 to 18     */
+    unsigned scale;     /* VDBQ_DECIMAL: digits behind the point    */
+    bool not_null;
+    bool unique;
+    const char *default_sql; /* an expression; NULL: there is no DEFAULT */
+};
+
+struct table {
+    uint32_t id; /* never used again, but after a ROLLBACK */
+    const char *name;
+    unsigned column_count;
+    struct column *columns;
+    unsigned key; /* the primary key's column, or NO_KEY */
+    unsigned unique_count;
+    struct unique *uniques; /* besides what is said of one column */
+    uint64_t rows;
+    size_t tablet_count;
+    struct tablet_ref *tablets;
+    struct identity state; /* of its rows: identity rule 3 */
+};
+#define NO_KEY TABLET_NO_KEY
+
+struct view {
+    const char *name;
+    const char *sql; /* its CREATE VIEW statement */
+};
+
+/* A named index. It costs nothing to keep; one that is unique says what rows
+ * the table may have. */
+struct index {
+    const char *name;
+    uint32_t table_id;
+    bool unique;
+    unsigned column_count;
+    unsigned *columns; /* of the table */
+};
+
+struct catalogue {
+    unsigned holders;    /* catalogue_hold() and _release()             */
+    uint64_t generation; /* of the commit that made it; 0: a new file   */
+    uint64_t origin;     /* of the identities that the transaction gives
+                             which made it; 0: it was read from the file */
+    uint32_t next_table_id;
+    size_t table_count;
+    struct table *tables;
+    size_t view_count;
+    struct view *views;
+    size_t index_count;
+    struct index *indexes;
+    struct arena arena; /* everything above lives in it                */
+};
+
+/* What becomes of a row whose key another row has. */
+enum conflict {
+    CONFLICT_FAIL,    /* it fails the statement         */
+    CONFLICT_REPLACE, /* the rows that have it go       */
+    CONFLICT_IGNORE   /* it is left out                 */
+};
+
+/* Ids of tables that catalogue_join() took from a second database. */
+#define CATALOGUE_FILES 0x40000000u
+
+/* A new catalogue with the tables of `catalogue`, and behind them those of
+ * `files`, a database whose tables stand for files. NULL: no memory. */
+struct catalogue *catalogue_join(const struct catalogue *catalogue,
+                                 const struct catalogue *files);
+/* The table of the file of that name; NULL: there is none. */
+const struct table *catalogue_file(const struct catalogue *catalogue,
+                                   const char *name);
+
+struct catalogue *catalogue_hold(struct catalogue *catalogue);
+void catalogue_release(struct catalogue *catalogue);
+
+/* The table of that name or id; NULL: there is none. */
+const struct table *catalogue_table(const struct catalogue *catalogue,
+                                    const char *name);
+const struct table *catalogue_table_id(const struct catalogue *catalogue,
+                                       uint32_t id);
+const struct view *catalogue_view(const struct catalogue *catalogue,
+                                  const char *name);
+const struct index *catalogue_index(const struct catalogue *catalogue,
+                                    const char *name);
+/* Number of the column of that name, or column_count: there is none. */
+unsigned table_column(const struct table *table, const char *name);
+
+/* Whether there can be such a column: its type, precision and scale. */
+bool column_valid(const struct column *column);
+
+/* Facts of a column over all tablets of a table. */
+struct column_facts table_facts(const struct table *table, unsigned column);
+
+/* The CREATE TABLE statement that makes an equal, empty table; names that
+ * need it are quoted. */
+void table_sql(const struct table *table, struct text *text);
+/* The CREATE INDEX statement of an index. */
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text);
+
+#endif

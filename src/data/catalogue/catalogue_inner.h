@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making catalogues, for the data floor itself: the next one from a current
+ * one, and to and from the bytes of the file.
+ */
+#ifndef VDBQ_DATA_CATALOGUE_INNER_H
+#define VDBQ_DATA_CATALOGUE_INNER_H
+
+#include "data/catalogue/catalogue.h"
+
+/* An empty catalogue, or one equal to `from` with room for `room` tables,
+ * views and indexes more; the caller holds it and may change it until others see it. NULL:
+ * there is no memory. */
+struct catalogue *catalogue_create(void);
+struct catalogue *catalogue_copy(const struct catalogue *from, size_t room);
+
+/* Adds a table without tablets, in the room that catalogue_copy() made. The
+ * names are copied. False: no memory. */
+bool catalogue_add(struct catalogue *catalogue, const struct table *table);
+/* Removes a table with its indexes. */
+void catalogue_remove(struct catalogue *catalogue, uint32_t id);
+/* As catalogue_add(), of what has a name of its own. */
+bool catalogue_add_view(struct catalogue *catalogue, const struct view *view);
+bool catalogue_add_index(struct catalogue *catalogue,
+                         const struct index *index);
+void catalogue_remove_view(struct catalogue *catalogue, const char *name);
+void catalogue_remove_index(struct catalogue *catalogue, const char *name);
+/* Copies views and indexes, with room for more. False: no memory. */
+bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
+                          size_t room);
+/* Gives a table that has none the columns that are unique together. */
+bool catalogue_constrain(struct catalogue *catalogue, uint32_t id,
+                         const struct unique *uniques, unsigned count);
+bool copy_uniques(struct arena *arena, const struct unique *uniques,
+                  unsigned count, struct table *to);
+/* Lets a table keep the first `kept` of its tablets and adds copies of
+ * `count` more; counts its rows anew. False: no memory. */
+bool catalogue_extend(struct catalogue *catalogue, uint32_t id, size_t kept,
+                      const struct tablet_ref *more, size_t count);
+
+/* Numbers the rows of a table's tablets, counts them, and works out its
+ * state. */
+void table_count_rows(struct table *table);
+
+/* The catalogue's bytes in the file; text->failed: no memory. */
+void catalogue_encode(const struct catalogue *catalogue, struct text *text);
+
+/* What holds for the file that a catalogue was read from. */
+struct catalogue_bounds {
+    uint64_t generation; /* that its head names              */
+    uint64_t first;      /* where blocks begin               */
+    uint64_t end;        /* and end: the file is this long   */
+    uint64_t offset;     /* the catalogue's own block        */
+    uint64_t size;
+    uint64_t copies; /* the second copies of the heads; 0: there are none */
+    uint64_t copies_size;
+};
+
+/* Reads the bytes back and proves that nothing in them points outside the
+ * bounds or twice at the same place. Fails with CORRUPT, NO_MEMORY. */
+enum vdbq_status catalogue_decode(const void *bytes,
+                                  const struct catalogue_bounds *bounds,
+                                  const char *path,
+                                  struct catalogue **catalogue,
+                                  struct error *error);
+
+/* The order of names without case, as strcmp() gives it. */
+int name_order(const char *a, const char *b);
+/* Two names that are equal without case, or NULL: there are none. Sorts. */
+const char *names_twice(const char **names, size_t count);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a catalogue holds besides tables: views and indexes, found by their
+ * names; and the columns of a table that are unique together.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "data/catalogue/catalogue_inner.h"
+
+const struct view *catalogue_view(const struct catalogue *catalogue,
+                                  const char *name)
+{
+    for (size_t i = 0; i < catalogue->view_count; i++)
+        if (name_equal(catalogue->views[i].name, name))
+            return &catalogue->views[i];
+    return NULL;
+}
+
+const struct index *catalogue_index(const struct catalogue *catalogue,
+                                    const char *name)
+{
+    for (size_t i = 0; i < catalogue->index_count; i++)
+        if (name_equal(catalogue->indexes[i].name, name))
+            return &catalogue->indexes[i];
+    return NULL;
+}
+
+/* ---------------------------------------------------------------- copies -- */
+
+static unsigned *copy_numbers(struct arena *arena, const unsigned *numbers,
+                              unsigned count)
+{
+    unsigned *copy = arena_alloc(arena, count * sizeof *copy);
+
+    if (copy != NULL && count > 0)
+        memcpy(copy, numbers, count * sizeof *copy);
+    return copy;
+}
+
+bool copy_uniques(struct arena *arena, const struct unique *uniques,
+                  unsigned count, struct table *to)
+{
+    struct unique *copies = arena_alloc(arena, count * sizeof *copies);
+
+    if (copies == NULL)
+        return false;
+    for (unsigned i = 0; i < count; i++) {
+        copies[i].column_count = uniques[i].column_count;
+        copies[i].columns =
+            copy_numbers(arena, uniques[i].columns, uniques[i].column_count);
+        if (copies[i].columns == NULL)
+            return false;
+    }
+    to->uniques = copies;
+    to->unique_count = count;
+    return true;
+}
+
+bool catalogue_add_view(struct catalogue *catalogue, const struct view *view)
+{
+    struct view *place = &catalogue->views[catalogue->view_count];
+
+    place->name = arena_copy(&catalogue->arena, view->name, strlen(view->name));
+    place->sql = arena_copy(&catalogue->arena, view->sql, strlen(view->sql));
+    if (place->name == NULL || place->sql == NULL)
+        return false;
+    catalogue->view_count++;
+    return true;
+}
+
+bool catalogue_add_index(struct catalogue *catalogue, const struct index *index)
+{
+    struct index *place = &catalogue->indexes[catalogue->index_count];
+
+    *place = *index;
+    place->name =
+        arena_copy(&catalogue->arena, index->name, strlen(index->name));
+    place->columns =
+        copy_numbers(&catalogue->arena, index->columns, index->column_count);
+    if (place->name == NULL || place->columns == NULL)
+        return false;
+    catalogue->index_count++;
+    return true;
+}
+
+bool catalogue_copy_names(struct catalogue *copy, const struct catalogue *from,
+                          size_t room)
+{
+    copy->views = arena_alloc(&copy->arena,
+                              (from->view_count + room) * sizeof *copy->views);
+    copy->indexes = arena_alloc(&copy->arena, (from->index_count + room)
+                                                  * sizeof *copy->indexes);
+    if (copy->views == NULL || copy->indexes == NULL)
+        return false;
+    for (size_t i = 0; i < from->view_count; i++)
+        if (!catalogue_add_view(copy, &from->views[i]))
+            return false;
+    for (size_t i = 0; i < from->index_count; i++)
+        if (!catalogue_add_index(copy, &from->indexes[i]))
+            return false;
+    return true;
+}
+
+/* ---------------------------------------------------------------- remove -- */
+
+void catalogue_remove_view(struct catalogue *catalogue, const char *name)
+{
+    struct view *place = (struct view *)catalogue_view(catalogue, name);
+    size_t after;
+
+    assert(place != NULL);
+    after = catalogue->view_count - 1 - (size_t)(place - catalogue->views);
+    memmove(place, place + 1, after * sizeof *place);
+    catalogue->view_count--;
+}
+
+void catalogue_remove_index(struct catalogue *catalogue, const char *name)
+{
+    struct index *place = (struct index *)catalogue_index(catalogue, name);
+    size_t after;
+
+    assert(place != NULL);
+    after = catalogue->index_count - 1 - (size_t)(place - catalogue->indexes);
+    memmove(place, place + 1, after * sizeof *place);
+    catalogue->index_count--;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Facts of columns. Minimum and maximum of floating-point values are taken
+ * of their bits, mapped to whole numbers in the same order: the loops then
+ * vectorise, -0.0 comes before 0.0 whatever the order of the rows, and a NaN
+ * shows as a number beyond the infinities.
+ */
+#include "data/catalogue/facts.h"
+
+#include "base/type.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Values of either kind, read as their bits. */
+typedef int32_t value_32 __attribute__((may_alias));
+typedef int64_t value_64 __attribute__((may_alias));
+
+/* What a pass over values finds: of their ordered numbers. */
+struct range {
+    int64_t minimum, maximum;
+    uint64_t nulls;
+    bool null_not_zero;
+};
+
+static struct range range_of_32(const value_32 *values, const uint8_t *bits,
+                                uint32_t rows, bool real);
+static struct range range_of_64(const value_64 *values, const uint8_t *bits,
+                                uint32_t rows, bool real);
+static double real_of(int64_t ordered, bool wide);
+static bool real_facts(const struct range *range, bool wide,
+                       struct column_facts *facts);
+
+bool type_is_real(enum vdbq_type type)
+{
+    return type == VDBQ_FLOAT || type == VDBQ_DOUBLE;
+}
+
+bool facts_count(enum vdbq_type type, const void *values,
+                 const uint8_t *null_bits, uint32_t rows,
+                 struct column_facts *facts)
+{
+    bool wide = type_width(type_machine(type)) == 8;
+    bool real = type_is_real(type);
+    struct range range = wide ? range_of_64(values, null_bits, rows, real)
+                              : range_of_32(values, null_bits, rows, real);
+
+    *facts = (struct column_facts){ .null_count = range.nulls };
+    if (range.null_not_zero)
+        return false;
+    facts->empty = range.nulls == rows;
+    if (facts->empty)
+        return true;
+    if (real)
+        return real_facts(&range, wide, facts);
+    facts->minimum = range.minimum;
+    facts->maximum = range.maximum;
+    return true;
+}
+
+static int64_t bits_of(double value)
+{
+    int64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+int64_t facts_minimum_bits(enum vdbq_type type,
+                           const struct column_facts *facts)
+{
+    return type_is_real(type) ? bits_of(facts->minimum_real) : facts->minimum;
+}
+
+int64_t facts_maximum_bits(enum vdbq_type type,
+                           const struct column_facts *facts)
+{
+    return type_is_real(type) ? bits_of(facts->maximum_real) : facts->maximum;
+}
+
+struct column_facts facts_of_text(const struct column_facts *codes)
+{
+    return (struct column_facts){ .null_count = codes->null_count,
+                                  .empty = codes->empty,
+                                  .maximum =
+                                      codes->empty ? 0 : codes->maximum + 1 };
+}
+
+bool facts_equal(enum vdbq_type type, const struct column_facts *a,
+                 const struct column_facts *b)
+{
+    if (type == VDBQ_TEXT && (a->maximum == 0 || b->maximum == 0))
+        return a->null_count == b->null_count && a->empty == b->empty;
+    return a->null_count == b->null_count && a->empty == b->empty
+           && facts_minimum_bits(type, a) == facts_minimum_bits(type, b)
+           && facts_maximum_bits(type, a) == facts_maximum_bits(type, b);
+}
+
+/* Whether a column of that type can hold both values. */
+static bool facts_fit(enum vdbq_type type, const struct column_facts *facts)
+{
+    double low = facts->minimum_real, high = facts->maximum_real;
+
+    if (type_is_integer(type)) {
+        int64_t least, greatest;
+        type_limits(type, &least, &greatest);
+        return facts->minimum >= least && facts->maximum <= greatest
+               && facts->minimum <= facts->maximum;
+    }
+    switch (type) {
+    case VDBQ_TEXT:
+        return facts->minimum == 0 && facts->maximum >= 0
+               && facts->maximum <= (int64_t)INT32_MAX + 1;
+    case VDBQ_DOUBLE:
+        return low <= high;
+    case VDBQ_FLOAT:
+        return low <= high && (isinf(low) || fabs(low) <= (double)FLT_MAX)
+               && (isinf(high) || fabs(high) <= (double)FLT_MAX)
+               && (double)(float)low == low && (double)(float)high == high;
+    default:
+        return false;
+    }
+}
+
+bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
+                     const int64_t bits[2], struct column_facts *facts)
+{
+    *facts = (struct column_facts){ .null_count = null_count };
+    if (null_count > rows)
+        return false;
+    facts->empty = null_count == rows;
+    if (facts->empty)
+        return bits[0] == 0 && bits[1] == 0;
+    if (type_is_real(type)) {
+        memcpy(&facts->minimum_real, &bits[0], sizeof(double));
+        memcpy(&facts->maximum_real, &bits[1], sizeof(double));
+    } else {
+        facts->minimum = bits[0];
+        facts->maximum = bits[1];
+    }
+    return facts_fit(type, facts);
+}
+
+/* ------------------------------------------------------------- passes -- */
+
+/* A float's bits as a number in the same order; its own inverse. */
+static inline int32_t order_32(int32_t bits)
+{
+    return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffu);
+}
+
+static inline int64_t order_64(int64_t bits)
+{
+    return bits ^ (int64_t)((uint64_t)(bits >> 63) & INT64_MAX);
+}
+
+static struct range range_of_32(const value_32 *values, const uint8_t *bits,
+                                uint32_t rows, bool real)
+{
+    struct range range = { 0 };
+    int32_t low = INT32_MAX, high = INT32_MIN;
+    int32_t flip = real ? INT32_MAX : 0;
+
+    if (bits == NULL)
+        for (uint32_t i = 0; i < rows; i++) {
+            int32_t value = values[i] ^ ((values[i] >> 31) & flip);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+    for (uint32_t i = 0; bits != NULL && i < rows; i++) {
+        int32_t value = real ? order_32(values[i]) : values[i];
+        bool null = null_bit(bits, i);
+        range.nulls += null;
+        range.null_not_zero |= null && values[i] != 0;
+        low = !null && value < low ? value : low;
+        high = !null && value > high ? value : high;
+    }
+    range.minimum = low;
+    range.maximum = high;
+    return range;
+}
+
+static struct range range_of_64(const value_64 *values, const uint8_t *bits,
+                                uint32_t rows, bool real)
+{
+    struct range range = { 0 };
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    int64_t flip = real ? INT64_MAX : 0;
+
+    if (bits == NULL)
+        for (uint32_t i = 0; i < rows; i++) {
+            int64_t value = values[i] ^ ((values[i] >> 63) & flip);
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+    for (uint32_t i = 0; bits != NULL && i < rows; i++) {
+        int64_t value = real ? order_64(values[i]) : values[i];
+        bool null = null_bit(bits, i);
+        range.nulls += null;
+        range.null_not_zero |= null && values[i] != 0;
+        low = !null && value < low ? value : low;
+        high = !null && value > high ? value : high;
+    }
+    range.minimum = low;
+    range.maximum = high;
+    return range;
+}
+
+static double real_of(int64_t ordered, bool wide)
+{
+    int64_t bits = order_64(ordered);
+    int32_t bits_32 = order_32((int32_t)ordered);
+    double value;
+    float narrow;
+
+    memcpy(&value, &bits, sizeof value);
+    memcpy(&narrow, &bits_32, sizeof narrow);
+    return wide ? value : (double)narrow;
+}
+
+static bool real_facts(const struct range *range, bool wide,
+                       struct column_facts *facts)
+{
+    facts->minimum_real = real_of(range->minimum, wide);
+    facts->maximum_real = real_of(range->maximum, wide);
+    return !isnan(facts->minimum_real) && !isnan(facts->maximum_real);
+}

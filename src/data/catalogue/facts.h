@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a column's values: counted from the values themselves,
+ * when a tablet is built and again when one was read.
+ */
+#ifndef VDBQ_DATA_FACTS_H
+#define VDBQ_DATA_FACTS_H
+
+#include "data/catalogue/catalogue.h"
+#include "program/program.h"
+
+bool type_is_real(enum vdbq_type type);
+
+/* Whether value i is NULL in a tablet's bits; `bits` NULL: none is. */
+static inline bool null_bit(const uint8_t *bits, size_t i)
+{
+    return bits != NULL && (bits[i / 8] >> (i % 8) & 1) != 0;
+}
+
+/* Counts the facts of stored values. False where one of them is a NaN, or
+ * one that is NULL is not 0. */
+bool facts_count(enum vdbq_type type, const void *values,
+                 const uint8_t *null_bits, uint32_t rows,
+                 struct column_facts *facts);
+
+/* The facts as a tablet and the catalogue keep them: an integer, or the bits
+ * of a double; and back. */
+int64_t facts_minimum_bits(enum vdbq_type type,
+                           const struct column_facts *facts);
+int64_t facts_maximum_bits(enum vdbq_type type,
+                           const struct column_facts *facts);
+/* False where no column of that type with so many rows has such facts. */
+bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
+                     const int64_t bits[2], struct column_facts *facts);
+/* What is kept of a text column, whose codes have such facts: no minimum, and
+ * as the maximum how many words there are. */
+struct column_facts facts_of_text(const struct column_facts *codes);
+/* A number of words that is 0 is one that nobody counted. */
+bool facts_equal(enum vdbq_type type, const struct column_facts *a,
+                 const struct column_facts *b);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Identities: identity.h has their rules.
+ */
+#include "data/catalogue/identity.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
+
+#define DRAWN (UINT64_C(1) << 63) /* identity rule 2 */
+
+struct identity_source identity_source_init(uint64_t drawn)
+{
+    return (struct identity_source){ .origin = drawn | DRAWN };
+}
+
+struct identity identity_give(struct identity_source *source)
+{
+    return (struct identity){ source->origin, source->given++ };
+}
+
+bool identity_is_of(struct identity identity,
+                    const struct identity_source *source)
+{
+    return identity.origin == source->origin;
+}
+
+struct identity identity_of_place(uint64_t generation, uint64_t offset,
+                                  uint64_t checksum)
+{
+    const uint64_t place[] = { offset, checksum };
+
+    return (struct identity){ generation & ~DRAWN,
+                              XXH3_64bits(place, sizeof place) };
+}
+
+bool identity_equal(struct identity a, struct identity b)
+{
+    return a.origin == b.origin && a.number == b.number;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct identity *left = a, *right = b;
+
+    if (left->origin != right->origin)
+        return left->origin < right->origin ? -1 : 1;
+    return left->number < right->number ? -1 : left->number > right->number;
+}
+
+bool identities_twice(struct identity *identities, size_t count)
+{
+    if (count > 1)
+        qsort(identities, count, sizeof *identities, compare);
+    for (size_t i = 1; i < count; i++)
+        if (identity_equal(identities[i - 1], identities[i]))
+            return true;
+    return false;
+}
+
+uint64_t identity_hash(struct identity identity)
+{
+    uint64_t hash =
+        (identity.origin ^ identity.number) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return hash ^ hash >> 32;
+}
+
+struct identity identity_of_bytes(const void *bytes, size_t size)
+{
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+
+    return (struct identity){ hash.high64, hash.low64 };
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table as the CREATE TABLE statement that makes it, an index as its own. A
+ * name is quoted
+ * unless it is plain letters, digits and '_' and is no word of SQL.
+ */
+#include <stdbool.h>
+#include <string.h>
+
+#include "data/catalogue/catalogue.h"
+
+static void print_name(const char *name, struct text *text);
+static void print_columns(const struct table *table, const unsigned *columns,
+                          unsigned count, struct text *text);
+static void print_type(const struct column *column, struct text *text);
+
+void table_sql(const struct table *table, struct text *text)
+{
+    text_print(text, "CREATE TABLE ");
+    print_name(table->name, text);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        text_print(text, i == 0 ? " (" : ", ");
+        print_name(column->name, text);
+        print_type(column, text);
+        text_print(text, "%s%s%s", i == table->key ? " PRIMARY KEY" : "",
+                   column->not_null ? " NOT NULL" : "",
+                   column->unique ? " UNIQUE" : "");
+        if (column->default_sql != NULL)
+            text_print(text, " DEFAULT %s", column->default_sql);
+    }
+    for (unsigned i = 0; i < table->unique_count; i++) {
+        text_print(text, ", UNIQUE ");
+        print_columns(table, table->uniques[i].columns,
+                      table->uniques[i].column_count, text);
+    }
+    text_print(text, ")");
+}
+
+void index_sql(const struct catalogue *catalogue, const struct index *index,
+               struct text *text)
+{
+    const struct table *table = catalogue_table_id(catalogue, index->table_id);
+
+    text_print(text, "CREATE %sINDEX ", index->unique ? "UNIQUE " : "");
+    print_name(index->name, text);
+    text_print(text, " ON ");
+    print_name(table->name, text);
+    text_print(text, " ");
+    print_columns(table, index->columns, index->column_count, text);
+}
+
+/* Names of columns, in parentheses. */
+static void print_columns(const struct table *table, const unsigned *columns,
+                          unsigned count, struct text *text)
+{
+    for (unsigned i = 0; i < count; i++) {
+        text_print(text, i == 0 ? "(" : ", ");
+        print_name(table->columns[columns[i]].name, text);
+    }
+    text_print(text, ")");
+}
+
+/* Words that mean something in SQL. */
+static const char *const words[] = {
+    "abs",      "add",        "all",       "alter",     "analyze",
+    "and",      "any",        "as",        "asc",       "avg",
+    "begin",    "between",    "bigint",    "bool",      "boolean",
+    "by",       "case",       "cast",      "char",      "check",
+    "coalesce", "collate",    "column",    "commit",    "constraint",
+    "count",    "create",     "cross",     "current",   "date",
+    "decimal",  "default",    "delete",    "desc",      "distinct",
+    "double",   "drop",       "else",      "end",       "escape",
+    "except",   "exists",     "explain",   "false",     "fetch",
+    "first",    "float",      "for",       "foreign",   "from",
+    "full",     "glob",       "group",     "having",    "if",
+    "ilike",    "in",         "index",     "inner",     "insert",
+    "int",      "integer",    "intersect", "into",      "is",
+    "isnull",   "join",       "key",       "last",      "left",
+    "like",     "limit",      "max",       "min",       "natural",
+    "not",      "notnull",    "null",      "nulls",     "numeric",
+    "offset",   "on",         "only",      "or",        "order",
+    "outer",    "over",       "partition", "precision", "primary",
+    "real",     "references", "returning", "right",     "rollback",
+    "row",      "rows",       "select",    "set",       "smallint",
+    "some",     "sum",        "table",     "text",      "then",
+    "time",     "timestamp",  "tinyint",   "to",        "transaction",
+    "trigger",  "true",       "union",     "unique",    "update",
+    "using",    "vacuum",     "values",    "varchar",   "view",
+    "when",     "where",      "window",    "with"
+};
+
+static bool is_word(const char *name)
+{
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (name_equal(words[i], name))
+            return true;
+    return false;
+}
+
+static bool is_plain(const char *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char rest[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    size_t length = strlen(name);
+
+    return length > 0 && strspn(name, letters) > 0
+           && strspn(name, rest) == length && !is_word(name);
+}
+
+static void print_name(const char *name, struct text *text)
+{
+    if (is_plain(name)) {
+        text_add(text, name, strlen(name));
+        return;
+    }
+    text_add(text, "\"", 1);
+    for (; *name != '\0'; name++)
+        text_add(text, *name == '"' ? "\"\"" : name, *name == '"' ? 2 : 1);
+    text_add(text, "\"", 1);
+}
+
+static void print_type(const struct column *column, struct text *text)
+{
+    text_print(text, " %s", vdbq_type_name(column->type));
+    if (column->type == VDBQ_DECIMAL)
+        text_print(text, "(%u,%u)", column->precision, column->scale);
+}

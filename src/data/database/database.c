@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Databases and snapshots: which of the file's heads is the state to read,
+ * and what keeps it readable. The rules cited are those of file.c.
+ */
+#include "data/database/database.h"
+
+#include <assert.h>
+
+#include "data/catalogue/catalogue_inner.h"
+#include "data/database/database_inner.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+#include "data/index/unique.h"
+
+static enum vdbq_status refresh_locked(struct database *database,
+                                       struct error *error);
+static enum vdbq_status create_file(struct database *database,
+                                    struct error *error);
+static enum vdbq_status choose_head(struct file *file,
+                                    struct catalogue **catalogue,
+                                    struct error *error);
+static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+                                       struct catalogue **catalogue,
+                                       struct error *error);
+
+enum vdbq_status database_open(const struct database_params *params,
+                               struct database **database, struct error *error)
+{
+    struct database *opened = memory_zeroed(1, sizeof *opened);
+    bool create = (params->flags & VDBQ_OPEN_CREATE) != 0
+                  || params->files == &os_memory_files;
+    enum vdbq_status status;
+
+    *database = NULL;
+    if (opened == NULL)
+        return error_no_memory(error);
+    opened->snapshots = VECTOR(struct catalogue *);
+    opened->unique_sets = VECTOR(struct unique_set);
+    database_fill(opened, params->tablet_rows);
+    status = file_open(params, &opened->file, error);
+    if (status == VDBQ_OK)
+        status = refresh_locked(opened, error);
+    if (status == VDBQ_CORRUPT && create && !opened->file.read_only)
+        status = create_file(opened, error);
+    if (status != VDBQ_OK) {
+        database_close(opened);
+        return status;
+    }
+    *database = opened;
+    return VDBQ_OK;
+}
+
+void database_close(struct database *database)
+{
+    if (database == NULL)
+        return;
+    assert(database->snapshots.count == 0 && database->transaction == NULL);
+    catalogue_release(database->current);
+    vector_finish(&database->snapshots);
+    unique_sets_finish(database);
+    file_close(&database->file);
+    memory_release(database);
+}
+
+bool database_read_only(const struct database *database)
+{
+    const struct file *file = &database->file;
+    struct error ignored;
+
+    return file->read_only || file_check_writable(file, &ignored) != VDBQ_OK;
+}
+
+const char *database_warning(const struct database *database)
+{
+    const struct error *warning = &database->file.warning;
+
+    return warning->status == VDBQ_OK ? "" : warning->message;
+}
+
+void database_encode(struct database *database, enum encoding_choice encoding)
+{
+    database->encoding = encoding;
+}
+
+void database_fill(struct database *database, uint32_t tablet_rows)
+{
+    bool most = tablet_rows == 0 || tablet_rows > TABLET_ROWS_MAX;
+
+    database->tablet_rows = most ? TABLET_ROWS_MAX : tablet_rows;
+}
+
+void database_patience(struct database *database, uint64_t timeout_ms)
+{
+    database->file.wait.timeout_ms = timeout_ms;
+}
+
+const char *database_path(const struct database *database)
+{
+    return database->file.path;
+}
+
+bool database_reads_anywhere(const struct database *database)
+{
+    return database->file.calls->reads_anywhere;
+}
+
+bool database_maps(const struct database *database)
+{
+    return file_maps(&database->file);
+}
+
+/* File rule 5: nobody overwrites the catalogue while it is read. */
+static enum vdbq_status refresh_locked(struct database *database,
+                                       struct error *error)
+{
+    enum vdbq_status status = file_lock_reader(&database->file, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = database_refresh(database, error);
+    file_unlock_reader(&database->file);
+    return status;
+}
+
+/* File rule 10. A file that is no unfinished one is looked at once more: its
+ * creator may have ended since it was found wanting. */
+static enum vdbq_status create_file(struct database *database,
+                                    struct error *error)
+{
+    struct file *file = &database->file;
+    enum vdbq_status status;
+    bool unfinished;
+
+    if (file_is_unfinished(file, &unfinished, error) != VDBQ_OK)
+        return error->status;
+    if (!unfinished)
+        return refresh_locked(database, error);
+    status = file_lock_creator(file, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = database_refresh(database, error);
+    if (status == VDBQ_CORRUPT) {
+        status = file_write_new(file, error);
+        if (status == VDBQ_OK)
+            status = database_refresh(database, error);
+        file->settled = status == VDBQ_OK;
+    }
+    file_unlock_writer(file);
+    return status;
+}
+
+/* -------------------------------------------------------------- state -- */
+
+enum vdbq_status database_refresh(struct database *database,
+                                  struct error *error)
+{
+    struct file *file = &database->file;
+    struct catalogue *catalogue;
+    bool changed;
+    enum vdbq_status status = file_read_heads(file, &changed, error);
+
+    if (status != VDBQ_OK || !changed)
+        return status;
+    status = choose_head(file, &catalogue, error);
+    if (status != VDBQ_OK) {
+        file->known = false;
+        return status;
+    }
+    catalogue_release(database->current);
+    database->current = catalogue;
+    return VDBQ_OK;
+}
+
+/* Takes the state of the older head for that of the file (rule 2). */
+static enum vdbq_status use_older(struct file *file, unsigned newest,
+                                  struct catalogue **catalogue,
+                                  struct error *error)
+{
+    const struct error why = *error;
+    enum vdbq_status status =
+        load_catalogue(file, 1 - newest, catalogue, error);
+
+    if (status != VDBQ_OK) {
+        if (status == VDBQ_CORRUPT)
+            *error = why;
+        return status;
+    }
+    error_clear(error);
+    file->current = 1 - newest;
+    file->uses_older = true;
+    error_set(&file->warning, VDBQ_CORRUPT,
+              "%s; the state before it is open, and the next commit makes "
+              "that the newest",
+              why.message);
+    return VDBQ_OK;
+}
+
+/* File rule 2. */
+static enum vdbq_status choose_head(struct file *file,
+                                    struct catalogue **catalogue,
+                                    struct error *error)
+{
+    unsigned newest;
+    enum vdbq_status status = file_newest(file, &newest, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    file->current = newest;
+    file->uses_older = false;
+    status = load_catalogue(file, newest, catalogue, error);
+    if (status != VDBQ_CORRUPT || !file_has_older(file, newest))
+        return status;
+    if (file->older)
+        return use_older(file, newest, catalogue, error);
+    return error_hint(error, "the state before it may be whole: "
+                             "--accept-older (VDBQ_OPEN_OLDER) opens that");
+}
+
+static enum vdbq_status load_catalogue(const struct file *file, unsigned which,
+                                       struct catalogue **catalogue,
+                                       struct error *error)
+{
+    const struct file_head *head = &file->heads[which];
+    const struct catalogue_bounds bounds = { .generation = head->generation,
+                                             .first = FILE_FIRST,
+                                             .end = head->end,
+                                             .offset = head->catalogue,
+                                             .size = head->catalogue_size,
+                                             .copies = head->copies,
+                                             .copies_size = head->copies != 0
+                                                                ? FILE_FIRST
+                                                                : 0 };
+    struct block block;
+    enum vdbq_status status = file_check_head(file, which, error);
+
+    *catalogue = NULL;
+    if (status != VDBQ_OK)
+        return status;
+    block = block_create(bounds.size);
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = file_read(file, block.bytes, block.size, bounds.offset, error);
+    if (status == VDBQ_OK
+        && block_checksum(block.bytes, block.size) != head->catalogue_checksum)
+        status = error_set(error, VDBQ_CORRUPT,
+                           "%s: the catalogue at byte %llu is damaged: its "
+                           "checksum is wrong",
+                           file->path, (unsigned long long)bounds.offset);
+    if (status == VDBQ_OK)
+        status = catalogue_decode(block.bytes, &bounds, file->path, catalogue,
+                                  error);
+    block_destroy(&block);
+    return status;
+}
+
+/* ---------------------------------------------------------- snapshots -- */
+
+enum vdbq_status snapshot_open(struct database *database,
+                               struct snapshot *snapshot, struct error *error)
+{
+    return snapshot_take(database, NULL, snapshot, error);
+}
+
+enum vdbq_status snapshot_take(struct database *database,
+                               struct catalogue *catalogue,
+                               struct snapshot *snapshot, struct error *error)
+{
+    bool first = database->snapshots.count == 0;
+    enum vdbq_status status = VDBQ_OK;
+
+    *snapshot = (struct snapshot){ 0 };
+    if (first)
+        status = file_lock_reader(&database->file, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (catalogue == NULL) {
+        status = database_refresh(database, error);
+        catalogue = database->current;
+    }
+    if (status == VDBQ_OK
+        && !vector_append(&database->snapshots, &catalogue, 1))
+        status = error_no_memory(error);
+    if (status != VDBQ_OK) {
+        if (first)
+            file_unlock_reader(&database->file);
+        return status;
+    }
+    snapshot->database = database;
+    snapshot->catalogue = catalogue_hold(catalogue);
+    return VDBQ_OK;
+}
+
+void snapshot_close(struct snapshot *snapshot)
+{
+    struct database *database = snapshot->database;
+    struct catalogue **open;
+    size_t i = 0;
+
+    if (database == NULL)
+        return;
+    open = database->snapshots.items;
+    while (i < database->snapshots.count && open[i] != snapshot->catalogue)
+        i++;
+    assert(i < database->snapshots.count);
+    open[i] = open[--database->snapshots.count];
+    if (database->snapshots.count == 0)
+        file_unlock_reader(&database->file);
+    catalogue_release(snapshot->catalogue);
+    *snapshot = (struct snapshot){ 0 };
+}
+
+/* ------------------------------------------------------------ tablets -- */
+
+enum vdbq_status tablet_load(struct database *database,
+                             const struct table *table,
+                             const struct tablet_ref *tablet, void *block,
+                             struct error *error)
+{
+    size_t size = (size_t)tablet->size_bytes;
+    enum vdbq_status status =
+        file_read(&database->file, block, size, tablet->offset, error);
+
+    if (status == VDBQ_OK)
+        status = tablet_check_sum(database, table, tablet,
+                                  block_checksum(block, size), error);
+    if (status == VDBQ_OK)
+        status =
+            tablet_check(table, block, tablet->size_bytes, tablet->rows, error);
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = tablet_check_facts(database, table, tablet, block, i, error);
+    return status;
+}
+
+enum vdbq_status tablet_check_sum(const struct database *database,
+                                  const struct table *table,
+                                  const struct tablet_ref *tablet,
+                                  uint64_t checksum, struct error *error)
+{
+    if (checksum == tablet->checksum)
+        return VDBQ_OK;
+    return error_set(
+        error, VDBQ_CORRUPT,
+        "%s: table %s: the tablet at byte %llu is damaged: "
+        "checksum %016llx, expected %016llx",
+        database->file.path, table->name, (unsigned long long)tablet->offset,
+        (unsigned long long)checksum, (unsigned long long)tablet->checksum);
+}
+
+enum vdbq_status tablet_check_bytes(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    struct error *error)
+{
+    struct block block = block_create(tablet->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = file_read(&database->file, block.bytes, block.size, tablet->offset,
+                       error);
+    if (status == VDBQ_OK)
+        status =
+            tablet_check_sum(database, table, tablet,
+                             block_checksum(block.bytes, block.size), error);
+    block_destroy(&block);
+    return status;
+}
+
+enum vdbq_status tablet_check_facts(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *head, unsigned column,
+                                    struct error *error)
+{
+    struct column_facts facts;
+
+    tablet_facts(head, column, &facts);
+    if (facts_equal(table->columns[column].type, &facts,
+                    &tablet->facts[column]))
+        return VDBQ_OK;
+    return error_set(error, VDBQ_CORRUPT,
+                     "%s: table %s, column %s: the catalogue and the tablet "
+                     "at byte %llu disagree about the values",
+                     database->file.path, table->name,
+                     table->columns[column].name,
+                     (unsigned long long)tablet->offset);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What database.c, transaction.c and portion.c share.
+ */
+#ifndef VDBQ_DATA_DATABASE_INNER_H
+#define VDBQ_DATA_DATABASE_INNER_H
+
+#include "base/vector.h"
+#include "data/file/file.h"
+#include "data/tablet/tablet.h"
+
+struct database {
+    struct file file;
+    uint32_t tablet_rows;            /* of a full tablet                  */
+    enum encoding_choice encoding;   /* of tablets that are written       */
+    struct catalogue *current;       /* of the newest commit seen         */
+    struct vector snapshots;         /* struct catalogue *, one for each
+                                        snapshot that is open             */
+    struct transaction *transaction; /* that is writing, or NULL          */
+    struct vector unique_sets;       /* struct unique_set: unique.c       */
+    uint64_t unique_calls;
+};
+
+/* Makes the newest commit, perhaps of another connection, current. */
+enum vdbq_status database_refresh(struct database *database,
+                                  struct error *error);
+/* As snapshot_open(), of this catalogue; NULL: of the newest commit. */
+enum vdbq_status snapshot_take(struct database *database,
+                               struct catalogue *catalogue,
+                               struct snapshot *snapshot, struct error *error);
+
+/* What tablet_load() checks: that a checksum is a tablet's, that its bytes in
+ * the file have it, and that the catalogue says the same of a column as the
+ * tablet does. */
+enum vdbq_status tablet_check_sum(const struct database *database,
+                                  const struct table *table,
+                                  const struct tablet_ref *tablet,
+                                  uint64_t checksum, struct error *error);
+enum vdbq_status tablet_check_bytes(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    struct error *error);
+enum vdbq_status tablet_check_facts(const struct database *database,
+                                    const struct table *table,
+                                    const struct tablet_ref *tablet,
+                                    const void *head, unsigned column,
+                                    struct error *error);
+
+#endif

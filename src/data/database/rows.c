@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathering rows. Room is taken for all columns alike; a column gets bytes
+ * for NULLs when its first NULL comes.
+ */
+#include "data/database/rows.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/type.h"
+#include "data/tablet/block.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+
+enum { ROWS_FIRST = 16 }; /* that room is taken for */
+
+static bool add_nulls(struct rows *rows, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t first,
+                      uint32_t count);
+static bool mark_null(struct rows *rows, unsigned column, uint32_t row);
+static bool own_texts(struct rows *rows, unsigned column, uint32_t count);
+
+bool rows_init(struct rows *rows, const struct table *table)
+{
+    *rows = (struct rows){ .column_count = table->column_count };
+    rows->columns = memory_zeroed(table->column_count, sizeof *rows->columns);
+    if (rows->columns == NULL)
+        return false;
+    for (unsigned i = 0; i < table->column_count; i++)
+        rows->columns[i].type = table->columns[i].type;
+    return true;
+}
+
+void rows_finish(struct rows *rows)
+{
+    for (unsigned i = 0; rows->columns != NULL && i < rows->column_count; i++) {
+        memory_release(rows->columns[i].values);
+        memory_release(rows->columns[i].nulls);
+    }
+    memory_release(rows->columns);
+    arena_finish(&rows->texts);
+    *rows = (struct rows){ 0 };
+}
+
+void rows_clear(struct rows *rows)
+{
+    rows->count = 0;
+    rows->text_bytes = 0;
+    arena_finish(&rows->texts);
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        memory_release(rows->columns[i].nulls);
+        rows->columns[i].nulls = NULL;
+    }
+}
+
+bool rows_reserve(struct rows *rows, uint32_t count)
+{
+    uint64_t capacity = rows->capacity > 0 ? rows->capacity : ROWS_FIRST;
+
+    if (count <= rows->capacity)
+        return true;
+    while (capacity < count)
+        capacity *= 2;
+    capacity = capacity > UINT32_MAX ? UINT32_MAX : capacity;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        struct rows_column *column = &rows->columns[i];
+        size_t width = type_bytes(column->type);
+        void *values = memory_resize(column->values, capacity * width);
+        if (values == NULL)
+            return false;
+        column->values = values;
+        if (column->nulls != NULL) {
+            uint8_t *nulls = memory_resize(column->nulls, capacity);
+            if (nulls == NULL)
+                return false;
+            memset(nulls + rows->capacity, 0, capacity - rows->capacity);
+            column->nulls = nulls;
+        }
+    }
+    rows->capacity = (uint32_t)capacity;
+    return true;
+}
+
+bool rows_add(struct rows *rows, const struct vdbq_vector *vectors,
+              uint64_t first, uint32_t count)
+{
+    assert(count <= UINT32_MAX - rows->count);
+    if (!rows_reserve(rows, rows->count + count))
+        return false;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        size_t width = type_bytes(rows->columns[i].type);
+        const char *from = vectors[i].values;
+        char *to = rows->columns[i].values;
+        memcpy(to + rows->count * width, from + first * width, count * width);
+        if (!add_nulls(rows, i, &vectors[i], first, count)
+            || (vectors[i].type == VDBQ_TEXT && !own_texts(rows, i, count)))
+            return false;
+    }
+    rows->count += count;
+    return true;
+}
+
+/* Copies the bytes of texts that were added behind the last row. */
+static bool own_texts(struct rows *rows, unsigned column, uint32_t count)
+{
+    const struct rows_column *place = &rows->columns[column];
+    struct vdbq_text *texts = (struct vdbq_text *)place->values + rows->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (place->nulls != NULL && place->nulls[rows->count + i] != 0) {
+            texts[i] = (struct vdbq_text){ 0 };
+            continue;
+        }
+        texts[i].bytes =
+            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
+        if (texts[i].bytes == NULL)
+            return false;
+        rows->text_bytes += texts[i].length;
+    }
+    return true;
+}
+
+/* Adds a tablet's texts. */
+static bool add_tablet_texts(struct rows *rows, const void *block,
+                             unsigned column, uint32_t count)
+{
+    struct vdbq_text *texts =
+        (struct vdbq_text *)rows->columns[column].values + rows->count;
+    struct words *words = words_of_tablet(block, column);
+    int32_t *codes = memory_zeroed(count, sizeof *codes);
+    bool room = words != NULL && codes != NULL;
+
+    if (room)
+        tablet_values(block, column, codes);
+    for (uint32_t i = 0; room && i < count; i++) {
+        texts[i] = (struct vdbq_text){ 0 };
+        if (tablet_null(block, column, i))
+            continue;
+        texts[i] = words_text(words, (uint32_t)codes[i]);
+        texts[i].bytes =
+            arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
+        rows->text_bytes += texts[i].length;
+        room = texts[i].bytes != NULL;
+    }
+    memory_release(codes);
+    words_release(words);
+    return room;
+}
+
+bool rows_add_tablet(struct rows *rows, const void *block)
+{
+    const struct tablet *head = block;
+    uint32_t count = (uint32_t)head->rows;
+
+    if (!rows_reserve(rows, rows->count + count))
+        return false;
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        size_t width = type_bytes(rows->columns[i].type);
+        bool nulls = tablet_column(block, i)->null_count > 0;
+        char *values = rows->columns[i].values;
+        if (rows->columns[i].type != VDBQ_TEXT)
+            tablet_values(block, i, values + rows->count * width);
+        else if (!add_tablet_texts(rows, block, i, count))
+            return false;
+        for (uint32_t k = 0; nulls && k < count; k++)
+            if (tablet_null(block, i, k)
+                && !mark_null(rows, i, rows->count + k))
+                return false;
+    }
+    rows->count += count;
+    return true;
+}
+
+enum vdbq_status rows_add_ref(struct rows *rows, struct database *database,
+                              const struct table *table,
+                              const struct tablet_ref *tablet,
+                              struct error *error)
+{
+    struct block block = block_create(tablet->size_bytes);
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = tablet_load(database, table, tablet, block.bytes, error);
+    if (status == VDBQ_OK && !rows_add_tablet(rows, block.bytes))
+        status = error_no_memory(error);
+    block_destroy(&block);
+    return status;
+}
+
+enum vdbq_status rows_load(struct rows *rows, struct database *database,
+                           const struct table *table,
+                           const struct tablet_ref *tablet, struct error *error)
+{
+    if (!rows_init(rows, table))
+        return error_no_memory(error);
+    return rows_add_ref(rows, database, table, tablet, error);
+}
+
+void rows_vectors(const struct rows *rows, struct vdbq_vector *vectors)
+{
+    for (unsigned i = 0; i < rows->column_count; i++) {
+        const struct rows_column *column = &rows->columns[i];
+        vectors[i] =
+            (struct vdbq_vector){ column->type, column->values, column->nulls };
+    }
+}
+
+/* Marks what is NULL in the vector, said or as a NaN. */
+static bool add_nulls(struct rows *rows, unsigned column,
+                      const struct vdbq_vector *vector, uint64_t first,
+                      uint32_t count)
+{
+    const float *narrow = vector->type == VDBQ_FLOAT ? vector->values : NULL;
+    const double *wide = vector->type == VDBQ_DOUBLE ? vector->values : NULL;
+
+    if (vector->nulls == NULL && narrow == NULL && wide == NULL)
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t from = first + i;
+        bool null = vector->nulls != NULL && vector->nulls[from] != 0;
+        null |= narrow != NULL && isnan(narrow[from]);
+        null |= wide != NULL && isnan(wide[from]);
+        if (null && !mark_null(rows, column, rows->count + i))
+            return false;
+    }
+    return true;
+}
+
+static bool mark_null(struct rows *rows, unsigned column, uint32_t row)
+{
+    struct rows_column *place = &rows->columns[column];
+
+    if (place->nulls == NULL)
+        place->nulls = memory_zeroed(rows->capacity, 1);
+    if (place->nulls == NULL)
+        return false;
+    place->nulls[row] = 1;
+    return true;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The catalogue becomes bytes of the file: catalogue_file.h.
+ */
+#include <string.h>
+
+#include "data/file/catalogue_file.h"
+#include "data/catalogue/catalogue_inner.h"
+#include "data/catalogue/facts.h"
+
+/* ------------------------------------------------------------- numbers -- */
+
+static void put_32(struct text *text, uint32_t value)
+{
+    text_add(text, (const char *)&value, sizeof value);
+}
+
+static void put_64(struct text *text, uint64_t value)
+{
+    text_add(text, (const char *)&value, sizeof value);
+}
+
+static void put_name(struct text *text, const char *name)
+{
+    put_32(text, (uint32_t)strlen(name));
+    text_add(text, name, strlen(name));
+}
+
+static void put_numbers(struct text *text, const unsigned *numbers,
+                        unsigned count)
+{
+    put_32(text, count);
+    for (unsigned i = 0; i < count; i++)
+        put_32(text, numbers[i]);
+}
+
+/* ------------------------------------------------------ tables, columns -- */
+
+static void put_column(struct text *text, const struct column *column)
+{
+    unsigned flags = (column->not_null ? FLAG_NOT_NULL : 0)
+                     | (column->unique ? FLAG_UNIQUE : 0);
+
+    put_32(text, (uint32_t)column->type);
+    put_name(text, column->name);
+    put_32(text, column->precision | column->scale << 8 | flags << 16);
+    put_name(text, column->default_sql != NULL ? column->default_sql : "");
+}
+
+static void put_uniques(struct text *text, const struct table *table)
+{
+    put_32(text, table->unique_count);
+    for (unsigned i = 0; i < table->unique_count; i++)
+        put_numbers(text, table->uniques[i].columns,
+                    table->uniques[i].column_count);
+}
+
+static void put_tablet(struct text *text, const struct table *table,
+                       const struct tablet_ref *tablet)
+{
+    put_64(text, tablet->offset);
+    put_64(text, tablet->size_bytes);
+    put_64(text, tablet->checksum);
+    put_64(text, tablet->identity.origin);
+    put_64(text, tablet->identity.number);
+    put_32(text, tablet->rows);
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct column_facts *facts = &tablet->facts[i];
+        enum vdbq_type type = table->columns[i].type;
+        put_64(text, facts->null_count);
+        put_64(text, (uint64_t)facts_minimum_bits(type, facts));
+        put_64(text, (uint64_t)facts_maximum_bits(type, facts));
+    }
+}
+
+static void put_table(struct text *text, const struct table *table)
+{
+    put_32(text, table->id);
+    put_32(text, table->key);
+    put_32(text, table->column_count);
+    put_64(text, table->tablet_count);
+    put_name(text, table->name);
+    for (unsigned i = 0; i < table->column_count; i++)
+        put_column(text, &table->columns[i]);
+    put_uniques(text, table);
+    for (size_t i = 0; i < table->tablet_count; i++)
+        put_tablet(text, table, &table->tablets[i]);
+}
+
+/* ------------------------------------------------------------------ all -- */
+
+/* Views and indexes. */
+static void put_names(struct text *text, const struct catalogue *catalogue)
+{
+    put_32(text, (uint32_t)catalogue->view_count);
+    for (size_t i = 0; i < catalogue->view_count; i++) {
+        put_name(text, catalogue->views[i].name);
+        put_name(text, catalogue->views[i].sql);
+    }
+    put_32(text, (uint32_t)catalogue->index_count);
+    for (size_t i = 0; i < catalogue->index_count; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        put_32(text, index->table_id);
+        put_32(text, index->unique ? INDEX_UNIQUE : 0);
+        put_name(text, index->name);
+        put_numbers(text, index->columns, index->column_count);
+    }
+}
+
+void catalogue_encode(const struct catalogue *catalogue, struct text *text)
+{
+    text_add(text, CATALOGUE_MAGIC, CATALOGUE_MAGIC_BYTES);
+    put_64(text, catalogue->generation);
+    put_32(text, catalogue->next_table_id);
+    put_32(text, (uint32_t)catalogue->table_count);
+    for (size_t i = 0; i < catalogue->table_count; i++)
+        put_table(text, &catalogue->tables[i]);
+    put_names(text, catalogue);
+}

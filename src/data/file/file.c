@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database file.
+ *
+ *   offset  size  what
+ *        0  4096  head A   } each a struct file_head, then zeros
+ *     4096  4096  head B   }
+ *     8192     .  blocks: tablets and catalogues, each from a multiple of
+ *                 4096 on, filled with zeros to the next
+ *   copies  4096  head A again   } two pages among the blocks; in a file that
+ *       .   4096  head B again   } is new, at 8192
+ *
+ * A head, little-endian:
+ *   offset  size  field
+ *        0     8  magic       89 'V' 'D' 'B' 'Q' CR LF 1a
+ *        8     4  format      FILE_FORMAT
+ *       12     4  page_bytes  4096
+ *       16     8  generation  counts commits; a new file's is 0
+ *       24     8  catalogue   its offset in the file
+ *       32     8  catalogue_size
+ *       40     8  catalogue_checksum
+ *       48     8  end         of all blocks in use, a multiple of 4096
+ *       56     8  copies      where the two pages of second copies are, a
+ *                             multiple of 4096; the same in all heads
+ *       64     8  checksum    XXH3 of the 64 bytes before it
+ *       72     8  features    bits of what may be ignored, ...
+ *       80     8  features_read   ... of what must be known to read the file
+ *       88     8  features_write  ... and to write it; rule 14
+ *       96     4  version_read    of vdbq that knows these to read: 65536 *
+ *                                 major + minor
+ *      100     4  version_write   ... and these to write
+ *      104     8  reserved    0
+ *      112     8  checksum_all    XXH3 of the 112 bytes before it
+ * Magic, format, checksums and versions keep their places in every format to
+ * come.
+ *
+ * Format 1 ended a head behind its checksum, had 0 where `copies` is, and no
+ * second copies. Such files are read as they are, and upgraded by the first
+ * commit (rule 13).
+ *
+ * Rules, cited by their numbers:
+ *  1. What a head in use leads to is never written again. A commit writes
+ *     tablets and catalogue to free space, syncs, writes both copies of the
+ *     head that is not in use, syncs. Cut short anywhere, the old head or the
+ *     new one is whole, and what it leads to is durable.
+ *  2. Of the two copies of a head the one counts that is whole; where both
+ *     are, that of the larger generation: a commit was cut short between them.
+ *     Where one is not, the user is told. Where none is, a commit was cut
+ *     short before its sync returned, and there is no such head. The state of
+ *     the file is that of the head with the larger generation. A head that is
+ *     whole and leads to a damaged catalogue, or ends behind the file's end,
+ *     makes the file CORRUPT: no crash leaves one. The other head's state is
+ *     used only with VDBQ_OPEN_OLDER, the user is told so, and a commit alone
+ *     makes it the newest.
+ *  3. A head fits one sector of 512 bytes and is believed by its checksums
+ *     alone, so a torn head is no head.
+ *  4. Every block is named with its size and checksum by what leads to it,
+ *     and is checked before anything else looks at its bytes; of a tablet
+ *     that is read in portions, its head is looked at first, to find them
+ *     (rule 11). One that was checked whole is afterwards checked by sums of
+ *     its columns that were taken then (proof.h).
+ *  5. Whoever has byte 0 locked exclusively is the writer. Whoever has a
+ *     snapshot open has byte 1 locked shared, and locks it before he reads
+ *     the heads. Who waits to be the writer stands in line, in bytes 2 to 31:
+ *     see file_lock.c. That is for fairness; byte 0 alone decides.
+ *  6. Free space is what no extent of the current catalogue, of the current
+ *     catalogue's own block, of the second copies of the heads and of the
+ *     catalogues that snapshots of this connection hold covers. It is not kept
+ *     on disk. What a transaction has written itself is free again once
+ *     neither its own catalogue nor any snapshot of it can name it; what one
+ *     that is given up has written is cut off the file, unless a snapshot
+ *     reads it.
+ *  7. A writer uses it only where, after he became the writer, he could lock
+ *     byte 1 exclusively for a moment: then no other connection reads, and
+ *     those that start to read meanwhile find the current head or his own.
+ *     Else, and where an older state is being used (rule 2), he writes behind
+ *     the file's end.
+ *  8. A head that another connection wrote may not be durable: it may have
+ *     been killed before its sync. So before the first block that a
+ *     connection writes on top of such a head, it writes all copies of both
+ *     heads again, as they count, and syncs. That mends a damaged copy.
+ *  9. After a failed sync nothing is known of what the disk holds, and a
+ *     second sync that works says nothing. So the connection is poisoned:
+ *     it writes no more. If it was the head's sync, the head that was there
+ *     is put back, so that the commit, as far as can be told, did not happen.
+ * 10. Opening, reading and closing write nothing, with one exception: a file
+ *     that is empty, or as an interrupted creation leaves it (file_new.c),
+ *     is made a new database if that is asked for.
+ * 11. What is read from the file is bounded before it is used: counts,
+ *     offsets and sizes against the file and against one another.
+ * 12. A block that is shown where it lies keeps its bytes as long as a
+ *     snapshot names it (rules 1, 6 and 7), and is asked for by nobody after
+ *     that; but other programs may write what they like. So what is read there
+ *     picks no place in memory: heads and words are copied, and checked.
+ * 13. An upgrade writes the head in use, in this format, to two pages of free
+ *     space, and syncs; then over the head that is not in use, and syncs. From
+ *     then on that is the one in use, and the head of format 1, which leads to
+ *     the same state, is what the next commit writes over, and nothing before
+ *     it. So each step leaves the state that was there, and there is never a
+ *     newer state of which a head of format 1 does not know.
+ * 14. A head with features_read that this vdbq does not know makes the file
+ *     CORRUPT to it, with the version that is needed; with features_write that
+ *     it does not know, the file is for reading only. A head that is written
+ *     names the features that its writer uses, and no other.
+ */
+#include "data/file/file.h"
+
+#include <errno.h>
+#include <string.h>
+
+static enum vdbq_status settle(struct file *file, struct error *error);
+static enum vdbq_status write_head(struct file *file, unsigned which,
+                                   const struct file_head *head,
+                                   struct error *error);
+static void take_head(struct file *file, unsigned which,
+                      const struct file_head *head);
+static void put_back(struct file *file, unsigned which);
+static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
+                                        const char *what, struct error *error);
+
+enum vdbq_status file_commit(struct file *file, struct file_head *head,
+                             struct error *error)
+{
+    unsigned which = 1 - file->current;
+    enum vdbq_status status = settle(file, error);
+
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (file->heads[which].format == FILE_FORMAT_FIRST)
+        file->heads[which] = file->heads[file->current]; /* rule 13 */
+    head->copies = file->copies;
+    file_seal_head(head, FILE_FORMAT);
+    status = write_head(file, which, head, error);
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    if (status != VDBQ_OK) {
+        put_back(file, which);
+        return status;
+    }
+    take_head(file, which, head);
+    return VDBQ_OK;
+}
+
+enum vdbq_status file_write_block(struct file *file, const struct block *block,
+                                  uint64_t offset, struct error *error)
+{
+    enum vdbq_status status = settle(file, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    return file_write(file, block->bytes, (size_t)page_round(block->size),
+                      offset, error);
+}
+
+void file_cut(struct file *file, uint64_t size_bytes)
+{
+    uint64_t size;
+
+    if (file->poisoned || file->calls->size(file->os, &size) != 0)
+        return;
+    if (size > size_bytes)
+        file->calls->truncate(file->os, size_bytes);
+}
+
+/* -------------------------------------------------------------- heads -- */
+
+/* Writes a head, then zeros, to a page. */
+static enum vdbq_status write_page(struct file *file, uint64_t offset,
+                                   const struct file_head *head,
+                                   struct error *error)
+{
+    uint8_t page[PAGE_BYTES] = { 0 };
+
+    memcpy(page, head, sizeof *head);
+    return file_write(file, page, sizeof page, offset, error);
+}
+
+/* Writes the copies of a head; one of format 1 has none but the first. */
+static enum vdbq_status write_head(struct file *file, unsigned which,
+                                   const struct file_head *head,
+                                   struct error *error)
+{
+    uint64_t page = (uint64_t)which * PAGE_BYTES;
+    enum vdbq_status status = write_page(file, page, head, error);
+
+    if (status == VDBQ_OK && file->copies != 0
+        && head->format != FILE_FORMAT_FIRST)
+        status = write_page(file, file->copies + page, head, error);
+    return status;
+}
+
+/* Notes that a head was written, durably, and is in use now. */
+static void take_head(struct file *file, unsigned which,
+                      const struct file_head *head)
+{
+    file->first[which] = file->heads[which] = *head;
+    file->states[which] = HEAD_VALID;
+    file->current = which;
+    file->uses_older = false;
+    error_clear(&file->warning);
+}
+
+/* File rule 8. */
+static enum vdbq_status settle(struct file *file, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    if (file->settled || file->no_sync)
+        return VDBQ_OK;
+    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++) {
+        status = write_head(file, i, &file->heads[i], error);
+        file->first[i] = file->heads[i];
+    }
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    file->settled = status == VDBQ_OK;
+    return status;
+}
+
+/* File rule 9, after a head could not be written or synced. The failure has
+ * been told already; that of putting back adds nothing to it. */
+static void put_back(struct file *file, unsigned which)
+{
+    const struct file_head *head = &file->heads[which];
+    uint64_t page = (uint64_t)which * PAGE_BYTES;
+    struct error ignored;
+
+    error_clear(&ignored);
+    file->poisoned = true;
+    write_page(file, page, head, &ignored);
+    if (file->copies != 0)
+        write_page(file, file->copies + page, head, &ignored);
+    file_sync(file, &ignored);
+}
+
+/* ------------------------------------------------------------ upgrade -- */
+
+bool file_is_first_format(const struct file *file)
+{
+    return file->copies == 0;
+}
+
+/* Writes the second copies of both heads, durably, before any head leads to
+ * them. */
+static enum vdbq_status write_copies(struct file *file,
+                                     const struct file_head *head,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < FILE_HEADS && status == VDBQ_OK; i++)
+        status = write_page(file, head->copies + (uint64_t)i * PAGE_BYTES, head,
+                            error);
+    return status == VDBQ_OK ? file_sync(file, error) : status;
+}
+
+enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
+                              struct error *error)
+{
+    unsigned which = 1 - file->current;
+    struct file_head head = file->heads[file->current];
+    enum vdbq_status status = settle(file, error);
+
+    if (head.end < copies + FILE_FIRST)
+        head.end = copies + FILE_FIRST;
+    head.copies = copies;
+    file_seal_head(&head, FILE_FORMAT);
+    if (status == VDBQ_OK)
+        status = write_copies(file, &head, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = write_page(file, (uint64_t)which * PAGE_BYTES, &head, error);
+    if (status == VDBQ_OK)
+        status = file_sync(file, error);
+    if (status != VDBQ_OK) {
+        put_back(file, which);
+        return status;
+    }
+    file->copies = copies;
+    take_head(file, which, &head);
+    return VDBQ_OK;
+}
+
+/* -------------------------------------------------- the file's calls -- */
+
+enum vdbq_status file_open(const struct database_params *params,
+                           struct file *file, struct error *error)
+{
+    bool memory = params->files == &os_memory_files;
+    const char *path =
+        memory || params->path == NULL ? ":memory:" : params->path;
+    unsigned flags = 0;
+    int failure;
+
+    *file =
+        (struct file){ .calls = params->files,
+                       .read_only = (params->flags & VDBQ_OPEN_READ_ONLY) != 0,
+                       .no_sync =
+                           memory || (params->flags & VDBQ_OPEN_NO_SYNC) != 0,
+                       .older = (params->flags & VDBQ_OPEN_OLDER) != 0,
+                       .wait = params->wait };
+    if (file->read_only)
+        flags |= OS_OPEN_READ_ONLY;
+    else if (memory || (params->flags & VDBQ_OPEN_CREATE) != 0)
+        flags |= OS_OPEN_CREATE;
+    file->path = memory_zeroed(strlen(path) + 1, 1);
+    if (file->path == NULL)
+        return error_no_memory(error);
+    strcpy(file->path, path);
+    failure = file->calls->open(path, flags, &file->os);
+    if (failure == 0)
+        return VDBQ_OK;
+    no_memory_or_io(file, failure, "cannot open the file", error);
+    memory_release(file->path);
+    *file = (struct file){ 0 };
+    return error->status;
+}
+
+void file_close(struct file *file)
+{
+    if (file->os != NULL)
+        file->calls->close(file->os);
+    memory_release(file->path);
+    *file = (struct file){ 0 };
+}
+
+static enum vdbq_status no_memory_or_io(const struct file *file, int failure,
+                                        const char *what, struct error *error)
+{
+    if (failure == ENOMEM)
+        return error_no_memory(error);
+    return error_set(error, VDBQ_IO, "%s: %s: %s", file->path, what,
+                     strerror(failure));
+}
+
+enum vdbq_status file_read(const struct file *file, void *bytes, size_t size,
+                           uint64_t offset, struct error *error)
+{
+    int failure = file->calls->read(file->os, bytes, size, offset);
+
+    if (failure == 0)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_IO, "%s: cannot read %zu bytes at %llu: %s",
+                     file->path, size, (unsigned long long)offset,
+                     strerror(failure));
+}
+
+enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
+                            uint64_t offset, struct error *error)
+{
+    int failure = file->calls->write(file->os, bytes, size, offset);
+
+    if (failure == 0)
+        return VDBQ_OK;
+    if (failure == ENOMEM)
+        return error_no_memory(error);
+    return error_set(error, VDBQ_IO, "%s: cannot write %zu bytes at %llu: %s",
+                     file->path, size, (unsigned long long)offset,
+                     strerror(failure));
+}
+
+enum vdbq_status file_sync(struct file *file, struct error *error)
+{
+    int failure = file->no_sync ? 0 : file->calls->sync(file->os);
+
+    if (failure == 0)
+        return VDBQ_OK;
+    file->poisoned = true;
+    error_set(error, VDBQ_IO, "%s: the disk did not confirm a write: %s",
+              file->path, strerror(failure));
+    return error_hint(error, "close the database and open it again");
+}
+
+enum vdbq_status file_draw_identities(const struct file *file,
+                                      struct identity_source *identities,
+                                      struct error *error)
+{
+    uint64_t drawn = 0;
+    int failure = file->calls->random(&drawn);
+
+    *identities = identity_source_init(drawn);
+    return failure == 0 ? VDBQ_OK
+                        : no_memory_or_io(file, failure,
+                                          "cannot draw a random number", error);
+}
+
+bool file_maps(const struct file *file)
+{
+    return file->calls->map != NULL;
+}
+
+enum vdbq_status file_map(const struct file *file, uint64_t offset,
+                          uint64_t size, const void **bytes,
+                          struct error *error)
+{
+    int failure = file->calls->map(file->os, offset, size, bytes);
+
+    if (failure == 0)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_IO, "%s: cannot map %llu bytes at %llu: %s",
+                     file->path, (unsigned long long)size,
+                     (unsigned long long)offset, strerror(failure));
+}
+
+void file_unmap(const struct file *file, const void *bytes, uint64_t size)
+{
+    file->calls->unmap(bytes, size);
+}
+
+enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,
+                           struct error *error)
+{
+    int failure = file->calls->size(file->os, size_bytes);
+
+    return failure == 0
+               ? VDBQ_OK
+               : no_memory_or_io(file, failure, "cannot tell its size", error);
+}

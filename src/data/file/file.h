@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database file as two heads and blocks: reading, writing, locks, and
+ * the commit. What the blocks hold is database.c's and transaction.c's. The
+ * rules that all three keep are in file.c.
+ */
+#ifndef VDBQ_DATA_FILE_H
+#define VDBQ_DATA_FILE_H
+
+#include "base/os/os.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+
+enum {
+    FILE_FORMAT_FIRST = 1,
+    FILE_FORMAT = 2,                      /* that is written              */
+    FILE_HEADS = 2,                       /* pages 0 and 1                */
+    FILE_FIRST = FILE_HEADS * PAGE_BYTES, /* behind them                  */
+    FILE_COPIES = FILE_FIRST,             /* where a new file's are       */
+    FILE_NEW_BYTES = FILE_COPIES + FILE_FIRST + PAGE_BYTES
+};
+
+/* Versions of vdbq as a head has them. */
+#define FILE_VERSION(major, minor) ((uint32_t)(major) << 16 | (minor))
+
+/* Features that a head may name, of which all are known here. */
+#define FILE_FEATURES UINT64_C(0)
+
+/* A head; its layout is drawn in file.c. */
+struct file_head {
+    uint8_t magic[8];
+    uint32_t format;
+    uint32_t page_bytes;
+    uint64_t generation;
+    uint64_t catalogue;
+    uint64_t catalogue_size;
+    uint64_t catalogue_checksum;
+    uint64_t end;
+    uint64_t copies;
+    uint64_t checksum;
+    uint64_t features;       /* that may be ignored                */
+    uint64_t features_read;  /* that must be known to read         */
+    uint64_t features_write; /* that must be known to write        */
+    uint32_t version_read;   /* FILE_VERSION() that knows the first */
+    uint32_t version_write;  /* ... and the second                  */
+    uint64_t reserved;
+    uint64_t checksum_all;
+};
+/* Bytes of a head of format 1. */
+#define FILE_HEAD_FIRST offsetof(struct file_head, features)
+
+enum head_state {
+    HEAD_VALID,
+    HEAD_NONE,  /* another magic, or nothing             */
+    HEAD_NEWER, /* whole, of a format that came later    */
+    HEAD_DAMAGED,
+    HEAD_SHORT /* whole, but the file ends before `end` */
+};
+
+struct file {
+    const struct os_file_calls *calls;
+    struct os_file *os;
+    char *path; /* for messages                            */
+    bool read_only;
+    bool no_sync;
+    bool older;      /* VDBQ_OPEN_OLDER: may be used            */
+    bool uses_older; /* ... and is; set by database.c           */
+    bool poisoned;   /* rule 9                                  */
+    bool settled;    /* rule 8: the heads below are durable     */
+    bool known;      /* heads have been read                    */
+    struct file_head first[FILE_HEADS]; /* first copies, as last read     */
+    struct file_head heads[FILE_HEADS]; /* of each, the copy that counts  */
+    enum head_state states[FILE_HEADS]; /* of these                       */
+    uint64_t copies;                    /* where second copies are; 0: there are
+                                  none yet                                */
+    unsigned current;          /* the head whose state is being used; set
+                                  by database.c                           */
+    uint64_t size_bytes;       /* when the heads were read                */
+    struct database_wait wait; /* for what other connections hold         */
+    struct error warning;      /* what the user is to know of the heads;
+                                  status OK: nothing                      */
+};
+
+/* Opens the file; no head has been read yet. */
+enum vdbq_status file_open(const struct database_params *params,
+                           struct file *file, struct error *error);
+void file_close(struct file *file);
+
+enum vdbq_status file_read(const struct file *file, void *bytes, size_t size,
+                           uint64_t offset, struct error *error);
+enum vdbq_status file_size(const struct file *file, uint64_t *size_bytes,
+                           struct error *error);
+/* Shows a block where it lies in the file (rule 12), until file_unmap(); only
+ * of a file that has such a place. */
+bool file_maps(const struct file *file);
+enum vdbq_status file_map(const struct file *file, uint64_t offset,
+                          uint64_t size, const void **bytes,
+                          struct error *error);
+void file_unmap(const struct file *file, const void *bytes, uint64_t size);
+/* Draws a source of identities for one transaction. */
+enum vdbq_status file_draw_identities(const struct file *file,
+                                      struct identity_source *identities,
+                                      struct error *error);
+
+/* Writes a block, whole pages, to free space. */
+enum vdbq_status file_write_block(struct file *file, const struct block *block,
+                                  uint64_t offset, struct error *error);
+/* Whether heads have no second copies yet: file_upgrade() comes first then. */
+bool file_is_first_format(const struct file *file);
+/* Makes a file of format 1 one of this format, in the same state (rule 13).
+ * `copies`: free space for second copies of the heads. */
+enum vdbq_status file_upgrade(struct file *file, uint64_t copies,
+                              struct error *error);
+/* Makes all blocks durable, then the head, which is completed here, and
+ * then that it is the current one. */
+enum vdbq_status file_commit(struct file *file, struct file_head *head,
+                             struct error *error);
+/* Cuts off what this connection wrote behind `size_bytes`; may fail. */
+void file_cut(struct file *file, uint64_t size_bytes);
+
+enum vdbq_status file_sync(struct file *file, struct error *error);
+enum vdbq_status file_write(struct file *file, const void *bytes, size_t size,
+                            uint64_t offset, struct error *error);
+
+/* ------------------------------------------------- heads (file_head.c) -- */
+
+/* Reads the heads where they are not those that were read last. */
+enum vdbq_status file_read_heads(struct file *file, bool *changed,
+                                 struct error *error);
+/* The head of the newest state. Fails with CORRUPT: says why none will do. */
+enum vdbq_status file_newest(const struct file *file, unsigned *newest,
+                             struct error *error);
+/* Whether that head can be used. Fails with CORRUPT. */
+enum vdbq_status file_check_head(const struct file *file, unsigned which,
+                                 struct error *error);
+/* Whether the other head than that has an older state. */
+bool file_has_older(const struct file *file, unsigned newest);
+/* Whether what a head leads to may be changed; READ_ONLY: not by this vdbq. */
+enum vdbq_status file_check_writable(const struct file *file,
+                                     struct error *error);
+/* The generation that comes after all there are. */
+uint64_t file_next_generation(const struct file *file);
+/* Fills in what is the same in all heads of that format, and checksums. */
+void file_seal_head(struct file_head *head, uint32_t format);
+
+/* --------------------------------------------- a new file (file_new.c) -- */
+
+/* Whether the file is what a creation that was cut short leaves. */
+enum vdbq_status file_is_unfinished(const struct file *file, bool *unfinished,
+                                    struct error *error);
+/* Writes an empty database, durably. */
+enum vdbq_status file_write_new(struct file *file, struct error *error);
+
+/* ------------------------------------------------- locks (file_lock.c) -- */
+
+/* The writer's place, in turn; BUSY, with who has it, where it is not free in
+ * time, CANCELLED. */
+enum vdbq_status file_lock_writer(struct file *file, struct error *error);
+/* Likewise, of a file that may be being created at this moment. */
+enum vdbq_status file_lock_creator(struct file *file, struct error *error);
+void file_unlock_writer(struct file *file);
+/* Keeps what is current now readable. */
+enum vdbq_status file_lock_reader(struct file *file, struct error *error);
+void file_unlock_reader(struct file *file);
+/* Whether no other connection reads at this moment. `reading`: this one
+ * does, and goes on. */
+enum vdbq_status file_alone(struct file *file, bool reading, bool *alone,
+                            struct error *error);
+#endif

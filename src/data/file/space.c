@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Free space: gaps between extents, the first that is large enough is used.
+ */
+#include "data/file/space.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "data/tablet/block.h"
+
+static int compare_extents(const void *a, const void *b);
+
+bool extents_add(struct vector *extents, uint64_t offset, uint64_t size)
+{
+    struct extent extent = { offset, page_round(size) };
+
+    return vector_append(extents, &extent, 1);
+}
+
+bool extents_add_catalogue(struct vector *extents,
+                           const struct catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++)
+            if (!extents_add(extents, table->tablets[k].offset,
+                             table->tablets[k].size_bytes))
+                return false;
+    }
+    return true;
+}
+
+void extents_sort(struct vector *extents)
+{
+    if (extents->count > 1)
+        qsort(extents->items, extents->count, extents->width, compare_extents);
+}
+
+const struct extent *extents_overlap(const struct vector *extents)
+{
+    const struct extent *extent = extents->items;
+
+    for (size_t i = 1; i < extents->count; i++)
+        if (extent[i - 1].offset + extent[i - 1].size > extent[i].offset)
+            return &extent[i - 1];
+    return NULL;
+}
+
+struct space space_init(uint64_t tail)
+{
+    return (struct space){ .gaps = VECTOR(struct extent), .tail = tail };
+}
+
+bool space_fill(struct space *space, struct vector *extents, uint64_t first)
+{
+    const struct extent *extent = extents->items;
+
+    extents_sort(extents);
+    for (size_t i = 0; i < extents->count; i++) {
+        uint64_t end = extent[i].offset + extent[i].size;
+        if (extent[i].offset > first
+            && !extents_add(&space->gaps, first, extent[i].offset - first))
+            return false;
+        first = end > first ? end : first;
+    }
+    space->tail = first;
+    return true;
+}
+
+uint64_t space_take(struct space *space, uint64_t size)
+{
+    struct extent *gap = space->gaps.items;
+    uint64_t offset = space->tail;
+
+    assert(size % PAGE_BYTES == 0);
+    for (size_t i = 0; i < space->gaps.count; i++)
+        if (gap[i].size >= size) {
+            offset = gap[i].offset;
+            gap[i].offset += size;
+            gap[i].size -= size;
+            return offset;
+        }
+    space->tail += size;
+    return offset;
+}
+
+bool space_give(struct space *space, uint64_t offset, uint64_t size)
+{
+    struct extent *gap = space->gaps.items, *used_up = NULL;
+
+    for (size_t i = 0; i < space->gaps.count; i++) {
+        if (gap[i].size == 0)
+            used_up = &gap[i];
+        if (gap[i].offset + gap[i].size == offset) {
+            gap[i].size += size;
+            return true;
+        }
+    }
+    if (used_up == NULL)
+        return extents_add(&space->gaps, offset, size);
+    *used_up = (struct extent){ offset, size };
+    return true;
+}
+
+void space_finish(struct space *space)
+{
+    vector_finish(&space->gaps);
+}
+
+static int compare_extents(const void *a, const void *b)
+{
+    const struct extent *left = a, *right = b;
+
+    return left->offset < right->offset ? -1 : left->offset > right->offset;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Primary keys that are texts: those of a transaction become words, which are
+ * looked for among the words of every tablet that the table has.
+ */
+#include "data/index/key_text.h"
+
+#include "data/tablet/block.h"
+#include "data/tablet/words.h"
+
+enum { SHOWN_MAX = 64 }; /* bytes of a text in a message */
+
+bool key_text_add(struct key_watch *watch, struct key_values more)
+{
+    const struct vdbq_text *texts = more.values;
+
+    for (uint64_t i = 0; i < more.count; i++) {
+        struct vdbq_text text = texts[i];
+        text.bytes = arena_copy(&watch->arena, text.bytes, text.length);
+        if (text.bytes == NULL || !vector_append(&watch->texts, &text, 1))
+            return false;
+    }
+    return true;
+}
+
+static enum vdbq_status twice(const struct table *table, struct vdbq_text text,
+                              struct error *error)
+{
+    bool cut = text.length > SHOWN_MAX;
+
+    return error_set(error, VDBQ_CONSTRAINT,
+                     "table %s: the primary key %s is there twice: '%.*s'%s",
+                     table->name, table->columns[table->key].name,
+                     cut ? SHOWN_MAX : (int)text.length, text.bytes,
+                     cut ? " ..." : "");
+}
+
+enum vdbq_status key_text_sort(struct key_watch *watch,
+                               const struct table *table, struct error *error)
+{
+    const struct vdbq_text *texts = watch->texts.items;
+    size_t count = watch->texts.count;
+    uint32_t *numbers = memory_zeroed(count + 1, sizeof *numbers);
+    uint8_t *seen = memory_zeroed(count + 1, 1);
+    enum vdbq_status status = VDBQ_OK;
+
+    words_release(watch->words);
+    watch->words = NULL;
+    if (numbers != NULL && seen != NULL)
+        watch->words = words_make(texts, count, numbers);
+    if (watch->words == NULL)
+        status = error_no_memory(error);
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++)
+        if (seen[numbers[i]]++ != 0)
+            status = twice(table, texts[i], error);
+    memory_release(seen);
+    memory_release(numbers);
+    return status;
+}
+
+/* A word that both have; false: there is none. The fewer are looked for. */
+static bool find_common(const struct words *a, const struct words *b,
+                        struct vdbq_text *common)
+{
+    const struct words *few = a->count < b->count ? a : b;
+    const struct words *many = few == a ? b : a;
+    uint32_t number;
+
+    for (uint32_t i = 0; i < few->count; i++) {
+        *common = words_text(few, i);
+        if (words_find(many, *common, &number))
+            return true;
+    }
+    return false;
+}
+
+static enum vdbq_status compare_tablet(const struct words *keys,
+                                       struct database *database,
+                                       const struct table *table,
+                                       const struct tablet_ref *tablet,
+                                       struct error *error)
+{
+    struct block block = block_create(tablet->size_bytes);
+    struct words *words = NULL;
+    struct vdbq_text common;
+    enum vdbq_status status;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = tablet_load(database, table, tablet, block.bytes, error);
+    if (status == VDBQ_OK) {
+        words = words_of_tablet(block.bytes, table->key);
+        if (words == NULL)
+            status = error_no_memory(error);
+        else if (find_common(keys, words, &common))
+            status = twice(table, common, error);
+    }
+    words_release(words);
+    block_destroy(&block);
+    return status;
+}
+
+enum vdbq_status key_text_compare(const struct key_watch *watch,
+                                  struct database *database,
+                                  const struct table *table,
+                                  const struct tablet_ref *tablets,
+                                  size_t count, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (size_t i = 0; i < count && status == VDBQ_OK; i++)
+        status =
+            compare_tablet(watch->words, database, table, &tablets[i], error);
+    return status;
+}

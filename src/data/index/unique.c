@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of hashes of rows. Two rows are taken for alike when 128 bits of their
+ * hashes are.
+ */
+#include "data/index/unique.h"
+
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/type.h"
+#include "data/tablet/block.h"
+#include "data/database/rows.h"
+
+enum {
+    SETS_MAX = 64,    /* that are kept  */
+    SLOTS_FIRST = 64, /* of a set      */
+    SHOWN_MAX = 64    /* bytes of a text in a message */
+};
+
+static enum vdbq_status fill_set(struct unique_set *set,
+                                 struct database *database,
+                                 const struct table *table,
+                                 const struct unique_rule *rule,
+                                 struct error *error);
+
+/* ----------------------------------------------------------------- rules -- */
+
+static unsigned rule_column(const struct unique_rule *rule, unsigned i)
+{
+    return rule->columns != NULL ? rule->columns[i] : rule->column;
+}
+
+static bool same_columns(const struct unique_rule *a,
+                         const struct unique_rule *b)
+{
+    bool same = a->column_count == b->column_count;
+
+    for (unsigned i = 0; same && i < a->column_count; i++)
+        same = rule_column(a, i) == rule_column(b, i);
+    return same;
+}
+
+/* Adds a rule, unless another says the same. */
+static bool add_rule(struct vector *rules, const struct unique_rule *rule)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        if (same_columns(vector_at(rules, i), rule))
+            return true;
+    return vector_append(rules, rule, 1);
+}
+
+bool unique_rules(const struct catalogue *catalogue, const struct table *table,
+                  bool keyed, struct vector *rules)
+{
+    bool added = true;
+
+    *rules = VECTOR(struct unique_rule);
+    for (unsigned i = 0; i < table->column_count && added; i++)
+        if (i == table->key ? keyed : table->columns[i].unique)
+            added = add_rule(
+                rules, &(struct unique_rule){ .column_count = 1, .column = i });
+    for (unsigned i = 0; i < table->unique_count && added; i++)
+        added =
+            add_rule(rules, &(struct unique_rule){
+                                .column_count = table->uniques[i].column_count,
+                                .columns = table->uniques[i].columns });
+    for (size_t i = 0; i < catalogue->index_count && added; i++) {
+        const struct index *index = &catalogue->indexes[i];
+        if (index->unique && index->table_id == table->id)
+            added = add_rule(rules, &(struct unique_rule){
+                                        .index = index->name,
+                                        .column_count = index->column_count,
+                                        .columns = index->columns });
+    }
+    return added;
+}
+
+/* ------------------------------------------------------------------ hash -- */
+
+/* The bytes of a value; equal values have equal ones. `room` is for those
+ * that are not as they are stored. False: it is NULL. */
+static bool value_bytes(const struct vdbq_vector *vector, uint64_t row,
+                        double *room, struct vdbq_text *bytes)
+{
+    const void *values = vector->values;
+
+    if (vector->nulls != NULL && vector->nulls[row] != 0)
+        return false;
+    *bytes = (struct vdbq_text){ (const char *)room, sizeof *room };
+    switch (type_machine(vector->type)) {
+    case TYPE_WORD:
+        *bytes = ((const struct vdbq_text *)values)[row];
+        return true;
+    case TYPE_I32:
+        *bytes = (struct vdbq_text){ (const char *)values + row * 4, 4 };
+        return true;
+    case TYPE_I64:
+        *bytes = (struct vdbq_text){ (const char *)values + row * 8, 8 };
+        return true;
+    case TYPE_F32:
+        *room = (double)((const float *)values)[row];
+        break;
+    default:
+        *room = ((const double *)values)[row];
+        break;
+    }
+    *room = *room == 0 ? 0 : *room;
+    return !isnan(*room);
+}
+
+bool unique_hash_row(const struct unique_rule *rule,
+                     const struct vdbq_vector *vectors, uint64_t row,
+                     struct unique_hash *hash)
+{
+    XXH128_hash_t parts[2] = { { 0, 0 }, { 0, 0 } };
+
+    for (unsigned i = 0; i < rule->column_count; i++) {
+        struct vdbq_text bytes;
+        double room;
+        if (!value_bytes(&vectors[rule_column(rule, i)], row, &room, &bytes))
+            return false;
+        parts[1] = XXH3_128bits(bytes.bytes, bytes.length);
+        parts[0] = XXH3_128bits(parts, sizeof parts);
+    }
+    *hash = (struct unique_hash){ parts[0].low64, parts[0].high64 };
+    if (hash->low == 0 && hash->high == 0)
+        hash->low = 1;
+    return true;
+}
+
+/* ------------------------------------------------------------------ sets -- */
+
+void unique_set_finish(struct unique_set *set)
+{
+    memory_release(set->columns);
+    memory_release(set->slots);
+    *set = (struct unique_set){ 0 };
+}
+
+/* The hash's slot, or the free one where it belongs. */
+static struct unique_hash *find_slot(const struct unique_set *set,
+                                     struct unique_hash hash)
+{
+    size_t mask = set->capacity - 1, at = hash.low & mask;
+
+    for (;; at = (at + 1) & mask) {
+        struct unique_hash *slot = &set->slots[at];
+        if ((slot->low == hash.low && slot->high == hash.high)
+            || (slot->low == 0 && slot->high == 0))
+            return slot;
+    }
+}
+
+bool unique_set_has(const struct unique_set *set, struct unique_hash hash)
+{
+    const struct unique_hash *slot =
+        set->capacity > 0 ? find_slot(set, hash) : NULL;
+
+    return slot != NULL && (slot->low != 0 || slot->high != 0);
+}
+
+static bool enlarge(struct unique_set *set)
+{
+    struct unique_set larger = *set;
+
+    larger.capacity = set->capacity > 0 ? 2 * set->capacity : SLOTS_FIRST;
+    larger.slots = memory_zeroed(larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i].low != 0 || set->slots[i].high != 0)
+            *find_slot(&larger, set->slots[i]) = set->slots[i];
+    memory_release(set->slots);
+    *set = larger;
+    return true;
+}
+
+bool unique_set_add(struct unique_set *set, struct unique_hash hash)
+{
+    struct unique_hash *slot;
+
+    if (2 * set->count >= set->capacity && !enlarge(set))
+        return false;
+    slot = find_slot(set, hash);
+    set->count += slot->low == 0 && slot->high == 0;
+    *slot = hash;
+    return true;
+}
+
+/* -------------------------------------------------------- of the database -- */
+
+static bool is_for(const struct unique_set *set, const struct table *table,
+                   const struct unique_rule *rule)
+{
+    if (set->table_id != table->id || set->column_count != rule->column_count)
+        return false;
+    for (unsigned i = 0; i < rule->column_count; i++)
+        if (set->columns[i] != rule_column(rule, i))
+            return false;
+    return true;
+}
+
+/* The set that was not used for longest, of those that can be made again;
+ * NULL: there is none, or there is room for more. */
+static struct unique_set *oldest_set(const struct database *database)
+{
+    struct unique_set *sets = database->unique_sets.items, *oldest = NULL;
+
+    if (database->unique_sets.count < SETS_MAX)
+        return NULL;
+    for (size_t i = 0; i < database->unique_sets.count; i++)
+        if (!sets[i].grown && (oldest == NULL || sets[i].used < oldest->used))
+            oldest = &sets[i];
+    return oldest;
+}
+
+static struct unique_set *add_set(struct database *database,
+                                  const struct table *table,
+                                  const struct unique_rule *rule)
+{
+    struct unique_set *set = oldest_set(database);
+
+    if (set != NULL)
+        unique_set_finish(set);
+    else
+        set = vector_add(&database->unique_sets);
+    if (set == NULL)
+        return NULL;
+    set->columns = memory_zeroed(rule->column_count, sizeof *set->columns);
+    if (set->columns == NULL)
+        return NULL;
+    set->table_id = table->id;
+    set->column_count = rule->column_count;
+    for (unsigned i = 0; i < rule->column_count; i++)
+        set->columns[i] = rule_column(rule, i);
+    return set;
+}
+
+static struct unique_set *find_set(const struct database *database,
+                                   const struct table *table,
+                                   const struct unique_rule *rule)
+{
+    struct unique_set *sets = database->unique_sets.items;
+
+    for (size_t i = 0; i < database->unique_sets.count; i++)
+        if (is_for(&sets[i], table, rule))
+            return &sets[i];
+    return NULL;
+}
+
+static bool is_of(const struct unique_set *set, const struct table *table)
+{
+    return set->made && identity_equal(set->of, table->state);
+}
+
+bool unique_set_known(const struct database *database,
+                      const struct table *table, const struct unique_rule *rule)
+{
+    const struct unique_set *set = find_set(database, table, rule);
+
+    return set != NULL && is_of(set, table);
+}
+
+enum vdbq_status unique_set_of(struct database *database,
+                               const struct table *table,
+                               const struct unique_rule *rule,
+                               struct unique_set **set, struct error *error)
+{
+    struct unique_set *found = find_set(database, table, rule);
+
+    *set = NULL;
+    if (found == NULL)
+        found = add_set(database, table, rule);
+    if (found == NULL)
+        return error_no_memory(error);
+    found->used = ++database->unique_calls;
+    *set = found;
+    if (is_of(found, table))
+        return VDBQ_OK;
+    return fill_set(found, database, table, rule, error);
+}
+
+/* Adds the rows of a tablet. */
+static enum vdbq_status add_tablet(struct unique_set *set, struct rows *rows,
+                                   const struct table *table,
+                                   const struct unique_rule *rule,
+                                   struct vdbq_vector *vectors,
+                                   struct error *error)
+{
+    rows_vectors(rows, vectors);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        struct unique_hash hash;
+        if (!unique_hash_row(rule, vectors, i, &hash))
+            continue;
+        if (unique_set_has(set, hash))
+            return unique_twice(table, rule, vectors, i, error);
+        if (!unique_set_add(set, hash))
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status fill_set(struct unique_set *set,
+                                 struct database *database,
+                                 const struct table *table,
+                                 const struct unique_rule *rule,
+                                 struct error *error)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(table->column_count, sizeof *vectors);
+    enum vdbq_status status = vectors ? VDBQ_OK : error_no_memory(error);
+
+    memory_release(set->slots);
+    set->slots = NULL;
+    set->capacity = set->count = 0;
+    set->made = set->grown = false;
+    for (size_t i = 0; i < table->tablet_count && status == VDBQ_OK; i++) {
+        struct rows rows;
+        status = rows_load(&rows, database, table, &table->tablets[i], error);
+        if (status == VDBQ_OK)
+            status = add_tablet(set, &rows, table, rule, vectors, error);
+        rows_finish(&rows);
+    }
+    memory_release(vectors);
+    set->made = status == VDBQ_OK;
+    set->of = table->state;
+    return status;
+}
+
+void unique_sets_settle(struct database *database,
+                        const struct catalogue *catalogue)
+{
+    struct unique_set *sets = database->unique_sets.items;
+
+    for (size_t i = 0; i < database->unique_sets.count; i++) {
+        const struct table *table =
+            catalogue ? catalogue_table_id(catalogue, sets[i].table_id) : NULL;
+        if (!sets[i].grown)
+            continue;
+        sets[i].grown = false;
+        sets[i].made &= table != NULL;
+        if (table != NULL)
+            sets[i].of = table->state;
+    }
+}
+
+void unique_sets_forget(struct database *database, uint32_t table_id)
+{
+    struct unique_set *sets = database->unique_sets.items;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < database->unique_sets.count; i++)
+        if (sets[i].table_id == table_id)
+            unique_set_finish(&sets[i]);
+        else
+            sets[kept++] = sets[i];
+    database->unique_sets.count = kept;
+}
+
+void unique_sets_finish(struct database *database)
+{
+    struct unique_set *sets = database->unique_sets.items;
+
+    for (size_t i = 0; i < database->unique_sets.count; i++)
+        unique_set_finish(&sets[i]);
+    vector_finish(&database->unique_sets);
+}
+
+/* --------------------------------------------------------------- message -- */
+
+static void print_value(const struct column *column,
+                        const struct vdbq_vector *vector, uint64_t row,
+                        struct text *text)
+{
+    const struct vdbq_text *texts = vector->values;
+    char room[TYPE_TEXT_MAX];
+
+    if (vector->type != VDBQ_TEXT) {
+        const char *values = vector->values;
+        type_print(vector->type, column->scale,
+                   values + row * type_bytes(vector->type), room);
+        text_print(text, "%s", room);
+        return;
+    }
+    text_add(text, "'", 1);
+    text_add(text, texts[row].bytes,
+             texts[row].length < SHOWN_MAX ? texts[row].length : SHOWN_MAX);
+    text_print(text, "%s", texts[row].length < SHOWN_MAX ? "'" : "' ...");
+}
+
+enum vdbq_status unique_twice(const struct table *table,
+                              const struct unique_rule *rule,
+                              const struct vdbq_vector *vectors, uint64_t row,
+                              struct error *error)
+{
+    struct text names = { 0 }, values = { 0 };
+    bool key = rule->columns == NULL && rule->column == table->key;
+
+    for (unsigned i = 0; i < rule->column_count; i++) {
+        unsigned column = rule_column(rule, i);
+        text_print(&names, "%s%s", i > 0 ? ", " : "",
+                   table->columns[column].name);
+        text_print(&values, "%s", i > 0 ? ", " : "");
+        print_value(&table->columns[column], &vectors[column], row, &values);
+    }
+    if (names.failed || values.failed)
+        error_no_memory(error);
+    else if (rule->index != NULL)
+        error_set(error, VDBQ_CONSTRAINT,
+                  "table %s: the unique index %s has a value of %s twice: %s",
+                  table->name, rule->index, names.bytes, values.bytes);
+    else
+        error_set(error, VDBQ_CONSTRAINT,
+                  "table %s: the %s %s is there twice: "
+                  "%s",
+                  table->name,
+                  key                       ? "primary key"
+                  : rule->column_count == 1 ? "unique column"
+                                            : "unique combination of",
+                  names.bytes, values.bytes);
+    text_finish(&names);
+    text_finish(&values);
+    return error->status;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Columns that no two rows of a table have alike: UNIQUE, unique indexes, a
+ * PRIMARY KEY of several columns. What rows there are is kept as a set of
+ * hashes of 128 bits, made from the table when it is first asked and kept by
+ * the database as long as the table's tablets are those it was made from: so
+ * a row that comes costs the same however many are there.
+ */
+#ifndef VDBQ_DATA_UNIQUE_H
+#define VDBQ_DATA_UNIQUE_H
+
+#include "data/database/database_inner.h"
+
+/* Columns that are unique together, and what says so. */
+struct unique_rule {
+    const char *index; /* its name; NULL: the table says so     */
+    unsigned column_count;
+    const unsigned *columns; /* NULL: the one column `column`         */
+    unsigned column;
+};
+
+/* The rules for a table; `keyed`: its primary key is one in any case. False:
+ * no memory. */
+bool unique_rules(const struct catalogue *catalogue, const struct table *table,
+                  bool keyed, struct vector *rules);
+
+/* The hash of the columns of one row. */
+struct unique_hash {
+    uint64_t low, high;
+};
+/* False: one of them is NULL, which is like no other row. */
+bool unique_hash_row(const struct unique_rule *rule,
+                     const struct vdbq_vector *vectors, uint64_t row,
+                     struct unique_hash *hash);
+
+struct unique_set {
+    uint32_t table_id;
+    unsigned column_count;
+    unsigned *columns;
+    bool made;  /* it holds the rows of the table's state `of`    */
+    bool grown; /* and rows that are in no tablet yet             */
+    struct identity of;
+    uint64_t used; /* when, counted in calls                         */
+    struct unique_hash *slots; /* both 0: free                           */
+    size_t capacity; /* a power of 2, or 0                             */
+    size_t count;
+};
+void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
+bool unique_set_has(const struct unique_set *set, struct unique_hash hash);
+/* False: no memory. */
+bool unique_set_add(struct unique_set *set, struct unique_hash hash);
+
+/* The set of all rows of a table. Fails with CONSTRAINT where two of them
+ * are alike, IO, CORRUPT, NO_MEMORY. It lives until the next call. */
+enum vdbq_status unique_set_of(struct database *database,
+                               const struct table *table,
+                               const struct unique_rule *rule,
+                               struct unique_set **set, struct error *error);
+/* Whether that set is there already. */
+bool unique_set_known(const struct database *database,
+                      const struct table *table,
+                      const struct unique_rule *rule);
+/* CONSTRAINT: says which values are there twice. */
+enum vdbq_status unique_twice(const struct table *table,
+                              const struct unique_rule *rule,
+                              const struct vdbq_vector *vectors, uint64_t row,
+                              struct error *error);
+
+/* Rows that were added are in the tablets of the catalogue's tables now, or
+ * (`catalogue` NULL) will never be. */
+void unique_sets_settle(struct database *database,
+                        const struct catalogue *catalogue);
+/* Forgets the sets of one table. */
+void unique_sets_forget(struct database *database, uint32_t table_id);
+void unique_sets_finish(struct database *database);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of pinned slots: the calls of pool.h.
+ *
+ * Rules of all its files, which pool_inner.h lists, cited by their numbers:
+ *  1. Every slot holds a portion of one tablet, by whose identity it is found.
+ *     No two tablets ever have the same (identity rule 1), whatever becomes of
+ *     their place in the file.
+ *  2. A slot that nobody uses is in the list of idle slots, oldest first, from
+ *     which room is taken. Pinning memory is slow, so memory whose size is
+ *     right goes from slot to slot.
+ *  3. The sizes of all slots together never exceed the budget.
+ *  4. The memory of a slot in place is its tablet in the file, mapped for as
+ *     long as the slot is there. Its pages come as the device touches them: to
+ *     have the crew touch them first takes as long (8M rows, POCL on two
+ *     cores).
+ *  5. A slot whose load is under way is idle. The crew's threads fill its
+ *     memory, and unmap tablets that have left; all else of a slot, and the
+ *     pool, is touched by the pool's own thread alone.
+ */
+#include "data/pool/pool.h"
+
+#include <assert.h>
+
+#include "base/os/os.h"
+#include "data/pool/pool_inner.h"
+
+enum {
+    THREADS_MAX = 8,  /* that load; they are not more than the cores      */
+    PROOFS_SHARE = 64 /* of the budget, at most, goes to what is proven   */
+};
+#define PROOFS_LEAST (UINT64_C(1) << 16)
+
+enum vdbq_status pool_create(struct database *database, struct device *device,
+                             uint64_t budget_bytes, struct pool **pool,
+                             struct error *error)
+{
+    struct pool *made = memory_zeroed(1, sizeof *made);
+
+    *pool = NULL;
+    if (made == NULL)
+        return error_no_memory(error);
+    made->database = database;
+    made->device = device;
+    made->budget_bytes = budget_bytes;
+    made->proofs.limit_bytes = budget_bytes / PROOFS_SHARE + PROOFS_LEAST;
+    if (!pool_names_init(&made->names)) {
+        memory_release(made);
+        return error_no_memory(error);
+    }
+    *pool = made;
+    return VDBQ_OK;
+}
+
+void pool_share(struct pool *pool, const uint64_t *used_bytes)
+{
+    pool->others = used_bytes;
+}
+
+void pool_map(struct pool *pool)
+{
+    pool->maps = true;
+}
+
+bool pool_maps(const struct pool *pool)
+{
+    return pool->maps;
+}
+
+void pool_destroy(struct pool *pool)
+{
+    if (pool == NULL)
+        return;
+    while (pool->idle.oldest != NULL)
+        pool_slot_drop(pool, idle_slot(pool->idle.oldest));
+    pool_memory_settle(pool);
+    crew_destroy(pool->crew);
+    proofs_finish(&pool->proofs);
+    pool_names_finish(&pool->names);
+    memory_release(pool);
+}
+
+uint64_t pool_load_ns(const struct pool *pool)
+{
+    return pool->load_ns;
+}
+
+uint64_t pool_bytes(const struct pool *pool)
+{
+    return pool->used_bytes;
+}
+
+/* ---------------------------------------------------------------- pins -- */
+
+enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
+                          struct pool_slot **slot, struct error *error)
+{
+    struct slot *found = pool_names_find(&pool->names, want);
+    enum vdbq_status status = VDBQ_OK;
+
+    *slot = NULL;
+    if (found == NULL)
+        status = pool_slot_start(pool, want, false, &found, error);
+    if (status == VDBQ_OK)
+        status = pool_slot_arrive(pool, found, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (found->pins == 0)
+        lru_remove(&pool->idle, &found->idle);
+    found->pins++;
+    *slot = &found->shown;
+    return VDBQ_OK;
+}
+
+void pool_release(struct pool *pool, struct pool_slot *slot)
+{
+    struct slot *released = (struct slot *)slot;
+
+    if (slot == NULL)
+        return;
+    assert(released->pins > 0);
+    if (--released->pins == 0)
+        lru_add(&pool->idle, &released->idle);
+}
+
+/* --------------------------------------------------------------- ahead -- */
+
+/* Hires the crew where the file can be read on its threads. */
+static bool has_crew(struct pool *pool)
+{
+    unsigned cores = os_cores();
+
+    if (pool->crew == NULL && database_reads_anywhere(pool->database)) {
+        pool->threads = cores < THREADS_MAX ? cores : THREADS_MAX;
+        pool->crew = crew_create(pool->threads);
+    }
+    return pool->crew != NULL;
+}
+
+bool pool_ahead(struct pool *pool, const struct pool_want *want)
+{
+    struct slot *slot;
+    struct error ignored;
+
+    if (pool_names_find(&pool->names, want) != NULL)
+        return true;
+    return has_crew(pool) && pool->ahead_count <= pool->threads
+           && pool_slot_start(pool, want, true, &slot, &ignored) == VDBQ_OK;
+}
+
+void pool_settle(struct pool *pool)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest), *newer;
+    struct error ignored;
+
+    for (; slot != NULL && pool->ahead_count > 0; slot = newer) {
+        newer = idle_slot(slot->idle.newer);
+        if (slot->ahead)
+            pool_slot_arrive(pool, slot, &ignored);
+    }
+}

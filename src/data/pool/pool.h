@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool: tablets in pinned slots of host memory, under one budget; of each
+ * the columns that were asked for. Slots that nobody uses keep what they hold
+ * until the room is needed; the least recently used leave first. A pool serves
+ * one database and one device.
+ */
+#ifndef VDBQ_DATA_POOL_H
+#define VDBQ_DATA_POOL_H
+
+#include "data/database/database.h"
+#include "device/device.h"
+
+struct pool;
+
+enum vdbq_status pool_create(struct database *database, struct device *device,
+                             uint64_t budget_bytes, struct pool **pool,
+                             struct error *error);
+/* The budget is shared: `used_bytes` of it, which changes and outlives the
+ * pool, are others'. Slots that nobody uses make room for them when others are
+ * brought in; what must be pinned finds room in any case. */
+void pool_share(struct pool *pool, const uint64_t *used_bytes);
+/* From now on columns are used where they lie in the file, where that has such
+ * a place, as far as portion_may_stay() says; the device shares the host's
+ * memory. They count as if they were brought in. */
+void pool_map(struct pool *pool);
+/* Whether they are: then values may be other ones than those that were proven. */
+bool pool_maps(const struct pool *pool);
+/* Every slot must have been released. */
+void pool_destroy(struct pool *pool);
+
+/* Columns of a tablet in memory; the pool's. */
+struct pool_slot {
+    struct device_memory *memory;
+    const struct tablet *tablet; /* its head, as the columns that were wanted
+                                    lie here: a checked copy that stays
+                                    readable while the device holds the
+                                    memory, columns included              */
+    bool in_place;               /* they lie in the file: the memory has no
+                                    host pointer, and cannot be written   */
+    const struct tablet *whole;  /* the head as it is in the file         */
+};
+
+/* What is to be brought in. */
+struct pool_want {
+    const struct table *table;
+    const struct tablet_ref *tablet;
+    const unsigned *columns; /* of the table; NULL: all of them */
+    unsigned column_count;
+};
+
+/* Memory for tablets, the host's or a device's, that has no room for one. */
+struct pool_shortage {
+    uint64_t size_bytes; /* that are wanted                               */
+    uint64_t used_bytes, budget_bytes;
+    const char *whose;    /* what memory it is, or ""                     */
+    const char *instead;  /* what else may be done, or ""                 */
+    const char *variable; /* that sets the budget                         */
+};
+/* Says so: LIMIT, with a budget that is enough in the hint. */
+enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
+                              struct error *error);
+
+/* Brings columns of a tablet in and keeps them there until pool_release().
+ * They are checked as tablet_load() says. Fails with LIMIT (the budget cannot
+ * hold it beside what is in use: the hint names VDBQ_MEMORY), CORRUPT, IO,
+ * DEVICE, NO_MEMORY. */
+enum vdbq_status pool_pin(struct pool *pool, const struct pool_want *want,
+                          struct pool_slot **slot, struct error *error);
+void pool_release(struct pool *pool, struct pool_slot *slot);
+
+/* Starts to bring in, on other threads, what a pool_pin() will soon ask for.
+ * It takes no room from what was started like this before, and says false
+ * where it can start no more. What fails is told by pool_pin(). */
+bool pool_ahead(struct pool *pool, const struct pool_want *want);
+/* Ends what is under way: the tables of pool_ahead() may go. */
+void pool_settle(struct pool *pool);
+
+/* Nanoseconds spent loading so far, those of all threads together, and bytes
+ * in slots. */
+uint64_t pool_load_ns(const struct pool *pool);
+uint64_t pool_bytes(const struct pool *pool);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the pool share; the rules that they keep are in pool.c.
+ *
+ *     pool.c          the calls of pool.h
+ *     pool_slot.c     slots: how they come, are loaded, and go
+ *     pool_memory.c   what memory a slot gets, within the budget
+ *     pool_names.c    slots by the tablets that they hold
+ *
+ * All that is declared here is called on the pool's own thread (pool rule 5).
+ */
+#ifndef VDBQ_DATA_POOL_INNER_H
+#define VDBQ_DATA_POOL_INNER_H
+
+#include "base/threads/crew.h"
+#include "base/lru.h"
+#include "data/pool/load.h"
+#include "data/pool/pool.h"
+
+struct slot {
+    struct pool_slot shown;   /* first: what callers hold              */
+    struct identity identity; /* of the tablet                      */
+    uint64_t size_bytes;      /* that its memory takes                 */
+    const void *mapped;       /* the tablet where its memory lies in the
+                               file; NULL: it lies elsewhere         */
+    uint64_t mapped_bytes;
+    unsigned pins;
+    bool ahead;                 /* pool_ahead() made it, nobody had it   */
+    struct load *load;          /* NULL: none is under way               */
+    bool *wanted;               /* one a column; lies behind this struct */
+    struct tablet *head, *here; /* likewise: see struct portion      */
+    struct slot *chain;         /* the next in its bucket                */
+    struct lru_link idle;       /* among those that nobody uses          */
+};
+
+/* The slots of a pool by their tablets; pool_names.c alone changes it. */
+struct pool_names {
+    struct slot **buckets; /* a power of two of them; each a chain */
+    size_t bucket_count;
+    size_t slot_count;
+};
+
+/* A tablet that is unmapped on another thread, so that nobody waits for it. */
+struct pool_leaving {
+    struct crew_job job; /* first */
+    struct database *database;
+    const void *mapped; /* NULL: none is under way */
+    uint64_t bytes;
+};
+
+struct pool {
+    struct database *database;
+    struct device *device;
+    uint64_t budget_bytes;
+    uint64_t used_bytes;    /* by slots; pool_memory.c counts them   */
+    const uint64_t *others; /* bytes of the budget that others use; NULL:
+                               there are none                        */
+    uint64_t load_ns;       /* of all loads that have ended          */
+    bool maps;              /* see pool_map()                        */
+    struct proofs proofs;
+    struct crew *crew; /* NULL: not yet, or there are no threads */
+    unsigned threads;  /* of it                                 */
+    struct pool_leaving leaving;
+    unsigned ahead_count; /* slots that are; pool_slot.c counts    */
+    struct pool_names names;
+    struct lru idle; /* slots that nobody uses                */
+};
+
+/* --------------------------------------------------------------- slots -- */
+
+/* Makes an idle slot of a tablet, of which no slot has all that is wanted, and
+ * starts its load. `ahead`: it is for a pool_pin() to come, and takes no room
+ * from others that are. Idle slots may leave for it, with what they hold. The
+ * slot is the pool's. Fails as pool_pin() does; there is no slot then. */
+enum vdbq_status pool_slot_start(struct pool *pool,
+                                 const struct pool_want *want, bool ahead,
+                                 struct slot **slot, struct error *error);
+/* Waits for the load of a slot, if one is under way: then its tablet may be
+ * used, and it is not ahead any more. Fails as load_finish() does; the slot is
+ * gone then. */
+enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
+                                  struct error *error);
+/* Takes an idle slot out of the pool, once its load has ended, and frees it. */
+void pool_slot_drop(struct pool *pool, struct slot *slot);
+
+/* The slot whose link among the idle ones that is; NULL for NULL. */
+static inline struct slot *idle_slot(struct lru_link *link)
+{
+    return lru_item(link, offsetof(struct slot, idle));
+}
+
+/* -------------------------------------------------------------- memory -- */
+
+/* Says whether a portion whose head was read is in place, lays it out, and
+ * gives its slot memory: the tablet in the file, that of an idle slot, or new
+ * one. Idle slots leave where there is no room for it; if the slot is ahead,
+ * none that are as well. The memory is the slot's until pool_memory_release(),
+ * which follows a failure, too. Fails with LIMIT (as pool_pin() says), IO,
+ * DEVICE, NO_MEMORY. */
+enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
+                                  struct portion *portion, struct error *error);
+/* Takes back what memory a slot has; no launch may read it. A tablet in place
+ * is unmapped by the crew, where there is one. */
+void pool_memory_release(struct pool *pool, struct slot *slot);
+/* Waits until no tablet is being unmapped. */
+void pool_memory_settle(struct pool *pool);
+
+/* --------------------------------------------------------------- names -- */
+
+/* No slots. False: no memory; there is nothing to finish then. */
+bool pool_names_init(struct pool_names *names);
+/* Every slot must have been removed. */
+void pool_names_finish(struct pool_names *names);
+
+/* A slot of that tablet with every column that is wanted, loaded or not; NULL:
+ * there is none. */
+struct slot *pool_names_find(const struct pool_names *names,
+                             const struct pool_want *want);
+/* An idle slot of that tablet, whatever columns it has; NULL: there is none.
+ * `loading`: of those whose load is under way, of which there is one at
+ * most. */
+struct slot *pool_names_find_idle(const struct pool_names *names,
+                                  const struct pool_want *want, bool loading);
+
+/* Adds a slot, whose tablet stays the same. */
+void pool_names_add(struct pool_names *names, struct slot *slot);
+/* Takes it out. */
+void pool_names_remove(struct pool_names *names, struct slot *slot);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory of slots: pinned memory that the columns are copied to, or their
+ * tablet where it lies in the file (pool rule 4). Room for it is taken from
+ * idle slots, oldest first, and never from one in use (pool rules 2 and 3).
+ */
+#include "data/pool/pool_inner.h"
+
+#include "data/tablet/block.h"
+
+enum { LOOK_MAX = 16 }; /* idle slots that are looked at for the right size */
+
+static bool stays(const struct pool *pool, const struct portion *portion);
+static uint64_t own_budget(const struct pool *pool, uint64_t size);
+static void shrink(struct pool *pool, uint64_t most);
+static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
+                                   bool ahead);
+static void take_memory(struct pool *pool, struct slot *idle,
+                        struct slot *slot);
+static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
+                                  struct error *error);
+static enum vdbq_status make_memory(struct pool *pool,
+                                    const struct portion *portion,
+                                    uint64_t size, struct slot *slot,
+                                    struct error *error);
+static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
+                                struct error *error);
+
+enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
+                                  struct portion *portion, struct error *error)
+{
+    struct slot *idle;
+    enum vdbq_status status;
+    uint64_t size;
+
+    portion->in_place = stays(pool, portion);
+    size = page_round(portion_lay_out(portion));
+    if (size > pool->budget_bytes)
+        return no_room(pool, size, error);
+    shrink(pool, own_budget(pool, size));
+    idle = portion->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
+    if (pool->used_bytes > own_budget(pool, size) - size && idle != NULL) {
+        take_memory(pool, idle, slot);
+        return VDBQ_OK;
+    }
+    status = make_room(pool, size, slot->ahead, error);
+    if (status == VDBQ_OK)
+        status = make_memory(pool, portion, size, slot, error);
+    if (status != VDBQ_OK)
+        return status;
+    slot->size_bytes = size;
+    pool->used_bytes += size;
+    return VDBQ_OK;
+}
+
+/* Whether the columns stay in the file: the device reaches the whole tablet. */
+static bool stays(const struct pool *pool, const struct portion *portion)
+{
+    return pool->maps && portion_may_stay(portion)
+           && portion->tablet->size_bytes
+                  <= device_facts(pool->device)->buffer_max_bytes;
+}
+
+/* --------------------------------------------------------------- room -- */
+
+/* What slots may take of the budget beside others, and at least `size`. */
+static uint64_t own_budget(const struct pool *pool, uint64_t size)
+{
+    uint64_t others = pool->others != NULL ? *pool->others : 0;
+
+    return others < pool->budget_bytes - size ? pool->budget_bytes - others
+                                              : size;
+}
+
+/* Lets idle slots go that are more than that, oldest first. */
+static void shrink(struct pool *pool, uint64_t most)
+{
+    struct slot *idle = idle_slot(pool->idle.oldest);
+
+    while (idle != NULL && !idle->ahead && pool->used_bytes > most) {
+        pool_slot_drop(pool, idle);
+        idle = idle_slot(pool->idle.oldest);
+    }
+}
+
+/* Lets idle slots go until `size` bytes more are within the budget. `ahead`:
+ * none of those that wait for a pin. */
+static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
+                                  struct error *error)
+{
+    uint64_t most = own_budget(pool, size);
+
+    while (pool->used_bytes > most - size) {
+        struct slot *idle = idle_slot(pool->idle.oldest);
+        if (idle == NULL || (ahead && idle->ahead)) {
+            if (!ahead && pool->used_bytes <= pool->budget_bytes - size)
+                break; /* what is needed now comes before others */
+            return no_room(pool, size, error);
+        }
+        pool_slot_drop(pool, idle);
+    }
+    return VDBQ_OK;
+}
+
+enum vdbq_status pool_no_room(const struct pool_shortage *shortage,
+                              struct error *error)
+{
+    uint64_t enough = shortage->used_bytes + 2 * shortage->size_bytes;
+    error_set(error, VDBQ_LIMIT,
+              "a tablet of %llu bytes does not fit: %llu of %llu bytes%s for "
+              "tablets are in use",
+              (unsigned long long)shortage->size_bytes,
+              (unsigned long long)shortage->used_bytes,
+              (unsigned long long)shortage->budget_bytes, shortage->whose);
+    return error_hint(error,
+                      "%sgive more memory: set %s, for instance to "
+                      "%lluM",
+                      shortage->instead, shortage->variable,
+                      (unsigned long long)(enough >> 20) + 1);
+}
+
+static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
+                                struct error *error)
+{
+    return pool_no_room(
+        &(struct pool_shortage){ .size_bytes = size,
+                                 .used_bytes = pool->used_bytes,
+                                 .budget_bytes = pool->budget_bytes,
+                                 .whose = "",
+                                 .instead = "",
+                                 .variable = "VDBQ_MEMORY" },
+        error);
+}
+
+/* ------------------------------------------------------------- memory -- */
+
+/* Whether memory is large enough, and not wasted. */
+static bool size_fits(uint64_t size, uint64_t wanted)
+{
+    return size >= wanted && size - wanted <= size / 4;
+}
+
+/* An idle slot, among the oldest, whose memory fits; NULL: there is none.
+ * `ahead`: none of those that wait for a pin. */
+static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
+                                   bool ahead)
+{
+    struct slot *slot = idle_slot(pool->idle.oldest);
+
+    for (unsigned i = 0; i < LOOK_MAX && slot != NULL; i++) {
+        if (slot->mapped == NULL && size_fits(slot->size_bytes, size)
+            && !(ahead && slot->ahead))
+            return slot;
+        slot = idle_slot(slot->idle.newer);
+    }
+    return NULL;
+}
+
+/* The memory of an idle slot, which goes. */
+static void take_memory(struct pool *pool, struct slot *idle, struct slot *slot)
+{
+    slot->size_bytes = idle->size_bytes;
+    slot->shown.memory = idle->shown.memory;
+    idle->shown.memory = NULL;
+    pool_slot_drop(pool, idle);
+}
+
+/* The memory of a slot that has room: new, or the tablet in the file. */
+static enum vdbq_status make_memory(struct pool *pool,
+                                    const struct portion *portion,
+                                    uint64_t size, struct slot *slot,
+                                    struct error *error)
+{
+    enum vdbq_status status;
+
+    if (!portion->in_place)
+        return device_memory_create(pool->device, MEMORY_PINNED, size,
+                                    &slot->shown.memory, error);
+    status = portion_map(portion, &slot->mapped, error);
+    slot->mapped_bytes = portion->tablet->size_bytes;
+    slot->shown.in_place = true;
+    return status == VDBQ_OK ? device_memory_wrap(pool->device, slot->mapped,
+                                                  slot->mapped_bytes,
+                                                  &slot->shown.memory, error)
+                             : status;
+}
+
+/* ------------------------------------------------------------- leaving -- */
+
+/* On whatever thread. */
+static void unmap(struct crew_job *job)
+{
+    const struct pool_leaving *leaving = (const struct pool_leaving *)job;
+
+    portion_unmap(leaving->database, leaving->mapped, leaving->bytes);
+}
+
+/* Has a slot's tablet unmapped. No other is on its way out then, so that no
+ * more than one is in memory beside what the budget allows, for a moment. */
+static void leave(struct pool *pool, const struct slot *slot)
+{
+    pool_memory_settle(pool);
+    pool->leaving = (struct pool_leaving){ .job = { .run = unmap },
+                                           .database = pool->database,
+                                           .mapped = slot->mapped,
+                                           .bytes = slot->mapped_bytes };
+    if (pool->crew != NULL)
+        crew_start(pool->crew, &pool->leaving.job);
+    else
+        pool_memory_settle(pool);
+}
+
+void pool_memory_release(struct pool *pool, struct slot *slot)
+{
+    if (slot->shown.memory != NULL)
+        pool->used_bytes -= slot->size_bytes;
+    device_memory_destroy(slot->shown.memory);
+    if (slot->mapped != NULL)
+        leave(pool, slot);
+    slot->shown.memory = NULL;
+    slot->mapped = NULL;
+}
+
+void pool_memory_settle(struct pool *pool)
+{
+    if (pool->leaving.mapped != NULL)
+        crew_finish(pool->crew, &pool->leaving.job);
+    pool->leaving.mapped = NULL;
+}

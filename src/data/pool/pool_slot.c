@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots: made for the columns of a tablet that are wanted, loaded on the
+ * threads of the pool's crew, and dropped. A slot that fails on this way is
+ * none.
+ */
+#include "data/pool/pool_inner.h"
+
+#include "data/tablet/block.h"
+#include "data/tablet/tablet_inner.h"
+
+static struct slot *slot_create(const struct pool_want *want, bool ahead);
+static enum vdbq_status slot_prepare(struct pool *pool,
+                                     const struct pool_want *want,
+                                     struct slot *slot, struct error *error);
+static void slot_destroy(struct pool *pool, struct slot *slot);
+
+/* --------------------------------------------------------------- start -- */
+
+enum vdbq_status pool_slot_start(struct pool *pool,
+                                 const struct pool_want *want, bool ahead,
+                                 struct slot **slot, struct error *error)
+{
+    struct slot *loading = pool_names_find_idle(&pool->names, want, true);
+    struct slot *made;
+    struct error ignored;
+    enum vdbq_status status;
+
+    if (loading != NULL)
+        pool_slot_arrive(pool, loading, &ignored);
+    made = slot_create(want, ahead);
+    if (made == NULL)
+        return error_no_memory(error);
+    status = slot_prepare(pool, want, made, error);
+    if (status != VDBQ_OK) {
+        slot_destroy(pool, made);
+        return status;
+    }
+    pool_names_add(&pool->names, made);
+    lru_add(&pool->idle, &made->idle);
+    pool->ahead_count += ahead;
+    *slot = made;
+    return VDBQ_OK;
+}
+
+/* A slot of a tablet, without memory, in no list. */
+static struct slot *slot_create(const struct pool_want *want, bool ahead)
+{
+    unsigned columns = want->table->column_count;
+    size_t head = tablet_head_size(columns);
+    struct slot *made = memory_zeroed(
+        1, sizeof *made + 2 * head + columns * sizeof made->wanted[0]);
+
+    if (made == NULL)
+        return NULL;
+    made->head = (struct tablet *)(void *)(made + 1);
+    made->here = (struct tablet *)(void *)((char *)made->head + head);
+    made->wanted = (bool *)((char *)made->here + head);
+    made->shown.tablet = made->here;
+    made->shown.whole = made->head;
+    made->identity = want->tablet->identity;
+    made->ahead = ahead;
+    for (unsigned i = 0; i < want->column_count; i++)
+        made->wanted[want->columns[i]] = true;
+    for (unsigned i = 0; want->columns == NULL && i < columns; i++)
+        made->wanted[i] = true;
+    return made;
+}
+
+/* While there is room for both, the columns that another slot of the tablet
+ * has are wanted, too, and that slot leaves: a table that fits comes together
+ * column by column. */
+static void take_over(struct pool *pool, const struct pool_want *want,
+                      struct portion *portion)
+{
+    struct slot *other = pool_names_find_idle(&pool->names, want, false);
+    uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
+
+    if (other == NULL || most > pool->budget_bytes)
+        return;
+    for (unsigned i = 0; i < want->table->column_count; i++)
+        portion->wanted[i] |= other->wanted[i];
+    pool_slot_drop(pool, other);
+}
+
+/* Starts the load of a slot that has its memory. */
+static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
+                                   struct portion *portion, struct error *error)
+{
+    struct device_times times = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+    uint8_t *block = (uint8_t *)slot->mapped;
+
+    if (!portion->in_place) {
+        status = device_memory_take(slot->shown.memory, &times, error);
+        block = device_memory_host(slot->shown.memory);
+    }
+    if (status != VDBQ_OK)
+        return status;
+    portion->proof = proofs_find(&pool->proofs, portion->tablet,
+                                 portion->table->column_count);
+    if (portion->proof == NULL)
+        return error_no_memory(error);
+    return load_start(pool->crew, portion, block, &slot->load, error);
+}
+
+/* Finds out what a new slot takes, gives it memory and starts its load. */
+static enum vdbq_status slot_prepare(struct pool *pool,
+                                     const struct pool_want *want,
+                                     struct slot *slot, struct error *error)
+{
+    struct portion portion = { .database = pool->database,
+                               .table = want->table,
+                               .tablet = want->tablet,
+                               .wanted = slot->wanted,
+                               .head = slot->head,
+                               .here = slot->here };
+    enum vdbq_status status = portion_read_head(&portion, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    take_over(pool, want, &portion);
+    status = pool_memory_give(pool, slot, &portion, error);
+    return status == VDBQ_OK ? start_load(pool, slot, &portion, error) : status;
+}
+
+/* ----------------------------------------------------------------- end -- */
+
+/* Waits for the load of a slot and takes note of its end. */
+static enum vdbq_status finish(struct pool *pool, struct slot *slot,
+                               struct error *error)
+{
+    struct load *load = slot->load;
+
+    if (load == NULL)
+        return VDBQ_OK;
+    slot->load = NULL;
+    return load_finish(load, &pool->load_ns, error);
+}
+
+/* Somebody has come for it, or nobody will. */
+static void not_ahead(struct pool *pool, struct slot *slot)
+{
+    pool->ahead_count -= slot->ahead;
+    slot->ahead = false;
+}
+
+enum vdbq_status pool_slot_arrive(struct pool *pool, struct slot *slot,
+                                  struct error *error)
+{
+    enum vdbq_status status = finish(pool, slot, error);
+
+    not_ahead(pool, slot);
+    if (status != VDBQ_OK)
+        pool_slot_drop(pool, slot);
+    return status;
+}
+
+void pool_slot_drop(struct pool *pool, struct slot *slot)
+{
+    struct error ignored;
+
+    finish(pool, slot, &ignored);
+    not_ahead(pool, slot);
+    lru_remove(&pool->idle, &slot->idle);
+    pool_names_remove(&pool->names, slot);
+    slot_destroy(pool, slot);
+}
+
+/* Frees a slot that is in no list. */
+static void slot_destroy(struct pool *pool, struct slot *slot)
+{
+    pool_memory_release(pool, slot);
+    memory_release(slot);
+}

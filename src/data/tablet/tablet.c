@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tablets on the host: laid out, built, read. Areas come in the order of the
+ * columns, each column's values before its NULL bits, without anything in
+ * between; every byte of the block is written.
+ */
+#include "data/tablet/tablet.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "data/catalogue/facts.h"
+#include "data/tablet/packed.h"
+#include "data/tablet/tablet_inner.h"
+
+static void build_column(const struct vdbq_vector *vector, uint32_t rows,
+                         const struct tablet_column *column, uint8_t *block);
+static void build_words(const struct words *words, struct tablet *head);
+
+/* The least format that knows the columns' encodings. */
+static uint32_t format_of(const struct tablet_column *columns, unsigned count)
+{
+    uint32_t format = TABLET_FORMAT_FIRST;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (columns[i].type == TYPE_WORD)
+            return TABLET_FORMAT;
+        if (columns[i].encoding > ENCODING_SEQUENCE)
+            format = TABLET_FORMAT_ENCODED;
+    }
+    return format;
+}
+
+/* Where the last area of values ends. */
+static uint64_t size_of(const struct tablet_column *columns, unsigned count,
+                        uint32_t rows)
+{
+    uint64_t size = sizeof(struct tablet) + count * sizeof *columns;
+
+    for (unsigned i = 0; i < count; i++) {
+        size += tablet_values_size(&columns[i], rows);
+        size += columns[i].nulls != 0 ? tablet_nulls_size(rows) : 0;
+    }
+    return size;
+}
+
+void tablet_build(const struct tablet_source *source,
+                  const struct tablet_column *columns, void *block)
+{
+    struct tablet *head = block;
+    unsigned count = source->table->column_count;
+
+    assert(source->rows > 0 && (uintptr_t)block % TABLET_ALIGN == 0);
+    *head = (struct tablet){ .magic = TABLET_MAGIC,
+                             .format = format_of(columns, count),
+                             .columns = count,
+                             .rows = source->rows,
+                             .size = size_of(columns, count, source->rows),
+                             .key = source->table->key };
+    memcpy(head + 1, columns, count * sizeof *columns);
+    for (unsigned i = 0; i < count; i++) {
+        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
+        assert(source->vectors[i].type == source->table->columns[i].type);
+        build_column(&vector, source->rows, &columns[i], block);
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (columns[i].type == TYPE_WORD)
+            build_words(source->words[i], block);
+}
+
+const struct tablet_column *tablet_column(const void *block, unsigned column)
+{
+    const struct tablet *head = block;
+
+    return (const struct tablet_column *)(head + 1) + column;
+}
+
+const struct tablet_words *tablet_words(const void *block, unsigned column)
+{
+    const struct tablet *head = block;
+    uint64_t lines = tablet_column(block, column)->words;
+
+    return (const struct tablet_words *)((const uint8_t *)block + head->variable
+                                         + lines * TABLET_ALIGN);
+}
+
+const uint8_t *tablet_nulls(const void *block, unsigned column)
+{
+    uint64_t nulls = tablet_column(block, column)->nulls;
+
+    return nulls == 0 ? NULL : (const uint8_t *)block + nulls;
+}
+
+bool tablet_null(const void *block, unsigned column, uint32_t row)
+{
+    const struct tablet_column *from = tablet_column(block, column);
+
+    return from->nulls == 0 ? from->null_count > 0
+                            : null_bit(tablet_nulls(block, column), row);
+}
+
+/* Values base, base + step ...: the bits of a constant, or a sequence. */
+static void count_up(const struct tablet_column *column, uint64_t rows,
+                     int64_t step, void *values)
+{
+    for (uint64_t i = 0; i < rows; i++) {
+        int64_t value = column->base + step * (int64_t)i;
+        if (column->width == sizeof(int32_t))
+            ((int32_t *)values)[i] = (int32_t)value;
+        else
+            ((int64_t *)values)[i] = value;
+    }
+}
+
+void tablet_values(const void *block, unsigned column, void *values)
+{
+    const struct tablet *head = block;
+    const struct tablet_column *from = tablet_column(block, column);
+    const uint8_t *area = (const uint8_t *)block + from->values;
+
+    switch (from->encoding) {
+    case ENCODING_PLAIN:
+        memcpy(values, area, head->rows * from->width);
+        break;
+    case ENCODING_PACKED:
+        packed_read(area, (uint32_t)head->rows,
+                    stored_type((enum vdbq_type)from->type), from->base,
+                    from->bits, values);
+        break;
+    default:
+        count_up(from, head->rows, from->encoding == ENCODING_SEQUENCE, values);
+        break;
+    }
+}
+
+void tablet_facts(const void *block, unsigned column,
+                  struct column_facts *facts)
+{
+    const struct tablet *head = block;
+    const struct tablet_column *from = tablet_column(block, column);
+
+    facts_from_bits(stored_type((enum vdbq_type)from->type),
+                    (uint32_t)head->rows, from->null_count,
+                    (const int64_t[2]){ from->minimum, from->maximum }, facts);
+    if (from->type == TYPE_WORD)
+        *facts = facts_of_text(facts);
+}
+
+/* -------------------------------------------------------------- build -- */
+
+/* Writes the areas of a column. */
+static void build_column(const struct vdbq_vector *vector, uint32_t rows,
+                         const struct tablet_column *column, uint8_t *block)
+{
+    uint8_t *values = block + column->values, *bits = block + column->nulls;
+    uint64_t used = (uint64_t)rows * column->width;
+
+    if (column->encoding == ENCODING_PLAIN) {
+        vector_copy(vector, 0, rows, column->null_count > 0, values);
+        memset(values + used, 0, TABLET_ALIGNED(used) - used);
+    } else if (column->encoding == ENCODING_PACKED) {
+        packed_write(vector, rows, column->base, column->bits, values);
+    }
+    if (column->nulls != 0) {
+        memset(bits, 0, tablet_nulls_size(rows));
+        vector_null_bits(vector, 0, rows, bits);
+    }
+}
+
+/* Writes words behind all that is there. */
+static void build_words(const struct words *words, struct tablet *head)
+{
+    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
+    size_t ends = words->count * sizeof(uint32_t);
+    uint8_t *to = (uint8_t *)head + head->size;
+    uint64_t size = TABLET_WORDS_SIZE(words->count, bytes);
+    size_t used = sizeof(struct tablet_words) + ends + bytes;
+
+    *(struct tablet_words *)to =
+        (struct tablet_words){ .count = words->count, .bytes = bytes };
+    memcpy(to + sizeof(struct tablet_words), words->ends, ends);
+    memcpy(to + sizeof(struct tablet_words) + ends, words->bytes, bytes);
+    memset(to + used, 0, size - used);
+    if (head->variable == 0)
+        head->variable = head->size;
+    head->variable_size += size;
+    head->size += size;
+}

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Proves that a block is a tablet, before anything else reads it. Nothing in
+ * the block is used as an offset or a length before it was compared with
+ * what the caller knows. The facts are counted anew, because the planner
+ * narrows arithmetic by them.
+ */
+#include <string.h>
+
+#include "base/type.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/packed.h"
+#include "data/tablet/tablet_inner.h"
+
+/* What is being checked. */
+struct check {
+    const struct table *table;
+    const struct tablet *head; /* with the columns' descriptions */
+    const uint8_t *block;      /* where its offsets lead         */
+    uint64_t size;
+    uint32_t rows;
+    struct error *error;
+};
+
+static enum vdbq_status check_head(const struct check *check);
+static bool area_fits(const struct check *check, uint64_t offset,
+                      uint64_t size);
+static const char *values_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *words_fault(const struct check *check,
+                               const struct tablet_column *column);
+static const char *limits_fault(const struct tablet_column *column,
+                                enum vdbq_type type);
+static enum vdbq_status check_areas(const struct check *check);
+static enum vdbq_status check_column(const struct check *check, unsigned i);
+static const char *column_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *plain_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               enum vdbq_type type);
+static const char *packed_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type);
+static const char *constant_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type);
+static const char *sequence_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type);
+
+enum vdbq_status tablet_check(const struct table *table, const void *block,
+                              uint64_t size_bytes, uint32_t rows,
+                              struct error *error)
+{
+    const struct check check = { table, block, block, size_bytes, rows, error };
+    enum vdbq_status status = check_head(&check);
+
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = check_column(&check, i);
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_head(const struct table *table, const void *head,
+                                   uint64_t size_bytes, uint32_t rows,
+                                   struct error *error)
+{
+    const struct check check = { table, head, head, size_bytes, rows, error };
+    enum vdbq_status status = check_head(&check);
+
+    return status == VDBQ_OK ? check_areas(&check) : status;
+}
+
+enum vdbq_status tablet_check_column(const struct table *table,
+                                     const struct tablet *head,
+                                     const void *block, unsigned column,
+                                     struct error *error)
+{
+    const struct check check = {
+        table, head, block, head->size, (uint32_t)head->rows, error
+    };
+
+    return check_column(&check, column);
+}
+
+static enum vdbq_status bad_head(const struct check *check, const char *field,
+                                 uint64_t found, uint64_t expected)
+{
+    return error_set(check->error, VDBQ_CORRUPT,
+                     "table %s: a tablet's %s is %llu, expected %llu",
+                     check->table->name, field, (unsigned long long)found,
+                     (unsigned long long)expected);
+}
+
+static bool has_text(const struct table *table)
+{
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (table->columns[i].type == VDBQ_TEXT)
+            return true;
+    return false;
+}
+
+static enum vdbq_status check_head(const struct check *check)
+{
+    const struct tablet *head = check->head;
+    uint64_t columns = check->table->column_count;
+    uint64_t least = tablet_head_size(check->table->column_count);
+
+    if (check->size < least || check->size % TABLET_ALIGN != 0)
+        return bad_head(check, "block size", check->size, least);
+    if (head->magic != TABLET_MAGIC)
+        return bad_head(check, "magic", head->magic, TABLET_MAGIC);
+    if (head->format < TABLET_FORMAT_FIRST || head->format > TABLET_FORMAT)
+        return bad_head(check, "format", head->format, TABLET_FORMAT);
+    if (head->columns != columns)
+        return bad_head(check, "number of columns", head->columns, columns);
+    if (check->rows == 0 || head->rows != check->rows)
+        return bad_head(check, "number of rows", head->rows, check->rows);
+    if (head->size != check->size)
+        return bad_head(check, "size", head->size, check->size);
+    if (head->key != check->table->key)
+        return bad_head(check, "key", head->key, check->table->key);
+    if (has_text(check->table) != (head->format == TABLET_FORMAT))
+        return bad_head(check, "format", head->format, TABLET_FORMAT_ENCODED);
+    if (head->format < TABLET_FORMAT
+        && (head->variable != 0 || head->variable_size != 0))
+        return bad_head(check, "variable-size area", head->variable, 0);
+    if (head->format == TABLET_FORMAT
+        && !area_fits(check, head->variable, head->variable_size))
+        return bad_head(check, "variable-size area", head->variable, least);
+    if (head->reserved1 != 0 || head->reserved2 != 0)
+        return bad_head(check, "reserved field", 1, 0);
+    return VDBQ_OK;
+}
+
+/* The words of all columns lie behind everything else. */
+static enum vdbq_status words_behind(const struct check *check, uint64_t at)
+{
+    const struct tablet *head = check->head;
+
+    if (head->variable_size > 0 && head->variable < at)
+        return bad_head(check, "variable-size area", head->variable, at);
+    return VDBQ_OK;
+}
+
+/* Areas lie inside, one behind the other in table order. */
+static enum vdbq_status check_areas(const struct check *check)
+{
+    uint64_t at = tablet_head_size(check->table->column_count);
+
+    for (unsigned i = 0; i < check->table->column_count; i++) {
+        struct tablet_area areas[TABLET_AREAS_MAX];
+        unsigned count =
+            tablet_areas(tablet_column(check->head, i), check->rows, areas);
+        for (unsigned k = 0; k < count; k++) {
+            const struct tablet_area *area = &areas[k];
+            if (area->offset % TABLET_ALIGN != 0 || area->offset < at
+                || area->offset > check->size
+                || area->size > check->size - area->offset)
+                return error_set(check->error, VDBQ_CORRUPT,
+                                 "table %s, column %s: a tablet's areas do "
+                                 "not lie inside, in order",
+                                 check->table->name,
+                                 check->table->columns[i].name);
+            at = area->offset + area->size;
+        }
+    }
+    return words_behind(check, at);
+}
+
+static uint32_t format_of(const struct check *check)
+{
+    return check->head->format;
+}
+
+static enum vdbq_status check_column(const struct check *check, unsigned i)
+{
+    enum vdbq_type type = check->table->columns[i].type;
+    const char *fault =
+        column_fault(check, tablet_column(check->head, i), type);
+
+    if (fault == NULL)
+        return VDBQ_OK;
+    return error_set(check->error, VDBQ_CORRUPT,
+                     "table %s, column %s: in a tablet of %u rows %s",
+                     check->table->name, check->table->columns[i].name,
+                     (unsigned)check->rows, fault);
+}
+
+static const char *column_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    const char *fault;
+
+    if (column->type != (uint32_t)type_machine(type))
+        return "the type is not the table's";
+    if (column->width != type_width(type_machine(type)))
+        return "the width is not the type's";
+    if (column->reserved1[0] != 0 || column->reserved1[1] != 0
+        || (type != VDBQ_TEXT && column->words != 0))
+        return "a reserved field is not 0";
+    if (column->bits != 0 && column->encoding != ENCODING_PACKED)
+        return "a column that is not packed has bits";
+    if (format_of(check) == TABLET_FORMAT_FIRST
+        && column->encoding > ENCODING_SEQUENCE)
+        return "the encoding is newer than the format";
+    fault = values_fault(check, column, stored_type(type));
+    if (fault != NULL)
+        return fault;
+    if (type == VDBQ_TEXT)
+        return words_fault(check, column);
+    return limits_fault(column, type);
+}
+
+/* Not every value that the machine has is one of the type; 0 is. */
+static const char *limits_fault(const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    int64_t least, greatest;
+
+    if (!type_is_integer(type))
+        return NULL;
+    type_limits(type, &least, &greatest);
+    if (column->minimum < least || column->maximum > greatest)
+        return "the minimum or maximum is outside its type";
+    return NULL;
+}
+
+static const char *values_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    switch (column->encoding) {
+    case ENCODING_PLAIN:
+        return plain_fault(check, column, type);
+    case ENCODING_SEQUENCE:
+        return sequence_fault(check, column, type);
+    case ENCODING_CONSTANT:
+        return constant_fault(check, column, type);
+    case ENCODING_PACKED:
+        return packed_fault(check, column, type);
+    default:
+        return "the encoding is unknown";
+    }
+}
+
+/* Whether `size` bytes at `offset` lie behind the head, inside the block. */
+static bool area_fits(const struct check *check, uint64_t offset, uint64_t size)
+{
+    uint64_t first = tablet_head_size(check->table->column_count);
+
+    return offset % TABLET_ALIGN == 0 && offset >= first
+           && offset <= check->size && size <= check->size - offset;
+}
+
+/* Whether the bits behind the last row are 0. */
+static bool null_tail_clear(const uint8_t *bits, uint32_t rows)
+{
+    return rows % 8 == 0 || bits[rows / 8] >> (rows % 8) == 0;
+}
+
+/* Checks where the null bits are, and finds them: NULL, there are none. */
+static const char *nulls_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               const uint8_t **bits)
+{
+    *bits = NULL;
+    if ((column->nulls != 0) != (column->null_count != 0))
+        return "the null count does not fit the null bits";
+    if (column->nulls == 0)
+        return NULL;
+    if (!area_fits(check, column->nulls, ((uint64_t)check->rows + 7) / 8))
+        return "the null bits do not lie inside";
+    *bits = check->block + column->nulls;
+    return null_tail_clear(*bits, check->rows) ? NULL : "a null bit has no row";
+}
+
+static const char *plain_fault(const struct check *check,
+                               const struct tablet_column *column,
+                               enum vdbq_type type)
+{
+    const uint8_t *bits;
+    const char *fault = nulls_fault(check, column, &bits);
+    struct column_facts facts;
+
+    if (fault != NULL)
+        return fault;
+    if (column->base != 0)
+        return "a plain column has a base";
+    if (!area_fits(check, column->values,
+                   (uint64_t)check->rows * column->width))
+        return "the values do not lie inside";
+    if (!facts_count(type, check->block + column->values, bits, check->rows,
+                     &facts))
+        return "a value is NaN, or not 0 where it is NULL";
+    if (column->null_count != facts.null_count)
+        return "the null count is wrong";
+    if (column->minimum != facts_minimum_bits(type, &facts)
+        || column->maximum != facts_maximum_bits(type, &facts))
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+/* Codes are counted anew. With base the minimum and the maximum inside the
+ * type, so is every value, and what a NULL's code 0 stands for. */
+static const char *packed_fault(const struct check *check,
+                                const struct tablet_column *column,
+                                enum vdbq_type type)
+{
+    const uint8_t *bits;
+    const char *fault = nulls_fault(check, column, &bits);
+    struct column_facts facts;
+    struct packed_range range;
+
+    if (fault != NULL)
+        return fault;
+    if (type_is_real(type))
+        return "a packed column is not of integers";
+    if (column->bits == 0 || column->bits > PACKED_BITS_MAX)
+        return "the codes have an impossible number of bits";
+    if (!area_fits(check, column->values,
+                   PACKED_SIZE(check->rows, column->bits)))
+        return "the values do not lie inside";
+    if (!facts_from_bits(type, check->rows, column->null_count,
+                         (const int64_t[2]){ column->minimum, column->maximum },
+                         &facts)
+        || facts.empty || column->base != column->minimum)
+        return "the minimum or maximum is wrong";
+    range = packed_range(check->block + column->values, check->rows,
+                         column->bits, bits);
+    if (column->null_count != range.nulls || range.null_not_zero)
+        return "the null count is wrong, or a code is not 0 where it is NULL";
+    if (range.minimum != 0
+        || (uint64_t)column->maximum - (uint64_t)column->minimum
+               != range.maximum)
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+static uint64_t bits_set(const uint8_t *bits, uint32_t rows)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < rows; i++)
+        count += null_bit(bits, i);
+    return count;
+}
+
+/* Where all values are NULL there are no bits that say so. */
+static const char *constant_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type)
+{
+    const int64_t range[2] = { column->minimum, column->maximum };
+    const uint8_t *bits = NULL;
+    const char *fault = NULL;
+    struct column_facts facts;
+
+    if (column->values != 0)
+        return "a constant has stored values";
+    if (!facts_from_bits(type, check->rows, column->null_count, range, &facts)
+        || column->minimum != column->maximum)
+        return "the minimum or maximum is wrong";
+    if (facts.empty && column->nulls != 0)
+        return "a constant that is NULL has null bits";
+    if (!facts.empty)
+        fault = nulls_fault(check, column, &bits);
+    if (fault != NULL)
+        return fault;
+    if (bits != NULL && bits_set(bits, check->rows) != column->null_count)
+        return "the null count is wrong";
+    if (column->base != tablet_constant(type, column->minimum))
+        return "a constant is not its minimum";
+    return NULL;
+}
+
+static const char *sequence_fault(const struct check *check,
+                                  const struct tablet_column *column,
+                                  enum vdbq_type type)
+{
+    int64_t limit = type == VDBQ_INTEGER ? INT32_MAX : INT64_MAX;
+    int64_t least = type == VDBQ_INTEGER ? INT32_MIN : INT64_MIN;
+
+    if (type_is_real(type))
+        return "a sequence is not of integers";
+    if (column->values != 0 || column->nulls != 0 || column->null_count != 0)
+        return "a sequence has stored values";
+    if (column->base < least
+        || column->base > limit - ((int64_t)check->rows - 1))
+        return "a sequence leaves its type";
+    if (column->minimum != column->base
+        || column->maximum != column->base + ((int64_t)check->rows - 1))
+        return "the minimum or maximum is wrong";
+    return NULL;
+}
+
+/* -------------------------------------------------------------- words -- */
+
+/* Where the words of a column are; NULL: not inside the area for them. */
+static const struct tablet_words *find_words(const struct check *check,
+                                             const struct tablet_column *column)
+{
+    const struct tablet *head = check->head;
+    uint64_t at = (uint64_t)column->words * TABLET_ALIGN;
+    const struct tablet_words *words;
+
+    if (at > head->variable_size
+        || head->variable_size - at < sizeof(struct tablet_words))
+        return NULL;
+    words = (const struct tablet_words *)(check->block + head->variable + at);
+    return TABLET_WORDS_SIZE(words->count, words->bytes)
+                   <= head->variable_size - at
+               ? words
+               : NULL;
+}
+
+/* Ends inside the bytes; words in order, each of them UTF-8. */
+static const char *order_fault(const struct tablet_words *words)
+{
+    const uint32_t *ends = (const uint32_t *)(words + 1);
+    const char *bytes = (const char *)(ends + words->count);
+    uint32_t start = 0, before = 0;
+
+    for (uint32_t i = 0; i < words->count; i++) {
+        uint32_t length = ends[i] - start;
+        if (ends[i] < start || ends[i] > words->bytes)
+            return "a word does not lie inside";
+        if (!text_is_utf8(bytes + start, length))
+            return "a word is not UTF-8";
+        if (i > 0) {
+            uint32_t last = start - before;
+            uint32_t common = last < length ? last : length;
+            int order = memcmp(bytes + before, bytes + start, common);
+            if (order > 0 || (order == 0 && last >= length))
+                return "the words are not in order";
+        }
+        before = start;
+        start = ends[i];
+    }
+    return start == words->bytes ? NULL : "bytes behind the words are left";
+}
+
+static const char *words_fault(const struct check *check,
+                               const struct tablet_column *column)
+{
+    const struct tablet_words *words = find_words(check, column);
+    uint64_t used;
+    const uint8_t *end;
+
+    if (words == NULL)
+        return "the words do not lie inside";
+    if (column->null_count < check->rows
+        && (column->minimum < 0 || column->maximum >= words->count))
+        return "a code has no word";
+    used = sizeof *words + (uint64_t)words->count * sizeof(uint32_t)
+           + words->bytes;
+    end = (const uint8_t *)words;
+    for (uint64_t i = used; i < TABLET_ALIGNED(used); i++)
+        if (end[i] != 0)
+            return "what follows the words is not 0";
+    return order_fault(words);
+}

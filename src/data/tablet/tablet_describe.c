@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a tablet's columns are stored. The facts of the values decide: a column
+ * of one value, or of neighbouring integers in order, stores nothing; one of
+ * integers in a small range stores what they are above the least.
+ *
+ * Packing has its price when the values are read, so it must save a fifth.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/type.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/packed.h"
+#include "data/tablet/tablet_inner.h"
+
+_Static_assert((int)TYPE_I32 == (int)VDBQ_INTEGER
+                   && (int)TYPE_I64 == (int)VDBQ_BIGINT
+                   && (int)TYPE_F32 == (int)VDBQ_FLOAT
+                   && (int)TYPE_F64 == (int)VDBQ_DOUBLE
+                   && (int)TYPE_WORD == (int)VDBQ_TEXT,
+               "type_machine() gives the machine's numbers");
+
+/* Rows whose facts are counted at once where there are NULLs. */
+enum { CHUNK_ROWS = 1024 };
+
+static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
+                         struct column_facts *facts);
+static void choose(const struct tablet_source *source,
+                   const struct vdbq_vector *vector,
+                   const struct column_facts *facts,
+                   struct tablet_column *column);
+static uint64_t place_words(const struct tablet_source *source,
+                            struct tablet_column *columns);
+
+uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
+{
+    switch (column->encoding) {
+    case ENCODING_PLAIN:
+        return TABLET_ALIGNED((uint64_t)rows * column->width);
+    case ENCODING_PACKED:
+        return PACKED_SIZE(rows, column->bits);
+    default:
+        return 0;
+    }
+}
+
+uint64_t tablet_nulls_size(uint32_t rows)
+{
+    return TABLET_ALIGNED(((uint64_t)rows + 7) / 8);
+}
+
+struct vdbq_vector stored_vector(const struct vdbq_vector *vector)
+{
+    struct vdbq_vector stored = *vector;
+
+    stored.type = stored_type(vector->type);
+    return stored;
+}
+
+enum vdbq_type stored_type(enum vdbq_type type)
+{
+    int machine = type_machine(type);
+
+    return machine == TYPE_WORD ? VDBQ_INTEGER : (enum vdbq_type)machine;
+}
+
+uint64_t tablet_head_size(unsigned columns)
+{
+    return sizeof(struct tablet) + columns * sizeof(struct tablet_column);
+}
+
+unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
+                      struct tablet_area areas[TABLET_AREAS_MAX])
+{
+    uint64_t size = tablet_values_size(column, rows);
+    unsigned count = 0;
+
+    if (size > 0)
+        areas[count++] = (struct tablet_area){ column->values, size };
+    if (column->nulls != 0)
+        areas[count++] =
+            (struct tablet_area){ column->nulls, tablet_nulls_size(rows) };
+    return count;
+}
+
+/* Gives the column its areas, from `at` on; returns where they end. */
+static uint64_t place(struct tablet_column *column, uint32_t rows, uint64_t at)
+{
+    uint64_t size = tablet_values_size(column, rows);
+    bool all_null =
+        column->encoding == ENCODING_CONSTANT && column->null_count == rows;
+
+    column->values = size > 0 ? at : 0;
+    at += size;
+    if (column->null_count == 0 || all_null)
+        return at;
+    column->nulls = at;
+    return at + tablet_nulls_size(rows);
+}
+
+uint64_t tablet_describe(const struct tablet_source *source,
+                         struct tablet_column *columns,
+                         struct column_facts *facts)
+{
+    unsigned count = source->table->column_count;
+    uint64_t at = sizeof(struct tablet) + count * sizeof *columns;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct vdbq_vector vector = stored_vector(&source->vectors[i]);
+        enum vdbq_type type = source->table->columns[i].type;
+        vector_facts(&vector, source->rows, &facts[i]);
+        columns[i] =
+            (struct tablet_column){ .type = (uint32_t)type_machine(type),
+                                    .width = type_width(type_machine(type)),
+                                    .null_count = facts[i].null_count };
+        if (!facts[i].empty) {
+            columns[i].minimum = facts_minimum_bits(type, &facts[i]);
+            columns[i].maximum = facts_maximum_bits(type, &facts[i]);
+        }
+        if (source->choice != CHOOSE_PLAIN)
+            choose(source, &vector, &facts[i], &columns[i]);
+        if (type == VDBQ_TEXT)
+            facts[i] = facts_of_text(&facts[i]);
+        at = place(&columns[i], source->rows, at);
+    }
+    return at + place_words(source, columns);
+}
+
+/* What the area of words that they need is long. */
+static uint64_t words_size(const struct words *words)
+{
+    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
+
+    return TABLET_WORDS_SIZE(words->count, bytes);
+}
+
+/* Gives text columns their words; returns the bytes of all of them. */
+static uint64_t place_words(const struct tablet_source *source,
+                            struct tablet_column *columns)
+{
+    uint64_t at = 0;
+
+    for (unsigned i = 0; i < source->table->column_count; i++) {
+        if (columns[i].type != TYPE_WORD)
+            continue;
+        columns[i].words = (uint32_t)(at / TABLET_ALIGN);
+        at += words_size(source->words[i]);
+    }
+    return at;
+}
+
+/* -------------------------------------------------------------- facts -- */
+
+bool vector_null(const struct vdbq_vector *vector, uint32_t i)
+{
+    if (vector->nulls != NULL && vector->nulls[i] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[i]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[i]);
+}
+
+void vector_copy(const struct vdbq_vector *vector, uint32_t first,
+                 uint32_t count, bool nullable, void *values)
+{
+    size_t width = type_width((int)vector->type);
+    uint8_t *to = values;
+
+    memcpy(to, (const uint8_t *)vector->values + first * width, count * width);
+    for (uint32_t i = 0; nullable && i < count; i++)
+        if (vector_null(vector, first + i))
+            memset(to + i * width, 0, width);
+}
+
+void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
+                      uint32_t count, uint8_t *bits)
+{
+    memset(bits, 0, ((size_t)count + 7) / 8);
+    for (uint32_t i = 0; i < count; i++)
+        bits[i / 8] |= (uint8_t)(vector_null(vector, first + i) << (i % 8));
+}
+
+/* The facts of two runs of rows, together, in `facts`. */
+static void join_facts(struct column_facts *facts,
+                       const struct column_facts *more)
+{
+    uint64_t nulls = facts->null_count + more->null_count;
+
+    if (facts->empty)
+        *facts = *more;
+    else if (!more->empty) {
+        /* Zeros are told apart as in facts.c: -0.0 is the lesser. */
+        if (more->minimum < facts->minimum)
+            facts->minimum = more->minimum;
+        if (more->maximum > facts->maximum)
+            facts->maximum = more->maximum;
+        if (more->minimum_real < facts->minimum_real
+            || (more->minimum_real == facts->minimum_real
+                && signbit(more->minimum_real)))
+            facts->minimum_real = more->minimum_real;
+        if (more->maximum_real > facts->maximum_real
+            || (more->maximum_real == facts->maximum_real
+                && !signbit(more->maximum_real)))
+            facts->maximum_real = more->maximum_real;
+    }
+    facts->null_count = nulls;
+}
+
+/* Where there are no NULLs one pass over the values will do. */
+static void vector_facts(const struct vdbq_vector *vector, uint32_t rows,
+                         struct column_facts *facts)
+{
+    uint8_t bits[CHUNK_ROWS / 8];
+    uint64_t values[CHUNK_ROWS];
+
+    if (vector->nulls == NULL
+        && facts_count(vector->type, vector->values, NULL, rows, facts))
+        return;
+    *facts = (struct column_facts){ .empty = true };
+    for (uint32_t row = 0; row < rows; row += CHUNK_ROWS) {
+        uint32_t count = rows - row < CHUNK_ROWS ? rows - row : CHUNK_ROWS;
+        struct column_facts more;
+        vector_copy(vector, row, count, true, values);
+        vector_null_bits(vector, row, count, bits);
+        facts_count(vector->type, values, bits, count, &more);
+        join_facts(facts, &more);
+    }
+}
+
+/* ------------------------------------------------------------- choose -- */
+
+static int64_t integer_at(const struct vdbq_vector *vector, uint32_t i)
+{
+    return vector->type == VDBQ_INTEGER ? ((const int32_t *)vector->values)[i]
+                                        : ((const int64_t *)vector->values)[i];
+}
+
+/* Whether integers from `minimum` to `maximum` are neighbours in order. */
+static bool is_sequence(const struct vdbq_vector *vector, uint32_t rows,
+                        const struct column_facts *facts)
+{
+    uint64_t range = (uint64_t)facts->maximum - (uint64_t)facts->minimum;
+
+    if (facts->null_count > 0 || range != rows - 1u)
+        return false;
+    for (uint32_t i = 0; i < rows; i++)
+        if (integer_at(vector, i) != facts->minimum + (int64_t)i)
+            return false;
+    return true;
+}
+
+/* Whether packing is worth its price. */
+static bool packs(const struct tablet_source *source, unsigned bits,
+                  unsigned width)
+{
+    uint64_t plain = TABLET_ALIGNED((uint64_t)source->rows * width);
+
+    if (bits > PACKED_BITS_MAX)
+        return false;
+    return source->choice == CHOOSE_PACKED
+           || PACKED_SIZE(source->rows, bits) * 5 <= plain * 4;
+}
+
+static void choose(const struct tablet_source *source,
+                   const struct vdbq_vector *vector,
+                   const struct column_facts *facts,
+                   struct tablet_column *column)
+{
+    unsigned bits;
+
+    if (column->minimum == column->maximum) { /* both 0 if all are NULL */
+        column->encoding = ENCODING_CONSTANT;
+        column->base = tablet_constant(vector->type, column->minimum);
+        return;
+    }
+    if (type_is_real(vector->type))
+        return;
+    bits = packed_bits(facts->minimum, facts->maximum);
+    if (is_sequence(vector, source->rows, facts)) {
+        column->encoding = ENCODING_SEQUENCE;
+        column->base = facts->minimum;
+    } else if (packs(source, bits, column->width)) {
+        column->encoding = ENCODING_PACKED;
+        column->bits = (uint8_t)bits;
+        column->base = facts->minimum;
+    }
+}
+
+int64_t tablet_constant(enum vdbq_type type, int64_t minimum)
+{
+    double real;
+    float narrow;
+    uint32_t bits;
+
+    if (type != VDBQ_FLOAT)
+        return minimum;
+    memcpy(&real, &minimum, sizeof real);
+    narrow = (float)real;
+    memcpy(&bits, &narrow, sizeof bits);
+    return bits;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading checked tablets on the host, for the data floor itself.
+ */
+#ifndef VDBQ_DATA_TABLET_INNER_H
+#define VDBQ_DATA_TABLET_INNER_H
+
+#include "data/tablet/tablet.h"
+
+/* Bytes of a column's areas. */
+uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows);
+uint64_t tablet_nulls_size(uint32_t rows);
+/* The areas that a column has, in the order in which they lie: how many. */
+struct tablet_area {
+    uint64_t offset, size;
+};
+enum { TABLET_AREAS_MAX = 2 };
+unsigned tablet_areas(const struct tablet_column *column, uint32_t rows,
+                      struct tablet_area areas[TABLET_AREAS_MAX]);
+/* Bytes of a tablet's head with the descriptions of so many columns. */
+uint64_t tablet_head_size(unsigned columns);
+/* The base of a constant column of which that is the minimum. */
+int64_t tablet_constant(enum vdbq_type type, int64_t minimum);
+
+/* The type whose values a column of that type stores: INTEGER for TEXT, whose
+ * codes they are; and a vector as one of that type. */
+enum vdbq_type stored_type(enum vdbq_type type);
+struct vdbq_vector stored_vector(const struct vdbq_vector *vector);
+
+/* Whether value i of a vector is NULL, said or as a NaN. */
+bool vector_null(const struct vdbq_vector *vector, uint32_t i);
+/* Copies values; those that are NULL as 0 where `nullable`. */
+void vector_copy(const struct vdbq_vector *vector, uint32_t first,
+                 uint32_t count, bool nullable, void *values);
+/* Writes (count + 7) / 8 bytes. */
+void vector_null_bits(const struct vdbq_vector *vector, uint32_t first,
+                      uint32_t count, uint8_t *bits);
+
+/* Whether a value of the tablet is NULL. */
+bool tablet_null(const void *block, unsigned column, uint32_t row);
+/* The bits of a column's NULLs, or NULL where there are no bits. */
+const uint8_t *tablet_nulls(const void *block, unsigned column);
+/* Writes the tablet's values as a plain array, whatever their encoding; those
+ * of a text column are codes. */
+void tablet_values(const void *block, unsigned column, void *values);
+
+/* Proves of a head, behind which no area need be there, what tablet_check()
+ * does, but for the columns: these it only proves to lie inside a tablet of
+ * `size_bytes`, in table order. */
+enum vdbq_status tablet_check_head(const struct table *table, const void *head,
+                                   uint64_t size_bytes, uint32_t rows,
+                                   struct error *error);
+/* Proves of one column what tablet_check() does of all: of a tablet whose head
+ * is proven, and lies at the start of the block or elsewhere. */
+enum vdbq_status tablet_check_column(const struct table *table,
+                                     const struct tablet *head,
+                                     const void *block, unsigned column,
+                                     struct error *error);
+
+/* The facts that a checked tablet keeps of a column. */
+void tablet_facts(const void *block, unsigned column,
+                  struct column_facts *facts);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each type asks of values that come from outside.
+ */
+#include "data/tablet/values.h"
+
+#include <math.h>
+
+#include "base/type.h"
+
+/* A column's values. */
+struct values {
+    const struct table *table;
+    const struct column *column;
+    const struct vdbq_vector *vector;
+    uint64_t rows;
+};
+
+static bool is_null(const struct vdbq_vector *vector, uint64_t row)
+{
+    if (vector->nulls != NULL && vector->nulls[row] != 0)
+        return true;
+    if (vector->type == VDBQ_FLOAT)
+        return isnan(((const float *)vector->values)[row]);
+    return vector->type == VDBQ_DOUBLE
+           && isnan(((const double *)vector->values)[row]);
+}
+
+static enum vdbq_status check_nulls(const struct values *values,
+                                    struct error *error)
+{
+    for (uint64_t i = 0; i < values->rows; i++)
+        if (is_null(values->vector, i))
+            return error_set(error, VDBQ_CONSTRAINT,
+                             "table %s: column %s is NOT NULL, but is NULL in "
+                             "row %llu of those to be added",
+                             values->table->name, values->column->name,
+                             (unsigned long long)i + 1);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_texts(const struct values *values,
+                                    struct error *error)
+{
+    const struct vdbq_text *texts = values->vector->values;
+
+    for (uint64_t i = 0; i < values->rows; i++) {
+        if (is_null(values->vector, i))
+            continue;
+        if (texts[i].length > TEXT_BYTES_MAX)
+            return error_set(error, VDBQ_RANGE,
+                             "table %s, column %s: a text has %zu bytes, at "
+                             "most %d are allowed",
+                             values->table->name, values->column->name,
+                             texts[i].length, (int)TEXT_BYTES_MAX);
+        if (!text_is_utf8(texts[i].bytes, texts[i].length))
+            return error_set(error, VDBQ_RANGE,
+                             "table %s, column %s: the text in row %llu of "
+                             "those to be added is not UTF-8",
+                             values->table->name, values->column->name,
+                             (unsigned long long)i + 1);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_integers(const struct values *values,
+                                       struct error *error)
+{
+    const struct column *column = values->column;
+    const int32_t *narrow = values->vector->values;
+    const int64_t *wide = values->vector->values;
+    bool is_narrow = type_bytes(column->type) == sizeof *narrow;
+    int64_t least, greatest;
+
+    type_limits(column->type, &least, &greatest);
+    if (column->type == VDBQ_DECIMAL && column->precision > 0) {
+        greatest = decimal_power(column->precision) - 1;
+        least = -greatest;
+    }
+    for (uint64_t i = 0; i < values->rows; i++) {
+        int64_t value = is_narrow ? narrow[i] : wide[i];
+        if ((value < least || value > greatest) && !is_null(values->vector, i))
+            return error_set(error, VDBQ_RANGE,
+                             "table %s, column %s: %lld is no value of %s",
+                             values->table->name, column->name,
+                             (long long)value, vdbq_type_name(column->type));
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status check_column(const struct values *values,
+                                     struct error *error)
+{
+    enum vdbq_type type = values->column->type;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (values->vector->type != type)
+        return error_set(error, VDBQ_TYPE,
+                         "table %s, column %s: the values to be added are "
+                         "not of its type",
+                         values->table->name, values->column->name);
+    if (values->column->not_null)
+        status = check_nulls(values, error);
+    if (status == VDBQ_OK && type == VDBQ_TEXT)
+        status = check_texts(values, error);
+    if (status == VDBQ_OK && type_is_integer(type) && type != VDBQ_INTEGER
+        && type != VDBQ_BIGINT)
+        status = check_integers(values, error);
+    return status;
+}
+
+enum vdbq_status values_check(const struct table *table, uint64_t rows,
+                              const struct vdbq_vector *vectors,
+                              struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++)
+        status = check_column(
+            &(struct values){ table, &table->columns[i], &vectors[i], rows },
+            error);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Values on their way into a table: whether the columns can have them.
+ */
+#ifndef VDBQ_DATA_VALUES_H
+#define VDBQ_DATA_VALUES_H
+
+#include "data/catalogue/catalogue.h"
+
+enum { TEXT_BYTES_MAX = 256 << 20 }; /* of one text */
+
+/* Fails with TYPE where a vector is not of its column's type, with RANGE for
+ * a value that the type has not, for text that is too long or not UTF-8, and
+ * with CONSTRAINT for a NULL where there may be none. The primary key's are
+ * key.c's. */
+enum vdbq_status values_check(const struct table *table, uint64_t rows,
+                              const struct vdbq_vector *vectors,
+                              struct error *error);
+
+#endif

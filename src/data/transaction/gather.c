@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathering the rows of a transaction. At the commit the rows that are left
+ * take the table's last tablets in, those that are not larger, as a binary
+ * counter carries: so single-row commits neither leave thousands of tiny
+ * tablets nor write a row again more than log2(tablet_rows) times. Rows
+ * stay in the order in which they came.
+ */
+#include "data/transaction/gather.h"
+
+#include "base/type.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+
+enum { TEXT_BYTES_FULL = 256 << 20 }; /* of texts: a tablet is full */
+
+static enum vdbq_status check_keys(struct gather *gather,
+                                   struct database *database,
+                                   const struct table *table,
+                                   struct error *error);
+static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
+                           uint32_t rows);
+static enum vdbq_status take_in(struct rows *rows, struct database *database,
+                                const struct table *table, size_t first,
+                                struct error *error);
+static enum vdbq_status write_tablet(struct gather *gather,
+                                     struct writer *writer,
+                                     const struct table *table,
+                                     const struct rows *rows,
+                                     struct error *error);
+
+bool gather_init(struct gather *gather, const struct table *table)
+{
+    *gather = (struct gather){ .table_id = table->id,
+                               .written = VECTOR(struct tablet_ref),
+                               .kept = table->tablet_count };
+    if (table->key != NO_KEY)
+        gather->keys = key_watch_init(table);
+    return rows_init(&gather->rows, table);
+}
+
+void gather_finish(struct gather *gather)
+{
+    rows_finish(&gather->rows);
+    key_watch_finish(&gather->keys);
+    vector_finish(&gather->written);
+    arena_finish(&gather->arena);
+}
+
+bool gather_any(const struct gather *gather)
+{
+    return gather->rows.count > 0 || gather->written.count > 0;
+}
+
+/* Notes the keys of rows that come next. */
+static bool watch_keys(struct gather *gather, const struct table *table,
+                       const struct vdbq_vector *vectors, uint64_t first,
+                       uint32_t count)
+{
+    const struct rows *rows = &gather->rows;
+    const char *values;
+
+    if (table->key == NO_KEY || gather->claimed)
+        return true;
+    values = vectors[table->key].values;
+    values += first * type_bytes(vectors[table->key].type);
+    return key_watch_add(
+        &gather->keys, (struct key_values){ values, count },
+        (struct key_values){ rows->columns[table->key].values, rows->count },
+        gather->written.count);
+}
+
+/* How many of the next `count` rows, one at least, have texts of no more than
+ * TEXT_BYTES_FULL together. */
+static uint32_t rows_within(const struct table *table,
+                            const struct vdbq_vector *vectors, uint64_t first,
+                            uint32_t count)
+{
+    for (unsigned i = 0; i < table->column_count; i++) {
+        const struct vdbq_text *texts = vectors[i].values;
+        const uint8_t *nulls = vectors[i].nulls;
+        uint64_t bytes = 0;
+        uint32_t within = 0;
+        if (vectors[i].type != VDBQ_TEXT)
+            continue;
+        for (; within < count && bytes < TEXT_BYTES_FULL; within++)
+            if (nulls == NULL || nulls[first + within] == 0)
+                bytes += texts[first + within].length;
+        count = within;
+    }
+    return count;
+}
+
+enum vdbq_status gather_add(struct gather *gather, struct writer *writer,
+                            const struct table *table, uint64_t rows,
+                            const struct vdbq_vector *vectors,
+                            struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t at = 0; at < rows && status == VDBQ_OK;) {
+        uint32_t room = writer->database->tablet_rows - gather->rows.count;
+        uint32_t count = rows - at < room ? (uint32_t)(rows - at) : room;
+        count = rows_within(table, vectors, at, count);
+        if (!watch_keys(gather, table, vectors, at, count)
+            || !rows_add(&gather->rows, vectors, at, count))
+            return error_no_memory(error);
+        at += count;
+        if (gather->rows.count == writer->database->tablet_rows
+            || gather->rows.text_bytes >= TEXT_BYTES_FULL) {
+            status = write_tablet(gather, writer, table, &gather->rows, error);
+            rows_clear(&gather->rows);
+        }
+    }
+    return status;
+}
+
+enum vdbq_status gather_flush(struct gather *gather, struct writer *writer,
+                              const struct table *table, struct error *error)
+{
+    struct database *database = writer->database;
+    struct rows *rows = &gather->rows;
+    size_t small = 0;
+    enum vdbq_status status = check_keys(gather, database, table, error);
+
+    if (status != VDBQ_OK || rows->count == 0)
+        return status;
+    if (gather->written.count == 0)
+        small = small_at_end(table, database->tablet_rows, rows->count);
+    gather->kept = table->tablet_count - small;
+    if (small > 0)
+        status = take_in(rows, database, table, gather->kept, error);
+    if (status == VDBQ_OK)
+        status = write_tablet(gather, writer, table, rows, error);
+    rows_clear(rows);
+    return status;
+}
+
+static enum vdbq_status check_keys(struct gather *gather,
+                                   struct database *database,
+                                   const struct table *table,
+                                   struct error *error)
+{
+    struct key_watch *keys = &gather->keys;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!keys->loose || key_count(keys) == 0)
+        return VDBQ_OK;
+    status = key_sort(keys, table, error);
+    if (status == VDBQ_OK)
+        status = key_compare(keys, database, table, table->tablets,
+                             table->tablet_count, error);
+    if (status == VDBQ_OK)
+        status = key_compare(keys, database, table, gather->written.items,
+                             keys->tablets_before, error);
+    return status;
+}
+
+/* How many of the table's last tablets `rows` more rows take in. */
+static size_t small_at_end(const struct table *table, uint32_t tablet_rows,
+                           uint32_t rows)
+{
+    uint64_t sum = rows, bytes = 0;
+    size_t count = 0;
+
+    while (count < table->tablet_count) {
+        uint32_t last = table->tablets[table->tablet_count - 1 - count].rows;
+        bytes += table->tablets[table->tablet_count - 1 - count].size_bytes;
+        if (last > sum || last + sum > tablet_rows || bytes > TEXT_BYTES_FULL)
+            break;
+        sum += last;
+        count++;
+    }
+    return count;
+}
+
+/* Adds `more` behind `rows`. */
+static enum vdbq_status add_rows(struct rows *rows, const struct rows *more,
+                                 struct error *error)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(more->column_count, sizeof *vectors);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (vectors == NULL) {
+        status = error_no_memory(error);
+    } else {
+        rows_vectors(more, vectors);
+        if (!rows_add(rows, vectors, 0, more->count))
+            status = error_no_memory(error);
+    }
+    memory_release(vectors);
+    return status;
+}
+
+/* Puts the rows of the table's tablets from `first` on in front of `rows`. */
+static enum vdbq_status take_in(struct rows *rows, struct database *database,
+                                const struct table *table, size_t first,
+                                struct error *error)
+{
+    struct rows all = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!rows_init(&all, table))
+        return error_no_memory(error);
+    for (size_t i = first; i < table->tablet_count && status == VDBQ_OK; i++)
+        status = rows_add_ref(&all, database, table, &table->tablets[i], error);
+    if (status == VDBQ_OK)
+        status = add_rows(&all, rows, error);
+    if (status == VDBQ_OK) {
+        struct rows before = *rows;
+        *rows = all;
+        all = before;
+    }
+    rows_finish(&all);
+    return status;
+}
+
+/* -------------------------------------------------------------- write -- */
+
+/* Writes a block that holds a tablet, and notes it. */
+static enum vdbq_status write_block(struct gather *gather,
+                                    struct writer *writer,
+                                    const struct block *block,
+                                    struct tablet_ref *tablet,
+                                    struct error *error)
+{
+    uint64_t room = page_round(block->size);
+
+    tablet->offset = space_take(&writer->space, room);
+    tablet->size_bytes = block->size;
+    tablet->checksum = block_checksum(block->bytes, block->size);
+    tablet->identity = identity_give(&writer->identities);
+    if (!vector_append(&gather->written, tablet, 1))
+        return error_no_memory(error);
+    return file_write_block(&writer->database->file, block, tablet->offset,
+                            error);
+}
+
+/* What a tablet is made of, as rows give it. */
+struct encoded {
+    struct vdbq_vector *vectors;
+    struct tablet_column *columns;
+    struct words **words; /* of text columns                              */
+    uint32_t **numbers;   /* of text columns: which of the words row i is */
+};
+
+/* False: no memory. Whatever it returns, encoded_finish() is due. */
+static bool encode(const struct rows *rows, struct encoded *encoded)
+{
+    size_t count = rows->column_count;
+
+    encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
+    encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
+    encoded->words = memory_zeroed(count, sizeof *encoded->words);
+    encoded->numbers = memory_zeroed(count, sizeof *encoded->numbers);
+    if (encoded->vectors == NULL || encoded->columns == NULL
+        || encoded->words == NULL || encoded->numbers == NULL)
+        return false;
+    rows_vectors(rows, encoded->vectors);
+    for (size_t i = 0; i < count; i++) {
+        struct vdbq_vector *vector = &encoded->vectors[i];
+        if (vector->type != VDBQ_TEXT)
+            continue;
+        encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
+        if (encoded->numbers[i] == NULL)
+            return false;
+        encoded->words[i] =
+            words_make(vector->values, rows->count, encoded->numbers[i]);
+        if (encoded->words[i] == NULL)
+            return false;
+        vector->values = encoded->numbers[i];
+    }
+    return true;
+}
+
+static void encoded_finish(struct encoded *encoded, size_t count)
+{
+    for (size_t i = 0; encoded->words != NULL && i < count; i++)
+        words_release(encoded->words[i]);
+    for (size_t i = 0; encoded->numbers != NULL && i < count; i++)
+        memory_release(encoded->numbers[i]);
+    memory_release(encoded->numbers);
+    memory_release(encoded->words);
+    memory_release(encoded->columns);
+    memory_release(encoded->vectors);
+}
+
+/* Builds a tablet of all of `rows` and writes it. */
+static enum vdbq_status write_tablet(struct gather *gather,
+                                     struct writer *writer,
+                                     const struct table *table,
+                                     const struct rows *rows,
+                                     struct error *error)
+{
+    size_t count = table->column_count;
+    struct encoded encoded = { 0 };
+    struct tablet_ref tablet = { .rows = rows->count };
+    struct block block = { 0 };
+    enum vdbq_status status = VDBQ_OK;
+
+    tablet.facts = arena_alloc(&gather->arena, count * sizeof *tablet.facts);
+    if (tablet.facts == NULL || !encode(rows, &encoded)) {
+        status = error_no_memory(error);
+        goto release_all;
+    }
+    const struct tablet_source source = { .table = table,
+                                          .rows = rows->count,
+                                          .vectors = encoded.vectors,
+                                          .words = encoded.words,
+                                          .choice =
+                                              writer->database->encoding };
+    block =
+        block_create(tablet_describe(&source, encoded.columns, tablet.facts));
+    if (block.bytes == NULL) {
+        status = error_no_memory(error);
+        goto release_all;
+    }
+    tablet_build(&source, encoded.columns, block.bytes);
+    status = write_block(gather, writer, &block, &tablet, error);
+
+release_all:
+    block_destroy(&block);
+    encoded_finish(&encoded, count);
+    return status;
+}

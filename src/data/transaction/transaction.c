@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Transactions: one connection at a time makes the next state of the
+ * database, in one step or in several that can be undone one by one.
+ * Everything that can fail is done before the head is written. The rules
+ * cited are those of file.c.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "data/transaction/transaction_inner.h"
+#include "data/index/unique.h"
+
+static enum vdbq_status begin(struct transaction *transaction,
+                              struct error *error);
+static enum vdbq_status find_space(struct transaction *transaction,
+                                   struct error *error);
+static void end(struct transaction *transaction);
+static enum vdbq_status write_catalogue(struct transaction *transaction,
+                                        const struct catalogue *next,
+                                        struct error *error);
+
+enum vdbq_status transaction_begin(struct database *database,
+                                   struct transaction **transaction,
+                                   struct error *error)
+{
+    struct file *file = &database->file;
+    struct transaction *begun;
+    enum vdbq_status status;
+
+    *transaction = NULL;
+    if (file->read_only)
+        return error_set(error, VDBQ_READ_ONLY,
+                         "%s: the database is open for reading only",
+                         file->path);
+    if (file->poisoned) {
+        error_set(error, VDBQ_IO,
+                  "%s: an earlier write was not confirmed by "
+                  "the disk",
+                  file->path);
+        return error_hint(error, "close the database and open it again");
+    }
+    if (database->transaction != NULL)
+        return error_set(error, VDBQ_BUSY,
+                         "%s: this connection is writing to it already",
+                         file->path);
+    begun = memory_zeroed(1, sizeof *begun);
+    if (begun == NULL)
+        return error_no_memory(error);
+    status = file_lock_writer(file, error);
+    if (status != VDBQ_OK) {
+        memory_release(begun);
+        return status;
+    }
+    begun->writer.database = database;
+    database->transaction = begun;
+    status = begin(begun, error);
+    if (status != VDBQ_OK)
+        end(begun);
+    else
+        *transaction = begun;
+    return status;
+}
+
+/* As the writer, but nothing else yet. */
+static enum vdbq_status begin(struct transaction *transaction,
+                              struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    enum vdbq_status status;
+
+    transaction->gathers = VECTOR(struct gather);
+    status = database_refresh(database, error);
+    if (status == VDBQ_OK)
+        status = file_check_writable(&database->file, error);
+    if (status != VDBQ_OK)
+        return status;
+    transaction->draft = catalogue_hold(database->current);
+    transaction->generation = file_next_generation(&database->file);
+    status = file_draw_identities(&database->file,
+                                  &transaction->writer.identities, error);
+    if (status != VDBQ_OK)
+        return status;
+    return find_space(transaction, error);
+}
+
+/* File rules 6 and 7. */
+static enum vdbq_status find_space(struct transaction *transaction,
+                                   struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    struct file *file = &database->file;
+    const struct file_head *head = &file->heads[file->current];
+    struct catalogue **open = database->snapshots.items;
+    size_t count = database->snapshots.count;
+    struct vector extents = VECTOR(struct extent);
+    bool alone, added;
+    enum vdbq_status status = file_size(file, &transaction->size_before, error);
+
+    if (status == VDBQ_OK)
+        status = file_alone(file, count > 0, &alone, error);
+    if (status != VDBQ_OK)
+        return status;
+    transaction->writer.space =
+        space_init(page_round(transaction->size_before));
+    if (!alone || file->uses_older)
+        return VDBQ_OK;
+    added = extents_add(&extents, head->catalogue, head->catalogue_size)
+            && extents_add(&extents, head->copies,
+                           head->copies != 0 ? FILE_FIRST : 0)
+            && extents_add_catalogue(&extents, database->current);
+    for (size_t i = 0; i < count && added; i++)
+        if (open[i] != database->current && (i == 0 || open[i] != open[i - 1]))
+            added = extents_add_catalogue(&extents, open[i]);
+    if (!added || !space_fill(&transaction->writer.space, &extents, FILE_FIRST))
+        status = error_no_memory(error);
+    vector_finish(&extents);
+    return status;
+}
+
+/* Forgets the rows that were gathered. */
+static void forget_rows(struct transaction *transaction)
+{
+    struct gather *gather = transaction->gathers.items;
+
+    for (size_t i = 0; i < transaction->gathers.count; i++)
+        gather_finish(&gather[i]);
+    transaction->gathers.count = 0;
+}
+
+/* Lets the writer's place go and frees the transaction. */
+static void end(struct transaction *transaction)
+{
+    struct database *database = transaction->writer.database;
+
+    forget_rows(transaction);
+    unique_sets_settle(database, NULL);
+    vector_finish(&transaction->gathers);
+    space_finish(&transaction->writer.space);
+    catalogue_release(transaction->marked);
+    catalogue_release(transaction->draft);
+    file_unlock_writer(&database->file);
+    database->transaction = NULL;
+    memory_release(transaction);
+}
+
+const struct catalogue *
+transaction_catalogue(const struct transaction *transaction)
+{
+    return transaction->draft;
+}
+
+/* File rule 6: whether a snapshot reads what this transaction has written. */
+static bool is_read(const struct transaction *transaction)
+{
+    const struct database *database = transaction->writer.database;
+    struct catalogue **open = database->snapshots.items;
+
+    for (size_t i = 0; i < database->snapshots.count; i++)
+        if (open[i]->origin == transaction->writer.identities.origin)
+            return true;
+    return false;
+}
+
+void transaction_abort(struct transaction *transaction)
+{
+    if (transaction == NULL)
+        return;
+    if (transaction->generation > 0 && !is_read(transaction))
+        file_cut(&transaction->writer.database->file, transaction->size_before);
+    end(transaction);
+}
+
+enum vdbq_status transaction_note(struct transaction *transaction,
+                                  enum vdbq_status status)
+{
+    if (status != VDBQ_OK)
+        transaction->failed = status;
+    return status;
+}
+
+enum vdbq_status transaction_check(const struct transaction *transaction,
+                                   struct error *error)
+{
+    if (transaction->failed == VDBQ_OK)
+        return VDBQ_OK;
+    return error_set(error, transaction->failed,
+                     "an earlier step of this transaction failed");
+}
+
+struct catalogue *transaction_next(const struct transaction *transaction,
+                                   size_t room)
+{
+    struct catalogue *next = catalogue_copy(transaction->draft, room);
+
+    if (next != NULL)
+        next->generation = transaction->generation;
+    if (next != NULL)
+        next->origin = transaction->writer.identities.origin;
+    return next;
+}
+
+void transaction_take(struct transaction *transaction, struct catalogue *next)
+{
+    catalogue_release(transaction->draft);
+    transaction->draft = next;
+}
+
+/* --------------------------------------------------- states in between -- */
+
+/* Writes what was gathered. */
+static enum vdbq_status flush_all(struct transaction *transaction, bool *any,
+                                  struct error *error)
+{
+    struct gather *gather = transaction->gathers.items;
+    enum vdbq_status status = VDBQ_OK;
+
+    *any = false;
+    for (size_t i = 0; i < transaction->gathers.count; i++) {
+        const struct table *table =
+            catalogue_table_id(transaction->draft, gather[i].table_id);
+        *any |= gather_any(&gather[i]);
+        status = gather_flush(&gather[i], &transaction->writer, table, error);
+        if (status != VDBQ_OK)
+            return status;
+    }
+    return VDBQ_OK;
+}
+
+/* Adds what was written to the draft; false: no memory. */
+static bool take_written(struct transaction *transaction)
+{
+    const struct gather *gather = transaction->gathers.items;
+    struct catalogue *next = transaction_next(transaction, 0);
+
+    if (next == NULL)
+        return false;
+    for (size_t i = 0; i < transaction->gathers.count; i++)
+        if (gather_any(&gather[i])
+            && !catalogue_extend(next, gather[i].table_id, gather[i].kept,
+                                 gather[i].written.items,
+                                 gather[i].written.count)) {
+            catalogue_release(next);
+            return false;
+        }
+    transaction_take(transaction, next);
+    return true;
+}
+
+enum vdbq_status transaction_settle(struct transaction *transaction,
+                                    struct error *error)
+{
+    enum vdbq_status status = transaction_check(transaction, error);
+    bool any = false;
+
+    if (status != VDBQ_OK)
+        return status;
+    status = flush_all(transaction, &any, error);
+    if (status == VDBQ_OK && any && !take_written(transaction))
+        status = error_no_memory(error);
+    if (status != VDBQ_OK)
+        return transaction_note(transaction, status);
+    forget_rows(transaction);
+    unique_sets_settle(transaction->writer.database, transaction->draft);
+    return VDBQ_OK;
+}
+
+/* Adds where the tablets are that this transaction has written. */
+static bool add_own(const struct transaction *transaction,
+                    const struct catalogue *catalogue, struct vector *extents)
+{
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++)
+            if (identity_is_of(table->tablets[k].identity,
+                               &transaction->writer.identities)
+                && !extents_add(extents, table->tablets[k].offset,
+                                table->tablets[k].size_bytes))
+                return false;
+    }
+    return true;
+}
+
+/* File rule 6: lets the space be used again of tablets that this transaction
+ * has written and that neither its draft nor a snapshot has any more. */
+static bool give_back(struct transaction *transaction)
+{
+    struct vector before = VECTOR(struct extent);
+    struct vector now = VECTOR(struct extent);
+    const struct extent *old, *kept;
+    bool done = add_own(transaction, transaction->marked, &before)
+                && add_own(transaction, transaction->draft, &now);
+    size_t k = 0;
+
+    extents_sort(&before);
+    extents_sort(&now);
+    old = before.items;
+    kept = now.items;
+    for (size_t i = 0; i < before.count && done; i++) {
+        while (k < now.count && kept[k].offset < old[i].offset)
+            k++;
+        if (k == now.count || kept[k].offset != old[i].offset)
+            done = space_give(&transaction->writer.space, old[i].offset,
+                              old[i].size);
+    }
+    vector_finish(&before);
+    vector_finish(&now);
+    return done;
+}
+
+enum vdbq_status transaction_mark(struct transaction *transaction,
+                                  struct error *error)
+{
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (transaction->marked != NULL && !is_read(transaction)
+        && transaction->marked != transaction->draft && !give_back(transaction))
+        return error_no_memory(error);
+    catalogue_release(transaction->marked);
+    transaction->marked = catalogue_hold(transaction->draft);
+    return VDBQ_OK;
+}
+
+void transaction_undo(struct transaction *transaction)
+{
+    assert(transaction->marked != NULL);
+    forget_rows(transaction);
+    unique_sets_settle(transaction->writer.database, NULL);
+    transaction_take(transaction, catalogue_hold(transaction->marked));
+    transaction->failed = VDBQ_OK;
+}
+
+enum vdbq_status transaction_snapshot(struct transaction *transaction,
+                                      struct snapshot *snapshot,
+                                      struct error *error)
+{
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    *snapshot = (struct snapshot){ 0 };
+    if (status != VDBQ_OK)
+        return status;
+    return snapshot_take(transaction->writer.database, transaction->draft,
+                         snapshot, error);
+}
+
+/* ------------------------------------------------------------- commit -- */
+
+enum vdbq_status transaction_commit(struct transaction *transaction,
+                                    struct error *error)
+{
+    struct database *database = transaction->writer.database;
+    enum vdbq_status status = transaction_settle(transaction, error);
+
+    if (status == VDBQ_OK && transaction->draft == database->current) {
+        end(transaction);
+        return VDBQ_OK;
+    }
+    if (status == VDBQ_OK)
+        status = write_catalogue(transaction, transaction->draft, error);
+    if (status != VDBQ_OK) {
+        transaction_abort(transaction);
+        return status;
+    }
+    catalogue_release(database->current);
+    database->current = catalogue_hold(transaction->draft);
+    end(transaction);
+    return VDBQ_OK;
+}
+
+/* Finds room for second copies of the heads where there are none, in a file
+ * of format 1. It stays in use whatever becomes of the commit. */
+static enum vdbq_status upgrade(struct transaction *transaction,
+                                struct error *error)
+{
+    struct file *file = &transaction->writer.database->file;
+    uint64_t copies;
+    enum vdbq_status status;
+
+    if (!file_is_first_format(file))
+        return VDBQ_OK;
+    copies = space_take(&transaction->writer.space, FILE_FIRST);
+    status = file_upgrade(file, copies, error);
+    if (status == VDBQ_OK && transaction->size_before < copies + FILE_FIRST)
+        transaction->size_before = copies + FILE_FIRST;
+    return status;
+}
+
+/* Where the last block of a catalogue's tablets ends, or what has to be there
+ * in any case. */
+static uint64_t end_of_blocks(const struct catalogue *catalogue,
+                              const struct file *file)
+{
+    uint64_t last = file->copies + FILE_FIRST;
+
+    for (size_t i = 0; i < catalogue->table_count; i++) {
+        const struct table *table = &catalogue->tables[i];
+        for (size_t k = 0; k < table->tablet_count; k++) {
+            uint64_t reach = table->tablets[k].offset
+                             + page_round(table->tablets[k].size_bytes);
+            last = reach > last ? reach : last;
+        }
+    }
+    return last;
+}
+
+/* The catalogue as a block; without bytes, there is no memory. */
+static struct block encode(const struct catalogue *catalogue)
+{
+    struct text text = { 0 };
+    struct block block = { 0 };
+
+    catalogue_encode(catalogue, &text);
+    if (!text.failed)
+        block = block_create(text.length);
+    if (block.bytes != NULL)
+        memcpy(block.bytes, text.bytes, text.length);
+    text_finish(&text);
+    return block;
+}
+
+/* Writes the catalogue and the head that names it. */
+static enum vdbq_status write_catalogue(struct transaction *transaction,
+                                        const struct catalogue *next,
+                                        struct error *error)
+{
+    struct file *file = &transaction->writer.database->file;
+    struct file_head head = { .generation = next->generation };
+    struct block block = encode(next);
+    uint64_t reach;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (block.bytes == NULL)
+        return error_no_memory(error);
+    status = upgrade(transaction, error);
+    head.catalogue =
+        space_take(&transaction->writer.space, page_round(block.size));
+    head.catalogue_size = block.size;
+    head.catalogue_checksum = block_checksum(block.bytes, block.size);
+    reach = head.catalogue + page_round(block.size);
+    head.end = end_of_blocks(next, file);
+    head.end = reach > head.end ? reach : head.end;
+    if (status == VDBQ_OK)
+        status = file_write_block(file, &block, head.catalogue, error);
+    block_destroy(&block);
+    return status != VDBQ_OK ? status : file_commit(file, &head, error);
+}

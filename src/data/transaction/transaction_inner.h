@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a transaction is inside, for the files transaction*.c.
+ */
+#ifndef VDBQ_DATA_TRANSACTION_INNER_H
+#define VDBQ_DATA_TRANSACTION_INNER_H
+
+#include "data/catalogue/catalogue_inner.h"
+#include "data/transaction/gather.h"
+
+struct transaction {
+    struct writer writer;
+    uint64_t generation;      /* that the commit will have                 */
+    struct catalogue *draft;  /* the next catalogue, without the rows that
+                                 are being gathered; before there is any
+                                 change, the current one                   */
+    struct catalogue *marked; /* the draft at transaction_mark(), or NULL  */
+    struct vector gathers;    /* struct gather: of tables that rows come to */
+    uint64_t size_before;     /* of the file                               */
+    enum vdbq_status failed;  /* of an earlier call, or OK                 */
+};
+
+/* Fails where an earlier call failed. */
+enum vdbq_status transaction_check(const struct transaction *transaction,
+                                   struct error *error);
+/* Notes a failure, so that nothing but an undo or an end of the transaction
+ * follows. Returns `status`. */
+enum vdbq_status transaction_note(struct transaction *transaction,
+                                  enum vdbq_status status);
+
+/* A copy of the draft that may be changed, with room for so many tables,
+ * views or indexes more; NULL: no memory. */
+struct catalogue *transaction_next(const struct transaction *transaction,
+                                   size_t room);
+/* Makes it the draft. */
+void transaction_take(struct transaction *transaction, struct catalogue *next);
+
+/* The rows that come to a table; NULL: none came. */
+struct gather *transaction_gather(const struct transaction *transaction,
+                                  uint32_t table_id);
+/* Forgets them. */
+void transaction_forget(struct transaction *transaction, uint32_t table_id);
+/* The table of that id in the draft, or NULL with the error UNKNOWN. */
+const struct table *transaction_table(const struct transaction *transaction,
+                                      uint32_t table_id, struct error *error);
+
+#endif

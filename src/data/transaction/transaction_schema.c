@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tables, views and indexes of a transaction: made and dropped. Each change
+ * makes another draft, so that whoever reads an older one goes on.
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "data/transaction/transaction_inner.h"
+#include "data/index/unique.h"
+
+static enum vdbq_status check_name(const char *name, const char *what,
+                                   struct error *error);
+static enum vdbq_status check_free(const struct catalogue *draft,
+                                   const char *name, struct error *error);
+static enum vdbq_status check_new_table(const struct transaction *transaction,
+                                        const struct table *table,
+                                        struct error *error);
+
+enum vdbq_status transaction_create_table(struct transaction *transaction,
+                                          const char *name,
+                                          const struct column *columns,
+                                          unsigned column_count, unsigned key,
+                                          struct error *error)
+{
+    const struct table table = { .name = name,
+                                 .columns = (struct column *)columns,
+                                 .column_count = column_count,
+                                 .key = key };
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status == VDBQ_OK)
+        status = check_new_table(transaction, &table, error);
+    if (status != VDBQ_OK)
+        return status;
+    next = transaction_next(transaction, 1);
+    if (next == NULL || !catalogue_add(next, &table)) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+enum vdbq_status transaction_constrain(struct transaction *transaction,
+                                       uint32_t table_id,
+                                       const struct unique *uniques,
+                                       unsigned count, struct error *error)
+{
+    struct catalogue *next;
+
+    assert(catalogue_table_id(transaction->draft, table_id)->rows == 0);
+    if (count == 0)
+        return VDBQ_OK;
+    next = transaction_next(transaction, 0);
+    if (next == NULL || !catalogue_constrain(next, table_id, uniques, count)) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+enum vdbq_status transaction_drop_table(struct transaction *transaction,
+                                        uint32_t table_id, struct error *error)
+{
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (transaction_table(transaction, table_id, error) == NULL)
+        return error->status;
+    next = transaction_next(transaction, 0);
+    if (next == NULL)
+        return error_no_memory(error);
+    catalogue_remove(next, table_id);
+    transaction_take(transaction, next);
+    transaction_forget(transaction, table_id);
+    unique_sets_forget(transaction->writer.database, table_id);
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------ views, indexes -- */
+
+enum vdbq_status transaction_create_view(struct transaction *transaction,
+                                         const struct view *view,
+                                         struct error *error)
+{
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status == VDBQ_OK)
+        status = check_name(view->name, "view", error);
+    if (status == VDBQ_OK)
+        status = check_free(transaction->draft, view->name, error);
+    if (status == VDBQ_OK && strlen(view->sql) > STORED_SQL_MAX)
+        status = error_set(error, VDBQ_LIMIT,
+                           "view %s has %zu bytes of SQL, "
+                           "at most %d are allowed",
+                           view->name, strlen(view->sql), (int)STORED_SQL_MAX);
+    if (status == VDBQ_OK && transaction->draft->view_count >= TABLES_MAX)
+        status = error_set(error, VDBQ_LIMIT,
+                           "a database has at most %d "
+                           "views",
+                           (int)TABLES_MAX);
+    if (status != VDBQ_OK)
+        return status;
+    next = transaction_next(transaction, 1);
+    if (next == NULL || !catalogue_add_view(next, view)) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+enum vdbq_status transaction_drop_view(struct transaction *transaction,
+                                       const char *name, struct error *error)
+{
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (catalogue_view(transaction->draft, name) == NULL)
+        return error_set(error, VDBQ_UNKNOWN, "no view \"%s\"", name);
+    next = transaction_next(transaction, 0);
+    if (next == NULL)
+        return error_no_memory(error);
+    catalogue_remove_view(next, name);
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+/* That the rows that are there keep to a unique index. */
+static enum vdbq_status check_unique(struct transaction *transaction,
+                                     const struct table *table,
+                                     const struct index *index,
+                                     struct error *error)
+{
+    const struct unique_rule rule = { .index = index->name,
+                                      .column_count = index->column_count,
+                                      .columns = index->columns };
+    struct unique_set *set;
+
+    return unique_set_of(transaction->writer.database, table, &rule, &set,
+                         error);
+}
+
+static enum vdbq_status check_new_index(struct transaction *transaction,
+                                        const struct index *index,
+                                        struct error *error)
+{
+    const struct table *table;
+    enum vdbq_status status = check_name(index->name, "index", error);
+
+    if (status == VDBQ_OK)
+        status = check_free(transaction->draft, index->name, error);
+    if (status == VDBQ_OK && transaction->draft->index_count >= TABLES_MAX)
+        status = error_set(error, VDBQ_LIMIT,
+                           "a database has at most %d "
+                           "indexes",
+                           (int)TABLES_MAX);
+    if (status == VDBQ_OK)
+        status = transaction_settle(transaction, error);
+    if (status != VDBQ_OK)
+        return status;
+    table = transaction_table(transaction, index->table_id, error);
+    if (table == NULL)
+        return error->status;
+    return index->unique ? check_unique(transaction, table, index, error)
+                         : VDBQ_OK;
+}
+
+enum vdbq_status transaction_create_index(struct transaction *transaction,
+                                          const struct index *index,
+                                          struct error *error)
+{
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status == VDBQ_OK)
+        status = check_new_index(transaction, index, error);
+    if (status != VDBQ_OK)
+        return status;
+    next = transaction_next(transaction, 1);
+    if (next == NULL || !catalogue_add_index(next, index)) {
+        catalogue_release(next);
+        return error_no_memory(error);
+    }
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+enum vdbq_status transaction_drop_index(struct transaction *transaction,
+                                        const char *name, struct error *error)
+{
+    struct catalogue *next;
+    enum vdbq_status status = transaction_check(transaction, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (catalogue_index(transaction->draft, name) == NULL)
+        return error_set(error, VDBQ_UNKNOWN, "no index \"%s\"", name);
+    next = transaction_next(transaction, 0);
+    if (next == NULL)
+        return error_no_memory(error);
+    catalogue_remove_index(next, name);
+    transaction_take(transaction, next);
+    return VDBQ_OK;
+}
+
+/* -------------------------------------------------------------- checks -- */
+
+/* That nothing has the name. */
+static enum vdbq_status check_free(const struct catalogue *draft,
+                                   const char *name, struct error *error)
+{
+    const char *what = catalogue_table(draft, name)   ? "a table"
+                       : catalogue_view(draft, name)  ? "a view"
+                       : catalogue_index(draft, name) ? "an index"
+                                                      : NULL;
+
+    if (what == NULL)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_EXISTS, "there is %s %s already", what, name);
+}
+
+static enum vdbq_status check_name(const char *name, const char *what,
+                                   struct error *error)
+{
+    size_t length = strlen(name);
+
+    if (length > 0 && length <= NAME_BYTES_MAX)
+        return VDBQ_OK;
+    return error_set(error, VDBQ_LIMIT,
+                     "the name of a %s has %zu bytes, it may have 1 to %d",
+                     what, length, (int)NAME_BYTES_MAX);
+}
+
+static enum vdbq_status check_columns(const struct table *table,
+                                      struct error *error)
+{
+    const char **names = memory_zeroed(table->column_count, sizeof *names);
+    const char *twice;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (names == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < table->column_count && status == VDBQ_OK; i++) {
+        names[i] = table->columns[i].name;
+        status = check_name(names[i], "column", error);
+        if (status == VDBQ_OK && !column_valid(&table->columns[i]))
+            status = error_set(error, VDBQ_TYPE,
+                               "column %s cannot be stored: its type has no "
+                               "place in a table",
+                               names[i]);
+    }
+    twice = status == VDBQ_OK ? names_twice(names, table->column_count) : NULL;
+    if (twice != NULL)
+        status =
+            error_set(error, VDBQ_EXISTS, "table %s has two columns named %s",
+                      table->name, twice);
+    memory_release(names);
+    return status;
+}
+
+static enum vdbq_status check_new_table(const struct transaction *transaction,
+                                        const struct table *table,
+                                        struct error *error)
+{
+    const struct catalogue *draft = transaction->draft;
+    enum vdbq_status status = check_name(table->name, "table", error);
+
+    if (status != VDBQ_OK)
+        return status;
+    if (check_free(draft, table->name, error) != VDBQ_OK)
+        return error->status;
+    if (table->column_count == 0 || table->column_count > COLUMNS_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "table %s has %u columns, it may have 1 to %d",
+                         table->name, table->column_count, (int)COLUMNS_MAX);
+    if (draft->table_count >= TABLES_MAX || draft->next_table_id == UINT32_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "there is no room for table %s: %zu tables are there",
+                         table->name, draft->table_count);
+    assert(table->key == NO_KEY || table->key < table->column_count);
+    return check_columns(table, error);
+}
+
+/* -------------------------------------------------- rows that are coming -- */
+
+const struct table *transaction_table(const struct transaction *transaction,
+                                      uint32_t table_id, struct error *error)
+{
+    const struct table *table =
+        catalogue_table_id(transaction->draft, table_id);
+
+    if (table == NULL)
+        error_set(error, VDBQ_UNKNOWN, "there is no table with id %u",
+                  (unsigned)table_id);
+    return table;
+}
+
+struct gather *transaction_gather(const struct transaction *transaction,
+                                  uint32_t table_id)
+{
+    struct gather *gather = transaction->gathers.items;
+
+    for (size_t i = 0; i < transaction->gathers.count; i++)
+        if (gather[i].table_id == table_id)
+            return &gather[i];
+    return NULL;
+}
+
+void transaction_forget(struct transaction *transaction, uint32_t table_id)
+{
+    struct gather *gather = transaction_gather(transaction, table_id);
+
+    if (gather == NULL)
+        return;
+    gather_finish(gather);
+    *gather = *(struct gather *)vector_at(&transaction->gathers,
+                                          transaction->gathers.count - 1);
+    transaction->gathers.count--;
+}

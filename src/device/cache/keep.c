@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One lock lets builds come one by one, so that a folder that is new after one
+ * is that program's. The other guards the lists, for moments only.
+ */
+#include "device/cache/keep.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "device/cache/bundle.h"
+#include "device/cache/cache.h"
+#include "device/cache/scratch.h"
+
+enum { FOLDER_MAX = 128 };
+
+/* A folder of a program, as POCL named it: "JE/FCEEPHK...". */
+struct folder {
+    char name[FOLDER_MAX];
+    unsigned files; /* of it that the cache has */
+};
+
+struct kept {
+    const void *program;
+    struct text key;
+    struct folder folder;
+};
+
+static pthread_mutex_t build_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct folder loaded; /* from the cache, for the build at hand */
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vector programs = { .width = sizeof(struct kept) };
+static struct vector folders = { .width = sizeof(struct folder) }; /* all */
+
+static bool find_new(struct folder *found);
+static struct kept *find(const void *program);
+
+bool keep_is_on(void)
+{
+    return scratch_path() != NULL;
+}
+
+void keep_before(const struct text *key)
+{
+    struct text entry = { 0 };
+
+    pthread_mutex_lock(&build_lock);
+    loaded = (struct folder){ 0 };
+    if (!key->failed && cache_load(key, &entry)
+        && bundle_folder(&entry, loaded.name, sizeof loaded.name))
+        loaded.files = bundle_unpack(scratch_path(), &entry);
+    text_finish(&entry);
+}
+
+/* Notes the program with a copy of its key. */
+static void note(const struct text *key, const void *program,
+                 const struct folder *folder)
+{
+    struct kept kept = { .program = program, .folder = *folder };
+
+    text_add(&kept.key, key->bytes, key->length);
+    if (kept.key.failed || !vector_append(&programs, &kept, 1))
+        text_finish(&kept.key);
+}
+
+/* A driver that built the program elsewhere than where its files were put has
+ * changed since, or has its key from more than we know. */
+void keep_after(const struct text *key, const void *program)
+{
+    struct folder folder = loaded;
+
+    pthread_mutex_lock(&list_lock);
+    if (find_new(&folder) && strcmp(folder.name, loaded.name) == 0)
+        folder.files = loaded.files;
+    if (program != NULL && folder.name[0] != '\0' && !key->failed)
+        note(key, program, &folder);
+    pthread_mutex_unlock(&list_lock);
+    pthread_mutex_unlock(&build_lock);
+}
+
+/* A copy of what is known of a program; its key stays the list's. */
+static struct kept look_up(const void *program)
+{
+    const struct kept *found;
+    struct kept copy = { 0 };
+
+    pthread_mutex_lock(&list_lock);
+    found = find(program);
+    if (found != NULL)
+        copy = *found;
+    pthread_mutex_unlock(&list_lock);
+    return copy;
+}
+
+static void note_files(const void *program, unsigned files)
+{
+    struct kept *found;
+
+    pthread_mutex_lock(&list_lock);
+    found = find(program);
+    if (found != NULL)
+        found->folder.files = files;
+    pthread_mutex_unlock(&list_lock);
+}
+
+void keep_launched(const void *program)
+{
+    const struct kept kept = look_up(program);
+    struct text entry = { 0 };
+    unsigned files = 0;
+
+    if (kept.program != NULL)
+        files = bundle_count(scratch_path(), kept.folder.name);
+    if (files <= kept.folder.files)
+        return;
+    if (bundle_pack(scratch_path(), kept.folder.name, &entry))
+        cache_save(&kept.key, entry.bytes, entry.length);
+    text_finish(&entry);
+    note_files(program, files);
+}
+
+void keep_forget(const void *program)
+{
+    struct kept *found, *last;
+
+    pthread_mutex_lock(&list_lock);
+    found = find(program);
+    if (found != NULL) {
+        last = vector_at(&programs, programs.count - 1);
+        text_finish(&found->key);
+        *found = *last;
+        programs.count--;
+    }
+    pthread_mutex_unlock(&list_lock);
+}
+
+static struct kept *find(const void *program)
+{
+    struct kept *all = programs.items;
+
+    for (size_t i = 0; i < programs.count; i++)
+        if (all[i].program == program)
+            return &all[i];
+    return NULL;
+}
+
+/* ------------------------------------------------------------ the folder -- */
+
+static bool is_known(const char *name)
+{
+    const struct folder *all = folders.items;
+
+    for (size_t i = 0; i < folders.count; i++)
+        if (strcmp(all[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Looks at the folder "outer/inner". */
+static bool look_at(const char *outer, const char *inner, struct folder *found)
+{
+    struct folder folder = { 0 };
+
+    if (inner[0] == '.'
+        || snprintf(folder.name, sizeof folder.name, "%s/%s", outer, inner)
+               >= (int)sizeof folder.name
+        || is_known(folder.name) || !vector_append(&folders, &folder, 1))
+        return false;
+    *found = folder;
+    return true;
+}
+
+static bool look_below(const char *outer, struct folder *found)
+{
+    struct text path = { 0 };
+    DIR *entries = NULL;
+    const struct dirent *entry;
+    bool any = false;
+
+    text_print(&path, "%s/%s", scratch_path(), outer);
+    if (!path.failed)
+        entries = opendir(path.bytes);
+    while (entries != NULL && (entry = readdir(entries)) != NULL)
+        any |= look_at(outer, entry->d_name, found);
+    if (entries != NULL)
+        closedir(entries);
+    text_finish(&path);
+    return any;
+}
+
+/* Finds a folder that no earlier build has left. */
+static bool find_new(struct folder *found)
+{
+    DIR *entries = opendir(scratch_path());
+    const struct dirent *entry;
+    bool any = false;
+
+    while (entries != NULL && (entry = readdir(entries)) != NULL)
+        if (entry->d_name[0] != '.')
+            any |= look_below(entry->d_name, found);
+    if (entries != NULL)
+        closedir(entries);
+    return any;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine as host C: the same text that devices compile, so that there is
+ * one meaning. It is the oracle of every test, and runs where no OpenCL is.
+ */
+#include "device/host/host_machine.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "cl/ops.cl"
+
+#include "cl/machine.cl"
+
+unsigned host_machine_step_rows(void)
+{
+    return VDBQ_GROUP * VDBQ_TILE;
+}
+
+struct machine *host_machine_create(void)
+{
+    return memory_zeroed(1, sizeof(struct machine));
+}
+
+void host_machine_destroy(struct machine *machine)
+{
+    memory_release(machine);
+}
+
+void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
+                      struct progress *progress, const u8 *inner,
+                      const u8 *const pieces[LAUNCH_PIECES], u32 groups)
+{
+    const struct launch *launch = (const struct launch *)(const void *)control;
+    machine_open(machine, control, result, progress);
+    memcpy(machine->pieces, pieces, sizeof machine->pieces);
+    machine->inner = inner;
+    for (u32 group = 0; group < groups; group++)
+        run_group(machine, launch, group);
+    if (machine->fault < progress->fault) {
+        progress->fault = machine->fault;
+        progress->fault_at = machine->fault_at;
+    }
+}

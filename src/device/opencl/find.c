@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Asks every platform for its devices, and every device for what we need to
+ * know. A platform that answers nothing has no devices; the others count.
+ */
+#include "device/opencl/find.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "device/opencl/quirks.h"
+
+enum { PLATFORM_NOT_FOUND = -1001 }; /* the loader knows no driver */
+
+static enum vdbq_status platforms_fill(struct found *found,
+                                       struct error *error);
+static enum vdbq_status devices_fill(struct found *found,
+                                     cl_platform_id platform, unsigned number,
+                                     struct error *error);
+static void device_fill(struct found_device *device);
+static void fitness(struct found_device *device);
+static bool node_is_closed(void);
+
+enum vdbq_status found_fill(struct found *found, struct error *error)
+{
+    enum vdbq_status status;
+
+    *found = (struct found){ .devices = VECTOR(struct found_device) };
+    status = opencl_load(&found->loader_missing, error);
+    if (found->loader_missing)
+        return VDBQ_OK;
+    if (status == VDBQ_OK)
+        status = platforms_fill(found, error);
+    if (status == VDBQ_OK && found->devices.count == 0)
+        found->no_permission = node_is_closed();
+    return status;
+}
+
+void found_finish(struct found *found)
+{
+    vector_finish(&found->devices);
+}
+
+const struct found_device *found_at(const struct found *found, size_t n)
+{
+    return n < found->devices.count
+               ? VECTOR_ITEMS(&found->devices, struct found_device) + n
+               : NULL;
+}
+
+static enum vdbq_status platforms_fill(struct found *found, struct error *error)
+{
+    cl_uint count = 0;
+    cl_platform_id *platforms;
+    cl_int code = opencl_calls.GetPlatformIDs(0, NULL, &count);
+    enum vdbq_status status;
+
+    if (code == PLATFORM_NOT_FOUND || (code == CL_SUCCESS && count == 0))
+        return VDBQ_OK;
+    status = opencl_check(code, "clGetPlatformIDs", error);
+    if (status != VDBQ_OK)
+        return status;
+    platforms = memory_zeroed(count, sizeof *platforms);
+    if (platforms == NULL)
+        return error_no_memory(error);
+    status = opencl_check(opencl_calls.GetPlatformIDs(count, platforms, NULL),
+                          "clGetPlatformIDs", error);
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        status = devices_fill(found, platforms[i], i, error);
+    found->platforms = count;
+    memory_release(platforms);
+    return status;
+}
+
+/* Reads a platform's text; "" where it has none. */
+static void platform_text(cl_platform_id platform, cl_platform_info what,
+                          char *room)
+{
+    room[0] = '\0';
+    opencl_calls.GetPlatformInfo(platform, what, FOUND_NAME_MAX - 1, room,
+                                 NULL);
+    room[FOUND_NAME_MAX - 1] = '\0';
+}
+
+static enum vdbq_status devices_fill(struct found *found,
+                                     cl_platform_id platform, unsigned number,
+                                     struct error *error)
+{
+    cl_uint count = 0;
+    cl_device_id *ids;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (opencl_calls.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, NULL, &count)
+            != CL_SUCCESS
+        || count == 0)
+        return VDBQ_OK;
+    ids = memory_zeroed(count, sizeof *ids);
+    if (ids == NULL)
+        return error_no_memory(error);
+    if (opencl_calls.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, ids,
+                                  NULL)
+        != CL_SUCCESS)
+        count = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct found_device *device = vector_add(&found->devices);
+        if (device == NULL) {
+            status = error_no_memory(error);
+            break;
+        }
+        device->platform = platform;
+        device->id = ids[i];
+        device->platform_number = number;
+        device->device_number = i;
+        device_fill(device);
+    }
+    memory_release(ids);
+    return status;
+}
+
+/* Reads a number that `size` bytes hold; 0 where the device has none. */
+static uint64_t device_number(cl_device_id id, cl_device_info what, size_t size)
+{
+    uint64_t value = 0;
+    if (opencl_calls.GetDeviceInfo(id, what, size, &value, NULL) != CL_SUCCESS)
+        return 0;
+    return value;
+}
+
+/* Reads text without the blanks around it, which some drivers pad with. */
+static void device_text(cl_device_id id, cl_device_info what, char *room)
+{
+    char text[1024] = "";
+    size_t start, end;
+
+    if (opencl_calls.GetDeviceInfo(id, what, sizeof text - 1, text, NULL)
+        != CL_SUCCESS)
+        text[0] = '\0';
+    start = strspn(text, " \t");
+    end = strlen(text);
+    while (end > start && isspace((unsigned char)text[end - 1]))
+        end--;
+    text[end] = '\0';
+    snprintf(room, FOUND_NAME_MAX, "%.*s", FOUND_NAME_MAX - 1, text + start);
+}
+
+static void device_fill(struct found_device *device)
+{
+    cl_device_id id = device->id;
+    uint64_t type = device_number(id, CL_DEVICE_TYPE, sizeof(cl_device_type));
+
+    platform_text(device->platform, CL_PLATFORM_NAME, device->platform_name);
+    platform_text(device->platform, CL_PLATFORM_VERSION,
+                  device->platform_version);
+    device_text(id, CL_DEVICE_NAME, device->name);
+    device_text(id, CL_DRIVER_VERSION, device->driver);
+    device->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    device->is_gpu = (type & CL_DEVICE_TYPE_GPU) != 0 && !device->is_cpu;
+    device->shares_memory =
+        device->is_cpu
+        || device_number(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof(cl_bool));
+    device->units = (unsigned)device_number(id, CL_DEVICE_MAX_COMPUTE_UNITS,
+                                            sizeof(cl_uint));
+    device->memory_bytes =
+        device_number(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong));
+    device->buffer_max_bytes =
+        device_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(cl_ulong));
+    fitness(device);
+}
+
+/* Whether the device's OpenCL C is at least 1.2. */
+static bool compiles_c12(cl_device_id id)
+{
+    char version[FOUND_NAME_MAX];
+    unsigned major = 0, minor = 0;
+
+    device_text(id, CL_DEVICE_OPENCL_C_VERSION, version);
+    return sscanf(version, "OpenCL C %u.%u", &major, &minor) == 2
+           && (major > 1 || minor >= 2);
+}
+
+/* Finds why the device cannot run the machine; the first reason counts. */
+static void fitness(struct found_device *device)
+{
+    cl_device_id id = device->id;
+    uint64_t single = device_number(id, CL_DEVICE_SINGLE_FP_CONFIG,
+                                    sizeof(cl_device_fp_config));
+    const char *why = "";
+
+    device->has_fp64 = device_number(id, CL_DEVICE_DOUBLE_FP_CONFIG,
+                                     sizeof(cl_device_fp_config))
+                       != 0;
+    device->exact_option = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    if (!device_number(id, CL_DEVICE_AVAILABLE, sizeof(cl_bool)))
+        why = "not available";
+    else if (!device_number(id, CL_DEVICE_COMPILER_AVAILABLE, sizeof(cl_bool)))
+        why = "no compiler";
+    else if (!compiles_c12(id))
+        why = "no OpenCL C 1.2";
+    else if (!device_number(id, CL_DEVICE_ENDIAN_LITTLE, sizeof(cl_bool)))
+        why = "big-endian";
+    else if (device_number(id, CL_DEVICE_ADDRESS_BITS, sizeof(cl_uint)) != 64)
+        why = "not 64-bit";
+    else if (!device->has_fp64)
+        why = "no fp64";
+    else if (!device->exact_option
+             && !quirks_of(device->platform_name)->divides_exactly)
+        why = "float division is not correctly rounded";
+    snprintf(device->unfit, sizeof device->unfit, "%s", why);
+}
+
+/* Whether there is a GPU's node that this user may not open. */
+static bool node_is_closed(void)
+{
+    static const char folder[] = "/dev/dri";
+    DIR *nodes = opendir(folder);
+    struct dirent *node;
+    bool closed = false;
+    char path[300];
+
+    if (nodes == NULL)
+        return false;
+    while ((node = readdir(nodes)) != NULL) {
+        if (strncmp(node->d_name, "renderD", 7) != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, node->d_name);
+        closed |= access(path, R_OK | W_OK) != 0;
+    }
+    closedir(nodes);
+    return closed;
+}

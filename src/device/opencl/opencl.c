@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens and closes an OpenCL device: its part where only some compute units
+ * are wanted, and its context. Reads the times of its events.
+ */
+#include "device/opencl/opencl.h"
+
+#include "base/memory.h"
+
+static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
+                                  struct error *error);
+static enum vdbq_status context_open(struct opencl *opencl,
+                                     struct error *error);
+static void facts_fill(struct opencl *opencl, unsigned cores);
+static void opencl_close(struct device *device);
+
+static const struct device_backend backend = {
+    .close = opencl_close,
+    .memory_create = opencl_memory_create,
+    .memory_wrap = opencl_memory_wrap,
+    .memory_destroy = opencl_memory_destroy,
+    .memory_give = opencl_memory_give,
+    .memory_take = opencl_memory_take,
+    .write = opencl_write,
+    .read = opencl_read,
+    .machine_find = opencl_machine_find,
+    .machine_build = opencl_machine_build,
+    .machine_keep = opencl_machine_keep,
+    .sweep = opencl_sweep,
+    .exchange = opencl_exchange,
+    .times_keep = opencl_times_keep,
+    .job_create = opencl_job_create,
+    .job_destroy = opencl_job_destroy,
+    .job_start = opencl_job_start,
+    .job_has_run = opencl_job_has_run,
+    .job_run = opencl_job_run,
+    .job_collect = opencl_job_collect,
+    .job_wait = opencl_job_wait,
+    .call = opencl_call,
+    .fill = opencl_fill,
+    .calls_wait = opencl_calls_wait,
+};
+
+enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
+                             struct device **device, struct error *error)
+{
+    struct opencl *opencl = memory_zeroed(1, sizeof *opencl);
+    enum vdbq_status status;
+
+    if (opencl == NULL)
+        return error_no_memory(error);
+    opencl->head.backend = &backend;
+    opencl->found = *found;
+    opencl->id = found->id;
+    opencl->machines = VECTOR(struct opencl_machine *);
+    opencl->calls = VECTOR(cl_event);
+    opencl->head.kept = VECTOR(struct device_memory *);
+    status = part_open(opencl, cores, error);
+    if (status == VDBQ_OK)
+        status = context_open(opencl, error);
+    if (status == VDBQ_OK)
+        status = opencl_queues_open(opencl, false, &opencl->queues, error);
+    if (status != VDBQ_OK) {
+        opencl_close(&opencl->head);
+        return status;
+    }
+    facts_fill(opencl, cores);
+    opencl_tuning_init(opencl);
+    opencl->head.known.tuning.limits.shares_memory =
+        opencl->head.facts.shares_memory;
+    *device = &opencl->head;
+    return VDBQ_OK;
+}
+
+/* Takes `cores` compute units of the device, where it has more. */
+static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
+                                  struct error *error)
+{
+    const cl_device_partition_property how[] = {
+        CL_DEVICE_PARTITION_BY_COUNTS, (cl_device_partition_property)cores,
+        CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0
+    };
+    const struct found_device *found = &opencl->found;
+    enum vdbq_status status;
+
+    if (cores == 0 || cores == found->units)
+        return VDBQ_OK;
+    if (cores > found->units)
+        return error_set(error, VDBQ_DEVICE,
+                         "%u cores were asked for, but "
+                         "device '%s' has %u",
+                         cores, found->name, found->units);
+    status = opencl_check(
+        opencl_calls.CreateSubDevices(found->id, how, 1, &opencl->id, NULL),
+        "clCreateSubDevices", error);
+    opencl->is_part = status == VDBQ_OK;
+    if (status == VDBQ_DEVICE)
+        error_hint(error,
+                   "device '%s' cannot be limited to %u of its %u "
+                   "cores: set cores to 0 (VDBQ_CORES)",
+                   found->name, cores, found->units);
+    return status;
+}
+
+static enum vdbq_status context_open(struct opencl *opencl, struct error *error)
+{
+    const cl_context_properties properties[] = {
+        CL_CONTEXT_PLATFORM, (cl_context_properties)opencl->found.platform, 0
+    };
+    cl_int code;
+
+    opencl->context = opencl_calls.CreateContext(properties, 1, &opencl->id,
+                                                 NULL, NULL, &code);
+    return opencl_check(code, "clCreateContext", error);
+}
+
+static void facts_fill(struct opencl *opencl, unsigned cores)
+{
+    const struct found_device *found = &opencl->found;
+
+    opencl->head.facts = (struct device_facts){
+        .name = found->name,
+        .is_gpu = found->is_gpu,
+        .shares_memory = found->shares_memory,
+        .cores = cores > 0 ? cores : found->units,
+        .memory_bytes = found->memory_bytes,
+        .buffer_max_bytes = found->buffer_max_bytes,
+    };
+}
+
+/* Also closes a device that was opened in part. */
+static void opencl_close(struct device *device)
+{
+    struct opencl *opencl = (struct opencl *)device;
+
+    device_kept_finish(device);
+    opencl_kernels_finish(opencl);
+    opencl_machines_finish(opencl);
+    opencl_queues_close(&opencl->queues);
+    opencl_queues_close(&opencl->others);
+    if (opencl->context != NULL)
+        opencl_calls.ReleaseContext(opencl->context);
+    if (opencl->is_part)
+        opencl_calls.ReleaseDevice(opencl->id);
+    memory_release(opencl);
+}
+
+/* By the device's clock. */
+struct times {
+    cl_ulong start;
+    cl_ulong end;
+};
+
+/* When the device started one event's command, and ended another's; both 0
+ * where their queue keeps no times. */
+static enum vdbq_status times_of(cl_event first, cl_event last,
+                                 struct times *times, struct error *error)
+{
+    cl_int code = opencl_calls.GetEventProfilingInfo(
+        first, CL_PROFILING_COMMAND_START, sizeof times->start, &times->start,
+        NULL);
+
+    if (code == CL_SUCCESS)
+        code = opencl_calls.GetEventProfilingInfo(
+            last, CL_PROFILING_COMMAND_END, sizeof times->end, &times->end,
+            NULL);
+    if (code == CL_PROFILING_INFO_NOT_AVAILABLE) {
+        *times = (struct times){ 0 };
+        return VDBQ_OK;
+    }
+    return opencl_check(code, "clGetEventProfilingInfo", error);
+}
+
+enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
+                             struct error *error)
+{
+    struct times times = { 0 };
+    enum vdbq_status status = times_of(first, last, &times, error);
+
+    if (status == VDBQ_OK && times.end > times.start)
+        *time_ns += times.end - times.start;
+    return status;
+}
+
+enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
+                               uint64_t *time_ns, struct error *error)
+{
+    struct times times = { 0 };
+    enum vdbq_status status = times_of(event, event, &times, error);
+
+    if (times.start < opencl->busy_until)
+        times.start = opencl->busy_until;
+    if (status != VDBQ_OK || times.end <= times.start)
+        return status;
+    *time_ns += times.end - times.start;
+    opencl->busy_until = times.end;
+    return VDBQ_OK;
+}
+
+enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
+                             uint64_t *time_ns, struct error *error)
+{
+    enum vdbq_status status = opencl_check(code, call, error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = opencl_check(opencl_calls.WaitForEvents(1, &event), call, error);
+    if (status == VDBQ_OK)
+        status = opencl_span(event, event, time_ns, error);
+    opencl_calls.ReleaseEvent(event);
+    return status;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A device that OpenCL drives: what its files share. Each of its queues runs
+ * its commands in order; every call here waits for what it starts, but
+ * for those of jobs.
+ */
+#ifndef VDBQ_DEVICE_OPENCL_H
+#define VDBQ_DEVICE_OPENCL_H
+
+#include "base/vector.h"
+#include "device/backend.h"
+#include "device/opencl/find.h"
+
+/* Texts of kernels beside the machine. */
+enum opencl_text {
+    TEXT_GROUP,
+    TEXT_GROUP_LOCAL,
+    TEXT_SORT,
+    TEXT_JOIN,
+    TEXT_INDEX,
+    OPENCL_TEXTS
+};
+
+/* Queues that keep times, or that do not. Zeroed: not open. */
+struct opencl_queues {
+    cl_command_queue run;    /* kernels, and all that is waited for      */
+    cl_command_queue beside; /* a GPU's: every other kernel of jobs that
+                                may run beside one another               */
+    cl_command_queue in;     /* what jobs copy to the device ...         */
+    cl_command_queue out;    /* ... and what they copy from it           */
+};
+
+struct opencl {
+    struct device head;
+    struct found_device found; /* as it was chosen                       */
+    cl_device_id id;           /* the device, or the part of it in use   */
+    bool is_part;              /* `id` is ours to release                */
+    cl_context context;
+    struct opencl_queues queues;    /* in use                               */
+    struct opencl_queues others;    /* idle, opened when first needed       */
+    bool turn;                      /* the next kernel of jobs that may run
+                                  beside one another goes beside         */
+    uint64_t busy_until;            /* the device's clock when the last of them
+                                  that was waited for had ended          */
+    struct vector machines;         /* struct opencl_machine *, see there     */
+    cl_program texts[OPENCL_TEXTS]; /* NULL: not built yet               */
+    cl_kernel kernels[KERNELS];     /* ... of them                       */
+    bool launched[OPENCL_TEXTS]; /* for the first time, since the last wait */
+    struct vector calls;         /* cl_event: of calls since the last wait */
+};
+
+/* Opens a device, or `cores` of its compute units where that is not 0. */
+enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
+                             struct device **device, struct error *error);
+
+/* Checks `code`, the result of the enqueueing `call` that gave `event`; then
+ * waits for the event, adds its time on the device to `*time_ns`, and lets
+ * it go. */
+enum vdbq_status opencl_wait(cl_int code, const char *call, cl_event event,
+                             uint64_t *time_ns, struct error *error);
+
+/* Adds what the device took from the start of one event to the end of a
+ * later one of its queue, or of the same. Both have ended. Nothing is added
+ * where their queue keeps no times. */
+enum vdbq_status opencl_span(cl_event first, cl_event last, uint64_t *time_ns,
+                             struct error *error);
+/* Adds that time of an event in which none of those before it ran that were
+ * counted like this. */
+enum vdbq_status opencl_beside(struct opencl *opencl, cl_event event,
+                               uint64_t *time_ns, struct error *error);
+
+/* ------------------------------------------------------------- queues -- */
+
+/* Opens a set of queues; after a failure none is open. */
+enum vdbq_status opencl_queues_open(struct opencl *opencl, bool keeps_times,
+                                    struct opencl_queues *queues,
+                                    struct error *error);
+/* Waits for them and closes them; accepts queues that are not open. */
+void opencl_queues_close(struct opencl_queues *queues);
+/* Waits for all that was put into them. */
+void opencl_queues_wait(const struct opencl_queues *queues);
+/* Waits for all that was started, and goes on with the other queues. */
+enum vdbq_status opencl_times_keep(struct device *device, bool keep,
+                                   struct error *error);
+
+/* ------------------------------------------------------------- memory -- */
+
+struct opencl_memory {
+    struct device_memory head;
+    cl_mem buffer;
+};
+
+enum vdbq_status opencl_memory_create(struct device *device,
+                                      enum memory_place place,
+                                      uint64_t size_bytes,
+                                      struct device_memory **memory,
+                                      struct error *error);
+enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error);
+void opencl_memory_destroy(struct device_memory *memory);
+enum vdbq_status opencl_memory_give(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+enum vdbq_status opencl_memory_take(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error);
+enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
+                              const void *bytes, uint64_t size,
+                              struct device_times *times, struct error *error);
+enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size,
+                             struct device_times *times, struct error *error);
+
+/* ------------------------------------------------------------ machine -- */
+
+/* What a build is made for. */
+struct variant {
+    enum device_build build;
+    unsigned registers; /* room for so many */
+    unsigned axes;
+    unsigned group;
+    unsigned tile;
+};
+
+struct opencl_machine {
+    struct device_machine head;
+    struct variant variant;
+    char *body;    /* of a specialised build, else NULL */
+    uint64_t hash; /* of the body                       */
+    cl_program program;
+    cl_kernel run; /* vdbq_machine                      */
+    bool run_warm; /* was launched: the driver finished compiling it */
+};
+
+struct device_machine *
+opencl_machine_find(struct device *device,
+                    const struct device_machine_params *params);
+enum vdbq_status
+opencl_machine_build(struct device *device,
+                     const struct device_machine_params *params, bool behind,
+                     struct device_machine **machine, struct error *error);
+enum vdbq_status opencl_machine_keep(struct device_machine *machine,
+                                     struct error *error);
+/* Fills `known`; the facts are there. */
+void opencl_tuning_init(struct opencl *opencl);
+/* Frees the machines of a device that closes. */
+void opencl_machines_finish(struct opencl *opencl);
+
+/* Builds the program whose text is `count` strings. A driver that keeps no
+ * binaries of its own gets ours; see cache.h and keep.h. */
+enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
+                              unsigned count, const char *options,
+                              cl_program *program, struct error *error);
+void opencl_program_release(cl_program program); /* accepts NULL */
+
+/* ------------------------------------------------------------- launch -- */
+
+/* The kernel's first arguments: control, result, inner and the pieces. Then
+ * comes where in control the progress is. */
+enum { MACHINE_BUFFERS = 3 + LAUNCH_PIECES };
+
+/* Sets the kernel's arguments. */
+enum vdbq_status opencl_arguments(struct opencl_machine *machine,
+                                  const cl_mem buffers[MACHINE_BUFFERS],
+                                  uint64_t progress_at, struct error *error);
+
+/* Puts a launch into a queue, behind the event `after` (may be NULL). A
+ * machine's first launch is waited for: the driver may compile it then, and
+ * what that took counts as compilation. */
+enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
+                                     const struct device_launch *params,
+                                     cl_command_queue queue, cl_event after,
+                                     cl_event *event,
+                                     struct device_times *times,
+                                     struct error *error);
+
+enum vdbq_status opencl_sweep(struct device_memory *memory, unsigned runs,
+                              uint64_t *best_ns, struct error *error);
+enum vdbq_status opencl_exchange(struct device_memory *memory, void *bytes,
+                                 uint64_t size, uint64_t *time_ns,
+                                 struct error *error);
+
+/* --------------------------------------------------------------- jobs -- */
+
+enum vdbq_status opencl_job_create(struct device *device,
+                                   struct device_job **job,
+                                   struct error *error);
+void opencl_job_destroy(struct device_job *job);
+enum vdbq_status opencl_job_start(struct device_job *job,
+                                  const struct device_job_params *params,
+                                  struct error *error);
+bool opencl_job_has_run(struct device_job *job);
+enum vdbq_status opencl_job_run(struct device_job *job, struct error *error);
+enum vdbq_status opencl_job_collect(struct device_job *job,
+                                    const struct device_copy *copies,
+                                    size_t count, struct error *error);
+enum vdbq_status opencl_job_wait(struct device_job *job, struct error *error);
+
+/* ------------------------------------------------------------ kernels -- */
+
+enum vdbq_status opencl_call(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error);
+enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error);
+enum vdbq_status opencl_calls_wait(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error);
+/* Waits for calls, and frees what they were built from. */
+void opencl_kernels_finish(struct opencl *opencl);
+
+#endif

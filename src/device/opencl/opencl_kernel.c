@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Kernels beside the machine on an OpenCL device. Each text is built once, for
+ * groups of one size; their times are read when somebody waits for them.
+ */
+#include <stdio.h>
+
+#include "base/os/os.h"
+#include "device/cache/keep.h"
+#include "device/opencl/opencl.h"
+
+/* The texts of cl/group.cl and others, which tools/embed.py made. */
+extern const char vdbq_source_group[];
+extern const char vdbq_source_index[];
+extern const char vdbq_source_sort[];
+extern const char vdbq_source_join[];
+
+static const struct {
+    const char *text;
+    const char *options;
+} texts[OPENCL_TEXTS] = {
+    [TEXT_GROUP] = { vdbq_source_group, "" },
+    [TEXT_GROUP_LOCAL] = { vdbq_source_group, " -DVDBQ_LOCAL" },
+    [TEXT_SORT] = { vdbq_source_sort, "" },
+    [TEXT_JOIN] = { vdbq_source_join, "" },
+    [TEXT_INDEX] = { vdbq_source_index, "" },
+};
+
+static const struct {
+    const char *function;
+    enum opencl_text text;
+} kernels[KERNELS] = {
+#define KERNEL_ENTRY(name, function, text)                                     \
+    [KERNEL_##name] = { #function, TEXT_##text },
+    DEVICE_KERNELS(KERNEL_ENTRY)
+#undef KERNEL_ENTRY
+};
+
+static enum vdbq_status build_text(struct opencl *opencl, enum opencl_text text,
+                                   struct error *error)
+{
+    const char *string = texts[text].text;
+    char options[256];
+
+    snprintf(options, sizeof options, "-cl-std=CL1.2 -DVDBQ_GROUP=%u%s%s",
+             device_group_items(&opencl->head), texts[text].options,
+             opencl->found.exact_option
+                 ? " -cl-fp32-correctly-rounded-divide-sqrt"
+                 : "");
+    return opencl_build(opencl, &string, 1, options, &opencl->texts[text],
+                        error);
+}
+
+/* The kernel, built where it was not. */
+static enum vdbq_status find_kernel(struct opencl *opencl,
+                                    enum device_kernel number,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    enum opencl_text text = kernels[number].text;
+    uint64_t start = os_time_ns();
+    enum vdbq_status status = VDBQ_OK;
+    cl_int code;
+
+    if (opencl->kernels[number] != NULL)
+        return VDBQ_OK;
+    if (opencl->texts[text] == NULL)
+        status = build_text(opencl, text, error);
+    if (status != VDBQ_OK)
+        return status;
+    opencl->kernels[number] = opencl_calls.CreateKernel(
+        opencl->texts[text], kernels[number].function, &code);
+    opencl->launched[text] = true;
+    times->compile_ns += os_time_ns() - start;
+    return opencl_check(code, "clCreateKernel", error);
+}
+
+static enum vdbq_status set_arguments(cl_kernel kernel,
+                                      const struct device_call *call,
+                                      struct error *error)
+{
+    cl_uint at = 0;
+    cl_int code = CL_SUCCESS;
+
+    for (unsigned i = 0; i < call->memory_count && code == CL_SUCCESS; i++) {
+        const struct device_memory *memory =
+            call->memories[i] != NULL ? call->memories[i] : call->memories[0];
+        cl_mem buffer = ((const struct opencl_memory *)memory)->buffer;
+        code = opencl_calls.SetKernelArg(kernel, at++, sizeof buffer, &buffer);
+    }
+    for (unsigned i = 0; i < call->number_count && code == CL_SUCCESS; i++) {
+        cl_ulong number = call->numbers[i];
+        code = opencl_calls.SetKernelArg(kernel, at++, sizeof number, &number);
+    }
+    return opencl_check(code, "clSetKernelArg", error);
+}
+
+/* Notes a command whose time is wanted. */
+static enum vdbq_status note(struct opencl *opencl, cl_int code,
+                             const char *name, cl_event event,
+                             struct error *error)
+{
+    enum vdbq_status status = opencl_check(code, name, error);
+
+    if (status != VDBQ_OK || vector_append(&opencl->calls, &event, 1))
+        return status;
+    opencl_calls.Finish(opencl->queues.run);
+    opencl_calls.ReleaseEvent(event);
+    return error_no_memory(error);
+}
+
+enum vdbq_status opencl_call(struct device *device,
+                             const struct device_call *call,
+                             struct device_times *times, struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    size_t local = device_group_items(device);
+    size_t groups = (call->items + local - 1) / local;
+    size_t most = device_groups_most(device);
+    size_t global = (groups < most ? groups : most) * local;
+    enum vdbq_status status = find_kernel(opencl, call->kernel, times, error);
+    cl_kernel kernel = opencl->kernels[call->kernel];
+    cl_event event = NULL;
+    cl_int code;
+
+    if (status == VDBQ_OK)
+        status = set_arguments(kernel, call, error);
+    if (status != VDBQ_OK)
+        return status;
+    code = opencl_calls.EnqueueNDRangeKernel(
+        opencl->queues.run, kernel, 1, NULL, &global, &local, 0, NULL, &event);
+    times->launches++;
+    return note(opencl, code, "clEnqueueNDRangeKernel", event, error);
+}
+
+enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
+                             uint8_t byte, struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)memory->device;
+    cl_mem buffer = ((struct opencl_memory *)memory)->buffer;
+    cl_event event = NULL;
+    cl_int code =
+        opencl_calls.EnqueueFillBuffer(opencl->queues.run, buffer, &byte,
+                                       sizeof byte, 0, size, 0, NULL, &event);
+
+    return note(opencl, code, "clEnqueueFillBuffer", event, error);
+}
+
+enum vdbq_status opencl_calls_wait(struct device *device,
+                                   struct device_times *times,
+                                   struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    cl_event *events = VECTOR_ITEMS(&opencl->calls, cl_event);
+    size_t count = opencl->calls.count;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (count > 0)
+        status = opencl_check(opencl_calls.WaitForEvents(1, &events[count - 1]),
+                              "clWaitForEvents", error);
+    if (status != VDBQ_OK)
+        opencl_calls.Finish(opencl->queues.run);
+    for (size_t i = 0; i < count; i++) {
+        if (status == VDBQ_OK)
+            status =
+                opencl_span(events[i], events[i], &times->kernel_ns, error);
+        opencl_calls.ReleaseEvent(events[i]);
+    }
+    opencl->calls.count = 0;
+    for (unsigned i = 0; i < OPENCL_TEXTS && status == VDBQ_OK; i++) {
+        if (opencl->launched[i])
+            keep_launched(opencl->texts[i]);
+        opencl->launched[i] = false;
+    }
+    return status;
+}
+
+void opencl_kernels_finish(struct opencl *opencl)
+{
+    struct device_times ignored = { 0 };
+    struct error error;
+
+    opencl_calls_wait(&opencl->head, &ignored, &error);
+    vector_finish(&opencl->calls);
+    for (unsigned i = 0; i < KERNELS; i++)
+        if (opencl->kernels[i] != NULL)
+            opencl_calls.ReleaseKernel(opencl->kernels[i]);
+    for (unsigned i = 0; i < OPENCL_TEXTS; i++)
+        opencl_program_release(opencl->texts[i]);
+}

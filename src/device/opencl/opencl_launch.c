@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Launches of the machine on an OpenCL device: its kernel put into the queue
+ * with its arguments.
+ */
+#include "base/os/os.h"
+#include "device/cache/keep.h"
+#include "device/opencl/opencl.h"
+
+enum vdbq_status opencl_arguments(struct opencl_machine *machine,
+                                  const cl_mem buffers[MACHINE_BUFFERS],
+                                  uint64_t progress_at, struct error *error)
+{
+    const cl_ulong at = progress_at;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (cl_uint i = 0; i < MACHINE_BUFFERS && status == VDBQ_OK; i++)
+        status =
+            opencl_check(opencl_calls.SetKernelArg(
+                             machine->run, i, sizeof *buffers, &buffers[i]),
+                         "clSetKernelArg", error);
+    return status != VDBQ_OK
+               ? status
+               : opencl_check(opencl_calls.SetKernelArg(machine->run,
+                                                        MACHINE_BUFFERS,
+                                                        sizeof at, &at),
+                              "clSetKernelArg", error);
+}
+
+/* The buffer of a memory; where there is none the kernel reads none, and gets
+ * the control block's. */
+static cl_mem argument_of(const struct device_launch *params,
+                          const struct device_memory *memory)
+{
+    const struct device_memory *any = memory != NULL ? memory : params->control;
+
+    return ((const struct opencl_memory *)any)->buffer;
+}
+
+/* Waits for a machine's first launch. POCL finishes a kernel then: what that
+ * took, beside the run, counts as compilation. */
+static enum vdbq_status warm_up(cl_event event, uint64_t start,
+                                struct device_times *times, struct error *error)
+{
+    uint64_t kernel_ns = 0, all_ns;
+    enum vdbq_status status = opencl_check(
+        opencl_calls.WaitForEvents(1, &event), "clEnqueueNDRangeKernel", error);
+
+    all_ns = os_time_ns() - start;
+    if (status == VDBQ_OK)
+        status = opencl_span(event, event, &kernel_ns, error);
+    if (all_ns > kernel_ns)
+        times->compile_ns += all_ns - kernel_ns;
+    return status;
+}
+
+/* Puts `groups` groups of the machine into a queue. */
+static enum vdbq_status kernel_start(struct opencl_machine *machine,
+                                     uint64_t groups, cl_command_queue queue,
+                                     cl_event after, cl_event *event,
+                                     struct device_times *times,
+                                     struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)machine->head.device;
+    size_t local = machine->variant.group, global = groups * local;
+    uint64_t start;
+    enum vdbq_status status;
+
+    if (!machine->run_warm && after != NULL)
+        opencl_calls.Finish(opencl->queues.in);
+    start = os_time_ns();
+    status =
+        opencl_check(opencl_calls.EnqueueNDRangeKernel(
+                         queue, machine->run, 1, NULL, &global, &local,
+                         after != NULL, after != NULL ? &after : NULL, event),
+                     "clEnqueueNDRangeKernel", error);
+    if (status != VDBQ_OK)
+        return status;
+    times->launches++;
+    if (!machine->run_warm)
+        status = warm_up(*event, start, times, error);
+    if (!machine->run_warm && status == VDBQ_OK)
+        keep_launched(machine->program);
+    machine->run_warm = true;
+    return status;
+}
+
+enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
+                                     const struct device_launch *params,
+                                     cl_command_queue queue, cl_event after,
+                                     cl_event *event,
+                                     struct device_times *times,
+                                     struct error *error)
+{
+    cl_mem buffers[MACHINE_BUFFERS] = { argument_of(params, params->control),
+                                        argument_of(params, params->result),
+                                        argument_of(params, params->inner) };
+    enum vdbq_status status;
+
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        buffers[MACHINE_BUFFERS - LAUNCH_PIECES + i] =
+            argument_of(params, params->pieces[i]);
+    status = opencl_arguments(machine, buffers, params->progress_at, error);
+    if (status != VDBQ_OK)
+        return status;
+    return kernel_start(machine, device_launch_groups(params), queue, after,
+                        event, times, error);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The machine on an OpenCL device: its shape and its build. A build is told
+ * apart by its kind, the registers it has room for, the program's axes, and,
+ * when specialised, its text; one that is there is not built again. No text of
+ * the user's ever gets into the source or the options.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "cl/opcodes.h"
+#include "cl/tablet.h"
+#include "device/cache/keep.h"
+#include "device/opencl/opencl.h"
+#include "device/opencl/quirks.h"
+
+/* The text of cl/ops.cl and cl/machine.cl, which tools/embed.py made. */
+extern const char vdbq_source_ops[];
+extern const char vdbq_source_machine[];
+
+enum {
+    CPU_TILE_MIN = 128,
+    CPU_REGISTERS = 16,    /* that a CPU's tuned tile is for              */
+    CPU_ITEMS_PER_CORE = 4 /* at least, of a full tablet                  */
+};
+
+static struct variant variant_of(const struct opencl *opencl,
+                                 const struct device_machine_params *params);
+static struct machine_shape shape_of(const struct opencl *opencl,
+                                     const struct variant *variant);
+static struct opencl_machine *machine_find(const struct opencl *opencl,
+                                           const struct variant *variant,
+                                           const char *body);
+static struct opencl_machine *machine_create(struct opencl *opencl,
+                                             const struct variant *variant,
+                                             const char *body);
+static void machine_destroy(struct opencl_machine *machine);
+static enum vdbq_status machine_build(struct opencl *opencl,
+                                      struct opencl_machine *machine,
+                                      struct error *error);
+static enum vdbq_status machine_warm(struct opencl *opencl,
+                                     struct opencl_machine *machine,
+                                     struct error *error);
+
+struct device_machine *
+opencl_machine_find(struct device *device,
+                    const struct device_machine_params *params)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct variant variant = variant_of(opencl, params);
+    struct opencl_machine *found = machine_find(opencl, &variant, params->body);
+
+    if (found == NULL)
+        return NULL;
+    found->head.shape = shape_of(opencl, &variant); /* tuned meanwhile? */
+    return &found->head;
+}
+
+enum vdbq_status
+opencl_machine_build(struct device *device,
+                     const struct device_machine_params *params, bool behind,
+                     struct device_machine **machine, struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct variant variant = variant_of(opencl, params);
+    struct opencl_machine *made =
+        machine_create(opencl, &variant, params->body);
+    enum vdbq_status status;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    status = machine_build(opencl, made, error);
+    if (status == VDBQ_OK && behind)
+        status = machine_warm(opencl, made, error);
+    if (status != VDBQ_OK)
+        machine_destroy(made);
+    else
+        *machine = &made->head;
+    return status;
+}
+
+enum vdbq_status opencl_machine_keep(struct device_machine *machine,
+                                     struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)machine->device;
+    struct opencl_machine *made = (struct opencl_machine *)machine;
+
+    if (vector_append(&opencl->machines, &made, 1))
+        return VDBQ_OK;
+    machine_destroy(made);
+    return error_no_memory(error);
+}
+
+void opencl_machines_finish(struct opencl *opencl)
+{
+    struct opencl_machine **machines =
+        VECTOR_ITEMS(&opencl->machines, struct opencl_machine *);
+
+    for (size_t i = 0; i < opencl->machines.count; i++)
+        machine_destroy(machines[i]);
+    vector_finish(&opencl->machines);
+}
+
+/* -------------------------------------------------------------- shape -- */
+
+/* Registers of the interpreted build that serves a program of `wanted`: few
+ * classes, so that few builds serve all programs. */
+static unsigned register_class(unsigned wanted)
+{
+    unsigned class = 16;
+
+    while (class < wanted && class < VDBQ_REGISTERS_MAX)
+        class *= 4;
+    return class;
+}
+
+/* Rows of a CPU's tile: as many as keep the registers in the cache. */
+static unsigned cpu_tile(unsigned tuned, unsigned registers)
+{
+    unsigned tile = tuned;
+
+    while (tile > CPU_TILE_MIN
+           && (uint64_t)tile * registers > (uint64_t)tuned * CPU_REGISTERS)
+        tile /= 2;
+    return tile;
+}
+
+static struct variant variant_of(const struct opencl *opencl,
+                                 const struct device_machine_params *params)
+{
+    const struct device_tuning *tuning = &opencl->head.known.tuning;
+    bool special = params->build == BUILD_SPECIALISED;
+    struct variant variant = { .build = params->build,
+                               .registers = params->registers,
+                               .axes = params->axes > 1 ? params->axes : 1,
+                               .group = tuning->group,
+                               .tile = special ? tuning->tile_specialised
+                                               : tuning->tile };
+
+    if (!special)
+        variant.registers = register_class(params->registers);
+    if (!special && variant.axes > 1)
+        variant.axes = VDBQ_AXES_MAX; /* one build serves all grids */
+    if (variant.registers == 0)
+        variant.registers = 1;
+    if (opencl->found.is_cpu)
+        variant.tile = cpu_tile(variant.tile, variant.registers);
+    return variant;
+}
+
+/* How a group best walks: on a CPU long ways, but such that each core gets
+ * some of a full tablet; on a GPU one step, so that steps are described as
+ * soon as they can be. */
+static struct machine_shape shape_of(const struct opencl *opencl,
+                                     const struct variant *variant)
+{
+    unsigned step_rows = variant->group * variant->tile;
+    unsigned rows =
+        TABLET_ROWS_MAX / (opencl->head.facts.cores * CPU_ITEMS_PER_CORE);
+    unsigned steps;
+
+    if (rows > opencl->head.known.tuning.item_rows)
+        rows = opencl->head.known.tuning.item_rows;
+    steps = variant->group == 1 ? rows / step_rows : 1;
+    return (struct machine_shape){ .step_rows = step_rows,
+                                   .steps_per_item = steps > 0 ? steps : 1,
+                                   .dense = variant->group > 1 };
+}
+
+/* What is known of a device that was never tuned: measured on the devices
+ * that we build for (POCL on Xeon, H200). On the CPU an interpreted step is
+ * worth a long tile, as each op is dispatched once a tile; specialised, it is
+ * better to stay in the first cache (ten queries over 2M rows, one core: 54
+ * ms with 256 rows, 59 with 1,024; interpreted 61 with 2,048). On the GPU ten
+ * queries over 8M rows, specialised, take 0.056 ms with 8 rows and groups of
+ * 128 or 256; what --tune runs takes 0.039 ms interpreted with 8 rows, 0.056
+ * with 4, 0.072 with 2, and 0.011, 0.013 and 0.018 specialised. */
+void opencl_tuning_init(struct opencl *opencl)
+{
+    static const struct device_tuning cpu = { .tile = 2048,
+                                              .tile_specialised = 256,
+                                              .group = 1,
+                                              .item_rows = 1 << 16,
+                                              .gain = 1.1,
+                                              .compile_ns = 500000000,
+                                              .cached_ns = 30000000,
+                                              .launch_ns = 100000,
+                                              .host_rows_max = 1 << 18 };
+    static const struct device_tuning other = { .tile = 8,
+                                                .tile_specialised = 8,
+                                                .group = 128,
+                                                .item_rows = 4,
+                                                .gain = 3.7,
+                                                .compile_ns = 120000000,
+                                                .cached_ns = 4000000,
+                                                .launch_ns = 80000,
+                                                .host_rows_max = 1 << 18 };
+    const struct found_device *found = &opencl->found;
+    char cores[16];
+    const char *const parts[] = { found->platform_name,
+                                  found->platform_version,
+                                  found->name,
+                                  found->driver,
+                                  cores,
+                                  NULL };
+
+    snprintf(cores, sizeof cores, "%u", opencl->head.facts.cores);
+    known_init(&opencl->head.known, parts, vdbq_source_ops, found->is_cpu,
+               found->is_cpu ? &cpu : &other);
+}
+
+/* -------------------------------------------------------------- build -- */
+
+static uint64_t body_hash(const char *body)
+{
+    return body != NULL ? XXH3_64bits(body, strlen(body)) : 0;
+}
+
+static struct opencl_machine *machine_find(const struct opencl *opencl,
+                                           const struct variant *variant,
+                                           const char *body)
+{
+    struct opencl_machine **machines =
+        VECTOR_ITEMS(&opencl->machines, struct opencl_machine *);
+    uint64_t hash = body_hash(body);
+
+    for (size_t i = 0; i < opencl->machines.count; i++) {
+        struct opencl_machine *machine = machines[i];
+        if (machine->hash == hash
+            && memcmp(&machine->variant, variant, sizeof *variant) == 0
+            && (body == NULL || strcmp(machine->body, body) == 0))
+            return machine;
+    }
+    return NULL;
+}
+
+static struct opencl_machine *machine_create(struct opencl *opencl,
+                                             const struct variant *variant,
+                                             const char *body)
+{
+    struct opencl_machine *machine = memory_zeroed(1, sizeof *machine);
+
+    if (machine == NULL)
+        return NULL;
+    machine->head.device = &opencl->head;
+    machine->head.shape = shape_of(opencl, variant);
+    machine->variant = *variant;
+    machine->hash = body_hash(body);
+    snprintf(machine->head.name, sizeof machine->head.name,
+             "interpreted %u %u %u %u", variant->registers, variant->group,
+             variant->tile, variant->axes);
+    if (body == NULL)
+        return machine;
+    machine->body = memory_resize(NULL, strlen(body) + 1);
+    if (machine->body == NULL) {
+        memory_release(machine);
+        return NULL;
+    }
+    memcpy(machine->body, body, strlen(body) + 1);
+    return machine;
+}
+
+static void machine_destroy(struct opencl_machine *machine)
+{
+    if (machine->run != NULL)
+        opencl_calls.ReleaseKernel(machine->run);
+    opencl_program_release(machine->program);
+    memory_release(machine->body);
+    memory_release(machine);
+}
+
+static enum vdbq_status machine_build(struct opencl *opencl,
+                                      struct opencl_machine *machine,
+                                      struct error *error)
+{
+    const struct variant *variant = &machine->variant;
+    const char *body = machine->body;
+    const char *strings[] = { vdbq_source_ops,
+                              body != NULL ? "#line 1 \"program\"\n" : "",
+                              body != NULL ? body : "", vdbq_source_machine };
+    char options[256];
+    cl_int code;
+    enum vdbq_status status;
+
+    snprintf(options, sizeof options,
+             "-cl-std=CL1.2%s%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u "
+             "-DVDBQ_REGISTERS=%u -DVDBQ_AXES=%u%s",
+             opencl->found.exact_option
+                 ? " -cl-fp32-correctly-rounded-divide-sqrt"
+                 : "",
+             quirks_of(opencl->found.platform_name)->options, variant->tile,
+             variant->group, variant->registers, variant->axes,
+             body != NULL ? " -DVDBQ_SPECIALISED" : "");
+    status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,
+                          options, &machine->program, error);
+    if (status != VDBQ_OK)
+        return status;
+    machine->run =
+        opencl_calls.CreateKernel(machine->program, "vdbq_machine", &code);
+    return opencl_check(code, "clCreateKernel", error);
+}
+
+/* ------------------------------------------------------------- warm -- */
+
+/* Makes a buffer of zeros as long as any control block's constants: a launch
+ * of no rows that every part of the block names the start of. */
+static enum vdbq_status zeros_create(struct opencl *opencl,
+                                     cl_command_queue queue, cl_mem *zeros,
+                                     struct error *error)
+{
+    const size_t size =
+        sizeof(struct launch) + VDBQ_CODE_MAX * sizeof(struct code);
+    const cl_uchar zero = 0;
+    cl_int code;
+    enum vdbq_status status;
+
+    *zeros = opencl_calls.CreateBuffer(opencl->context, CL_MEM_READ_WRITE, size,
+                                       NULL, &code);
+    status = opencl_check(code, "clCreateBuffer", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(
+            opencl_calls.EnqueueFillBuffer(queue, *zeros, &zero, sizeof zero, 0,
+                                           size, 0, NULL, NULL),
+            "clEnqueueFillBuffer", error);
+    return status;
+}
+
+/* Runs one group of the machine over no rows. */
+static enum vdbq_status run_nothing(struct opencl_machine *machine,
+                                    cl_command_queue queue, cl_mem zeros,
+                                    struct error *error)
+{
+    size_t size = machine->variant.group;
+    cl_mem buffers[MACHINE_BUFFERS];
+    enum vdbq_status status;
+
+    for (unsigned i = 0; i < MACHINE_BUFFERS; i++)
+        buffers[i] = zeros;
+    status = opencl_arguments(machine, buffers, sizeof(struct launch), error);
+    if (status == VDBQ_OK)
+        status = opencl_check(
+            opencl_calls.EnqueueNDRangeKernel(queue, machine->run, 1, NULL,
+                                              &size, &size, 0, NULL, NULL),
+            "clEnqueueNDRangeKernel", error);
+    if (status == VDBQ_OK)
+        status = opencl_check(opencl_calls.Finish(queue), "clFinish", error);
+    if (status == VDBQ_OK)
+        keep_launched(machine->program);
+    machine->run_warm = true;
+    return status;
+}
+
+/* Lets the driver do now, on a queue of our own, what it would put off until
+ * the first launch: POCL compiles the kernel, NVIDIA loads it. */
+static enum vdbq_status machine_warm(struct opencl *opencl,
+                                     struct opencl_machine *machine,
+                                     struct error *error)
+{
+    cl_int code;
+    cl_mem zeros = NULL;
+    cl_command_queue queue =
+        opencl_calls.CreateCommandQueue(opencl->context, opencl->id, 0, &code);
+    enum vdbq_status status = opencl_check(code, "clCreateCommandQueue", error);
+
+    if (status != VDBQ_OK)
+        return status;
+    status = zeros_create(opencl, queue, &zeros, error);
+    if (status == VDBQ_OK)
+        status = run_nothing(machine, queue, zeros, error);
+    opencl_calls.Finish(queue);
+    if (zeros != NULL)
+        opencl_calls.ReleaseMemObject(zeros);
+    opencl_calls.ReleaseCommandQueue(queue);
+    return status;
+}

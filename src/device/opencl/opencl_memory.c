@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory of an OpenCL device. Pinned memory is mapped when it is made and
+ * stays mapped until it is given to the device. All of it is zeroed: a driver
+ * hands out what others left behind, and one that puts off taking memory is
+ * made to take it here, where a failure can be told.
+ */
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "device/opencl/opencl.h"
+
+static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
+                            struct error *error);
+static enum vdbq_status clear(struct opencl_memory *memory,
+                              struct error *error);
+
+static struct opencl *opencl_of(const struct device_memory *memory)
+{
+    return (struct opencl *)memory->device;
+}
+
+enum vdbq_status opencl_memory_create(struct device *device,
+                                      enum memory_place place,
+                                      uint64_t size_bytes,
+                                      struct device_memory **memory,
+                                      struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct opencl_memory *made = memory_zeroed(1, sizeof *made);
+    cl_mem_flags flags = CL_MEM_READ_WRITE;
+    enum vdbq_status status;
+    cl_int code;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    if (place == MEMORY_PINNED)
+        flags |= CL_MEM_ALLOC_HOST_PTR;
+    made->head = (struct device_memory){ .device = device,
+                                         .place = place,
+                                         .size_bytes = size_bytes };
+    made->buffer = opencl_calls.CreateBuffer(opencl->context, flags, size_bytes,
+                                             NULL, &code);
+    status = opencl_check(code, "clCreateBuffer", error);
+    if (status == VDBQ_OK)
+        status = clear(made, error);
+    if (status == VDBQ_OK) {
+        *memory = &made->head;
+        return VDBQ_OK;
+    }
+    opencl_memory_destroy(&made->head);
+    return error_hint(error,
+                      "%llu bytes of %s memory were asked for; device "
+                      "'%s' has %llu: lower the memory option (VDBQ_MEMORY)",
+                      (unsigned long long)size_bytes,
+                      place == MEMORY_PINNED ? "pinned" : "device",
+                      device->facts.name,
+                      (unsigned long long)device->facts.memory_bytes);
+}
+
+/* The driver copies nothing where host and device share memory. */
+enum vdbq_status opencl_memory_wrap(struct device *device, const void *bytes,
+                                    uint64_t size_bytes,
+                                    struct device_memory **memory,
+                                    struct error *error)
+{
+    struct opencl *opencl = (struct opencl *)device;
+    struct opencl_memory *made = memory_zeroed(1, sizeof *made);
+    enum vdbq_status status;
+    cl_int code;
+
+    if (made == NULL)
+        return error_no_memory(error);
+    made->head = (struct device_memory){ .device = device,
+                                         .place = MEMORY_DEVICE,
+                                         .size_bytes = size_bytes };
+    made->buffer = opencl_calls.CreateBuffer(
+        opencl->context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, size_bytes,
+        (void *)bytes, &code);
+    status = opencl_check(code, "clCreateBuffer", error);
+    if (status == VDBQ_OK)
+        *memory = &made->head;
+    else
+        opencl_memory_destroy(&made->head);
+    return status;
+}
+
+/* Zeroes new memory; pinned memory is mapped for it, and stays so. */
+static enum vdbq_status clear(struct opencl_memory *memory, struct error *error)
+{
+    static const cl_uchar zero;
+    uint64_t ignored = 0, size = memory->head.size_bytes;
+    cl_event event = NULL;
+    enum vdbq_status status;
+    cl_int code;
+
+    if (memory->head.place == MEMORY_PINNED) {
+        status = map(memory, &ignored, error);
+        if (status != VDBQ_OK)
+            return status;
+        if (opencl_of(&memory->head)->head.facts.shares_memory)
+            os_memory_large(memory->head.host, size);
+        memset(memory->head.host, 0, size);
+        return VDBQ_OK;
+    }
+    code = opencl_calls.EnqueueFillBuffer(opencl_of(&memory->head)->queues.run,
+                                          memory->buffer, &zero, sizeof zero, 0,
+                                          size, 0, NULL, &event);
+    return opencl_wait(code, "clEnqueueFillBuffer", event, &ignored, error);
+}
+
+/* Does not wait for launches that are under way. */
+static enum vdbq_status map(struct opencl_memory *memory, uint64_t *time_ns,
+                            struct error *error)
+{
+    cl_event event = NULL;
+    cl_int code;
+    void *host = opencl_calls.EnqueueMapBuffer(
+        opencl_of(&memory->head)->queues.out, memory->buffer, CL_TRUE,
+        CL_MAP_READ | CL_MAP_WRITE, 0, memory->head.size_bytes, 0, NULL, &event,
+        &code);
+    enum vdbq_status status =
+        opencl_wait(code, "clEnqueueMapBuffer", event, time_ns, error);
+
+    if (code == CL_SUCCESS) /* it is mapped, whatever the wait said */
+        memory->head.host = host;
+    return status;
+}
+
+static enum vdbq_status unmap(struct opencl_memory *memory, uint64_t *time_ns,
+                              struct error *error)
+{
+    cl_event event = NULL;
+    cl_int code = opencl_calls.EnqueueUnmapMemObject(
+        opencl_of(&memory->head)->queues.out, memory->buffer, memory->head.host,
+        0, NULL, &event);
+    enum vdbq_status status =
+        opencl_wait(code, "clEnqueueUnmapMemObject", event, time_ns, error);
+
+    if (code == CL_SUCCESS)
+        memory->head.host = NULL;
+    return status;
+}
+
+void opencl_memory_destroy(struct device_memory *memory)
+{
+    struct opencl_memory *opened = (struct opencl_memory *)memory;
+    struct error ignored;
+    uint64_t time_ns = 0;
+
+    if (memory->host != NULL)
+        unmap(opened, &time_ns, &ignored);
+    if (opened->buffer != NULL)
+        opencl_calls.ReleaseMemObject(opened->buffer);
+    memory_release(opened);
+}
+
+/* ---------------------------------------------------------- transfers -- */
+
+/* On a discrete device the driver moves the whole buffer. Jobs may still be
+ * copying from it: they come first, since its address ends here. */
+enum vdbq_status opencl_memory_give(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    if (!memory->device->facts.shares_memory)
+        times->bytes_in += memory->size_bytes;
+    opencl_calls.Finish(opencl_of(memory)->queues.in);
+    return unmap((struct opencl_memory *)memory, &times->transfer_ns, error);
+}
+
+enum vdbq_status opencl_memory_take(struct device_memory *memory,
+                                    struct device_times *times,
+                                    struct error *error)
+{
+    if (!memory->device->facts.shares_memory)
+        times->bytes_out += memory->size_bytes;
+    return map((struct opencl_memory *)memory, &times->transfer_ns, error);
+}
+
+enum vdbq_status opencl_write(struct device_memory *memory, uint64_t offset,
+                              const void *bytes, uint64_t size,
+                              struct device_times *times, struct error *error)
+{
+    cl_event event = NULL;
+    cl_int code = opencl_calls.EnqueueWriteBuffer(
+        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
+        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+
+    times->bytes_in += size;
+    return opencl_wait(code, "clEnqueueWriteBuffer", event, &times->transfer_ns,
+                       error);
+}
+
+enum vdbq_status opencl_read(struct device_memory *memory, uint64_t offset,
+                             void *bytes, uint64_t size,
+                             struct device_times *times, struct error *error)
+{
+    cl_event event = NULL;
+    cl_int code = opencl_calls.EnqueueReadBuffer(
+        opencl_of(memory)->queues.run, ((struct opencl_memory *)memory)->buffer,
+        CL_TRUE, offset, size, bytes, 0, NULL, &event);
+
+    times->bytes_out += size;
+    return opencl_wait(code, "clEnqueueReadBuffer", event, &times->transfer_ns,
+                       error);
+}

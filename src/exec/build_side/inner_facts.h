@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes columns of inner rows ready, and finds out what is in them.
+ */
+#ifndef VDBQ_EXEC_INNER_FACTS_H
+#define VDBQ_EXEC_INNER_FACTS_H
+
+#include "exec/launch/control.h"
+#include "exec/rows/relation.h"
+
+/* Gives texts the numbers that their codes stand for (`ranks` NULL, or without
+ * any: the codes themselves) and NULLs the value 0. The range of the values
+ * that are not NULL, and whether there are such and others. */
+struct feed_range inner_facts(struct relation_column *column, uint64_t rows,
+                              const struct run_ranks *ranks, unsigned threads);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathers inner rows, and puts their columns where a program reads them.
+ */
+#include "exec/build_side/inner_rows.h"
+
+#include "cl/tablet.h"
+#include "exec/stream/stream_inner.h"
+
+/* Makes the relation of rows that the device took: without rows. */
+static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
+                                 struct error *error)
+{
+    const struct step *step = stream->step;
+    enum vdbq_status status = relation_init(&rows->relation, step->columns,
+                                            step->column_count, error);
+    for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
+        if (step->columns[i].type == VDBQ_TEXT)
+            relation_words(&rows->relation, i,
+                           words_hold(stream_words(stream, i)));
+    rows->relation.rows = inner_device_rows(rows->taken);
+    return status;
+}
+
+enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
+                                 const struct inner_device_params *params,
+                                 struct error *error)
+{
+    enum vdbq_status status =
+        inner_device_take(params, stream, &rows->taken, error);
+    if (status != VDBQ_OK)
+        return status;
+    return rows->taken != NULL ? describe(rows, stream, error)
+                               : stream_gather(stream, &rows->relation, error);
+}
+
+void inner_rows_finish(struct inner_rows *rows)
+{
+    relation_finish(&rows->relation);
+    inner_device_free(rows->taken);
+    *rows = (struct inner_rows){ 0 };
+}
+
+bool inner_rows_nullable(const struct inner_rows *rows, unsigned column)
+{
+    return rows->taken != NULL
+               ? inner_device_column(rows->taken, column)->nullable
+               : rows->relation.columns[column].nulls != NULL;
+}
+
+struct inner_feed inner_rows_place(uint64_t rows, unsigned width, bool nulls,
+                                   u64 *end)
+{
+    struct inner_feed place = { .values = *end };
+    *end = TABLET_ALIGNED(*end + rows * width);
+    if (!nulls)
+        return place;
+    place.nulls = *end;
+    *end = TABLET_ALIGNED(*end + rows);
+    return place;
+}
+
+enum vdbq_status inner_rows_write(struct inner_rows *rows, unsigned column,
+                                  uint64_t first, uint64_t count,
+                                  struct device_memory *to,
+                                  const struct inner_feed *place,
+                                  struct device_times *times,
+                                  struct error *error)
+{
+    const struct relation_column *from = &rows->relation.columns[column];
+    enum vdbq_status status;
+    if (rows->taken != NULL) {
+        status = inner_device_copy(rows->taken, column, first, count, to, place,
+                                   error);
+        return status == VDBQ_OK ? inner_device_wait(rows->taken, times, error)
+                                 : status;
+    }
+    status = device_write(to, place->values,
+                          (const u8 *)from->values + first * from->width,
+                          count * from->width, times, error);
+    if (status == VDBQ_OK && place->nulls != 0)
+        status = device_write(to, place->nulls, from->nulls + first, count,
+                              times, error);
+    return status;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A few entries; the least recently used one leaves. An entry is known by the
+ * state of the table's rows, which says what its tablets and their words are
+ * (identity rule 3), and by the columns that are read.
+ */
+#include "exec/dictionary/word_cache.h"
+
+#include <string.h>
+
+#include "data/tablet/tablet.h"
+#include "exec/launch/feed.h"
+
+enum { ENTRIES = 32 };
+
+struct entry {
+    struct identity state; /* of the table's rows */
+    unsigned feed_count;
+    unsigned *columns;      /* of the feeds        */
+    struct word_base *base; /* NULL: a free entry  */
+    uint64_t used;
+};
+
+struct word_cache {
+    struct entry entries[ENTRIES];
+    uint64_t clock;
+};
+
+struct word_cache *word_cache_create(void)
+{
+    return memory_zeroed(1, sizeof(struct word_cache));
+}
+
+static void entry_finish(struct entry *entry)
+{
+    memory_release(entry->columns);
+    word_base_release(entry->base);
+    *entry = (struct entry){ 0 };
+}
+
+void word_cache_destroy(struct word_cache *cache)
+{
+    for (int i = 0; cache != NULL && i < ENTRIES; i++)
+        entry_finish(&cache->entries[i]);
+    memory_release(cache);
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+static unsigned column_of(const struct word_cache_params *params, unsigned feed)
+{
+    return feed_table_column(params->table, params->pack->feeds[feed].column);
+}
+
+static bool is_of(const struct entry *entry,
+                  const struct word_cache_params *params)
+{
+    if (entry->base == NULL
+        || !identity_equal(entry->state, params->table->state)
+        || entry->feed_count != params->pack->feed_count)
+        return false;
+    for (unsigned i = 0; i < entry->feed_count; i++)
+        if (entry->columns[i] != column_of(params, i))
+            return false;
+    return true;
+}
+
+/* The place for a new entry: a free one, or the least recently used. */
+static struct entry *oldest(struct word_cache *cache)
+{
+    struct entry *place = &cache->entries[0];
+    for (int i = 1; i < ENTRIES; i++)
+        if (cache->entries[i].used < place->used)
+            place = &cache->entries[i];
+    return place;
+}
+
+/* Keeps the words, if there is memory for it. */
+static void keep(const struct word_cache_params *params, struct word_base *base)
+{
+    struct entry *place = oldest(params->cache);
+    struct entry made = { .state = params->table->state,
+                          .feed_count = params->pack->feed_count,
+                          .used = ++params->cache->clock };
+    made.columns =
+        memory_zeroed(made.feed_count + (size_t)1, sizeof *made.columns);
+    if (made.columns == NULL)
+        return;
+    for (unsigned i = 0; i < made.feed_count; i++)
+        made.columns[i] = column_of(params, i);
+    made.base = word_base_hold(base);
+    entry_finish(place);
+    *place = made;
+}
+
+/* ------------------------------------------------------------- reading -- */
+
+static bool is_text(const struct word_cache_params *params, unsigned feed)
+{
+    unsigned column = column_of(params, feed);
+    return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
+}
+
+/* Reads the dictionaries of one tablet. */
+static enum vdbq_status read_tablet(const struct word_cache_params *params,
+                                    size_t tablet, struct words **dictionaries,
+                                    struct error *error)
+{
+    struct pool_slot *slot;
+    unsigned columns[COLUMNS_MAX];
+    struct pool_want want = { .table = params->table,
+                              .tablet = &params->table->tablets[tablet],
+                              .columns = columns };
+    for (unsigned i = 0; i < params->pack->feed_count; i++)
+        if (is_text(params, i))
+            columns[want.column_count++] = column_of(params, i);
+    enum vdbq_status status = pool_pin(params->pool, &want, &slot, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = device_memory_take(slot->memory, params->times, error);
+    for (unsigned i = 0; i < params->pack->feed_count && status == VDBQ_OK;
+         i++) {
+        if (!is_text(params, i))
+            continue;
+        dictionaries[i] = words_of_tablet(device_memory_host(slot->memory),
+                                          column_of(params, i));
+        if (dictionaries[i] == NULL)
+            status = error_no_memory(error);
+    }
+    pool_release(params->pool, slot);
+    return status;
+}
+
+/* Reads those of all tablets, and joins them. */
+static enum vdbq_status read_base(const struct word_cache_params *params,
+                                  struct word_base **base, struct error *error)
+{
+    unsigned feeds = params->pack->feed_count;
+    size_t tablets = params->table->tablet_count, count = tablets * feeds;
+    struct words **dictionaries =
+        memory_zeroed(count + 1, sizeof *dictionaries);
+    enum vdbq_status status =
+        dictionaries == NULL ? error_no_memory(error) : VDBQ_OK;
+    bool any = false;
+    for (unsigned i = 0; i < feeds; i++)
+        any |= is_text(params, i);
+    for (size_t i = 0; any && i < tablets && status == VDBQ_OK; i++)
+        status = read_tablet(params, i, dictionaries + i * feeds, error);
+    if (status == VDBQ_OK) {
+        *base = word_base_make(dictionaries, tablets, feeds);
+        if (*base == NULL)
+            status = error_no_memory(error);
+    }
+    for (size_t i = 0; dictionaries != NULL && i < count; i++)
+        words_release(dictionaries[i]);
+    memory_release(dictionaries);
+    return status;
+}
+
+enum vdbq_status word_cache_base(const struct word_cache_params *params,
+                                 struct word_base **base, struct error *error)
+{
+    struct word_cache *cache = params->cache;
+    for (int i = 0; cache != NULL && i < ENTRIES; i++)
+        if (is_of(&cache->entries[i], params)) {
+            cache->entries[i].used = ++cache->clock;
+            *base = word_base_hold(cache->entries[i].base);
+            return VDBQ_OK;
+        }
+    enum vdbq_status status = read_base(params, base, error);
+    if (status == VDBQ_OK && cache != NULL)
+        keep(params, *base);
+    return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Functions of words in a run's program. Each different call is computed for
+ * every word there is; the program looks up what it gave.
+ */
+#include <string.h>
+
+#include "exec/dictionary/word_making.h"
+
+static struct call *find_call(const struct making *making, const char *text)
+{
+    for (size_t i = 0; i < making->calls.count; i++) {
+        struct call *call = vector_at(&making->calls, i);
+        if (strcmp(call->text, text) == 0)
+            return call;
+    }
+    return NULL;
+}
+
+static bool call_room(struct making *making, struct call *call, uint32_t count)
+{
+    struct arena *arena = &making->table->arena;
+    size_t room = (size_t)count + 1;
+    call->fails = arena_alloc(arena, room * sizeof *call->fails);
+    call->null = arena_alloc(arena, room * sizeof *call->null);
+    call->integers = arena_alloc(arena, room * sizeof *call->integers);
+    call->reals = arena_alloc(arena, room * sizeof *call->reals);
+    call->count = count;
+    return call->fails && call->null && call->integers && call->reals;
+}
+
+/* Computes the call for one word. */
+static enum vdbq_status compute(struct making *making, struct call *call,
+                                uint32_t word, struct arena *arena,
+                                struct vdbq_text *text)
+{
+    struct function_lookup *lookup = &call->lookup;
+    struct function_value value;
+    struct error refused = { 0 };
+    lookup->arguments[lookup->open].text =
+        words_text(making->table->words, word);
+    enum vdbq_status status =
+        function_call(lookup->function, lookup->arguments, lookup->count, arena,
+                      &value, &refused);
+    if (status == VDBQ_NO_MEMORY)
+        return error_no_memory(making->error);
+    call->fails[word] = status != VDBQ_OK;
+    call->null[word] = status == VDBQ_OK && value.null;
+    if (status != VDBQ_OK || value.null)
+        return VDBQ_OK;
+    call->integers[word] = value.integer;
+    call->reals[word] = value.real;
+    *text = value.text;
+    return VDBQ_OK;
+}
+
+/* Makes the texts that a call gave words, and their numbers its values. Until
+ * then its values are places in `texts`, which follow as all numbers do. */
+static enum vdbq_status take_texts(struct making *making, size_t number,
+                                   const struct vdbq_text *texts)
+{
+    struct call *call = vector_at(&making->calls, number);
+    uint32_t count = call->count;
+    uint32_t *numbers =
+        memory_resize(NULL, (count + (size_t)1) * sizeof *numbers);
+    for (uint32_t i = 0; i < count; i++)
+        call->integers[i] = i;
+    call->pending = true;
+    bool added =
+        numbers != NULL && word_grow_by_texts(making, texts, count, numbers);
+    for (uint32_t i = 0; added && i < call->count; i++)
+        if (call->integers[i] < count && texts[call->integers[i]].bytes)
+            call->integers[i] = numbers[call->integers[i]];
+        else
+            call->integers[i] = 0;
+    call->pending = false;
+    memory_release(numbers);
+    return added ? VDBQ_OK : error_no_memory(making->error);
+}
+
+/* Computes a call for all words that are there. */
+static enum vdbq_status compute_all(struct making *making, size_t number)
+{
+    struct arena results = { 0 };
+    uint32_t count = making->table->words->count;
+    struct call *call = vector_at(&making->calls, number);
+    struct vdbq_text *texts =
+        arena_alloc(&results, (count + (size_t)1) * sizeof *texts);
+    enum vdbq_status status = VDBQ_OK;
+    if (texts == NULL || !call_room(making, call, count))
+        status = error_no_memory(making->error);
+    for (uint32_t i = 0; i < count && status == VDBQ_OK; i++)
+        status = compute(making, call, i, &results, &texts[i]);
+    if (status == VDBQ_OK && call->lookup.function->result == VDBQ_TEXT)
+        status = take_texts(making, number, texts);
+    arena_finish(&results);
+    return status;
+}
+
+/* The number of an instruction's call, which may be a new one. */
+static enum vdbq_status
+number_call(struct making *making, const struct instruction *in, size_t *number)
+{
+    struct call *call = find_call(making, in->name);
+    if (call != NULL) {
+        *number = (size_t)(call - VECTOR_ITEMS(&making->calls, struct call));
+        return VDBQ_OK;
+    }
+    *number = making->calls.count;
+    call = vector_add(&making->calls);
+    if (call == NULL)
+        return error_no_memory(making->error);
+    call->text = in->name;
+    call->operand = -1;
+    return function_lookup_read(in->name, &making->table->arena, &call->lookup,
+                                making->error);
+}
+
+/* A call that comes again for another
+ * operand, as in upper(upper(s)), is computed again: that may be a word which
+ * came in between. */
+enum vdbq_status word_call_all(struct making *making)
+{
+    const struct program *program = making->params->program;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t pc = 0; pc < program->code.count && status == VDBQ_OK; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        size_t number;
+        if (op_facts(in->op)->form != FORM_LOOKUP)
+            continue;
+        status = number_call(making, in, &number);
+        struct call *call = vector_at(&making->calls, number);
+        if (status != VDBQ_OK || call->operand == in->b)
+            continue;
+        call->operand = in->b;
+        status = compute_all(making, number);
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------- renumbering -- */
+
+/* An array of items as the words are numbered now; words that were not there
+ * before have 0. NULL: no memory. */
+static void *moved(struct making *making, const void *items, size_t width,
+                   uint32_t count, const uint32_t *numbers, uint32_t now)
+{
+    char *to = arena_alloc(&making->table->arena, width * ((size_t)now + 1));
+    for (uint32_t i = 0; to != NULL && i < count; i++)
+        memcpy(to + width * numbers[i], (const char *)items + width * i, width);
+    return to;
+}
+
+static bool renumber_call(struct making *making, struct call *call,
+                          const uint32_t *numbers, uint32_t now)
+{
+    if (call->lookup.function->result == VDBQ_TEXT && !call->pending)
+        for (uint32_t i = 0; i < call->count; i++)
+            if (!call->null[i] && !call->fails[i])
+                call->integers[i] = numbers[call->integers[i]];
+    call->fails =
+        moved(making, call->fails, sizeof(bool), call->count, numbers, now);
+    call->null =
+        moved(making, call->null, sizeof(bool), call->count, numbers, now);
+    call->integers = moved(making, call->integers, sizeof(int64_t), call->count,
+                           numbers, now);
+    call->reals =
+        moved(making, call->reals, sizeof(double), call->count, numbers, now);
+    call->count = now;
+    return call->fails && call->null && call->integers && call->reals;
+}
+
+bool word_call_renumber(struct making *making, const uint32_t *numbers,
+                        uint32_t now)
+{
+    for (size_t i = 0; i < making->calls.count; i++)
+        if (!renumber_call(making, vector_at(&making->calls, i), numbers, now))
+            return false;
+    return true;
+}
+
+/* -------------------------------------------------------------- tables -- */
+
+/* The value that an opcode looks up, for one word. */
+static void put_value(const struct call *call, enum opcode op, uint32_t word,
+                      char *to)
+{
+    i32 narrow = (i32)call->integers[word];
+    if (op == OP_LOOKUP_NULL)
+        narrow = call->null[word];
+    if (op == OP_LOOKUP_FAILS)
+        narrow = call->fails[word];
+    if (op == OP_LOOKUP_I64)
+        memcpy(to, &call->integers[word], sizeof call->integers[word]);
+    else if (op == OP_LOOKUP_F64)
+        memcpy(to, &call->reals[word], sizeof call->reals[word]);
+    else
+        memcpy(to, &narrow, sizeof narrow);
+}
+
+enum vdbq_status word_call_tables(struct making *making)
+{
+    for (unsigned i = 0; i < making->pack.slot_count; i++) {
+        const struct program_slot *slot = &making->pack.slots[i];
+        const struct instruction *in =
+            program_at(making->params->program, slot->pc);
+        if (op_facts(in->op)->form != FORM_LOOKUP)
+            continue;
+        const struct call *call = find_call(making, in->name);
+        unsigned width = type_width(op_facts(in->op)->writes);
+        char *values = arena_alloc(&making->table->arena,
+                                   width * ((size_t)call->count + 1));
+        if (values == NULL)
+            return error_no_memory(making->error);
+        for (uint32_t word = 0; word < call->count; word++)
+            put_value(call, in->op, word, values + (size_t)width * word);
+        making->lookups[slot->place] = (struct run_lookup){
+            .values = values, .width = width, .count = call->count
+        };
+    }
+    return VDBQ_OK;
+}

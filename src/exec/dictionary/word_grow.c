@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of a run grow, and what holds numbers of words follows (word table
+ * rule 2).
+ */
+#include "exec/dictionary/word_making.h"
+
+/* ----------------------------------------------------------- renumbering -- */
+
+bool word_inner_first(const struct making *making, unsigned column)
+{
+    struct words *const *inner = making->params->inner;
+    unsigned i = 0;
+    while (inner[i] != inner[column])
+        i++;
+    return i == column && inner[column] != NULL;
+}
+
+static void renumber_inner(const struct making *making, const uint32_t *numbers)
+{
+    for (unsigned i = 0; i < making->params->inner_count; i++) {
+        if (making->inner[i] == NULL || !word_inner_first(making, i))
+            continue;
+        for (uint32_t k = 0; k < making->params->inner[i]->count; k++)
+            making->inner[i][k] = numbers[making->inner[i][k]];
+    }
+}
+
+/* Word i of those before has number numbers[i] now (word table rule 2). */
+static bool renumber(struct making *making, const uint32_t *numbers,
+                     uint32_t now)
+{
+    renumber_inner(making, numbers);
+    uint32_t count = making->params->base->words->count;
+    bool first = making->renumbered == NULL;
+    if (first)
+        making->renumbered = arena_alloc(
+            &making->table->arena, (count + (size_t)1) * sizeof(uint32_t));
+    if (making->renumbered == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        making->renumbered[i] = numbers[first ? i : making->renumbered[i]];
+    return word_call_renumber(making, numbers, now);
+}
+
+/* --------------------------------------------------------------- growing -- */
+
+/* Whether all texts are words already; then `numbers` has theirs. */
+static bool are_there(const struct words *words, const struct vdbq_text *texts,
+                      size_t count, uint32_t *numbers)
+{
+    for (size_t i = 0; i < count; i++)
+        if (texts[i].bytes == NULL)
+            numbers[i] = 0;
+        else if (!words_find(words, texts[i], &numbers[i]))
+            return false;
+    return true;
+}
+
+bool word_grow_by(struct making *making, struct words *more,
+                  uint32_t *more_numbers)
+{
+    struct word_table *table = making->table;
+    struct words *parts[2] = { table->words, more };
+    uint32_t *numbers[2] = { NULL, more_numbers };
+    numbers[0] = memory_resize(NULL, (table->words->count + (size_t)1)
+                                         * sizeof **numbers);
+    struct words *all =
+        numbers[0] != NULL ? words_join(parts, 2, numbers) : NULL;
+    bool same = all != NULL && all->count == table->words->count;
+    bool joined =
+        all != NULL && (same || renumber(making, numbers[0], all->count));
+    memory_release(numbers[0]);
+    words_release(joined ? table->words : all);
+    if (joined)
+        table->words = all;
+    return joined;
+}
+
+bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
+                        size_t count, uint32_t *numbers)
+{
+    if (are_there(making->table->words, texts, count, numbers))
+        return true;
+    struct words *more = words_make(texts, count, numbers);
+    uint32_t *places =
+        more == NULL
+            ? NULL
+            : memory_resize(NULL, (more->count + (size_t)1) * sizeof *places);
+    bool added = places != NULL && word_grow_by(making, more, places);
+    for (size_t i = 0; added && i < count; i++)
+        if (texts[i].bytes != NULL)
+            numbers[i] = places[numbers[i]];
+    memory_release(places);
+    words_release(more);
+    return added;
+}

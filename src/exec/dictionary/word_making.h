@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of a run while they are made. Word table rules:
+ *
+ * 1. The words grow in steps: first by those of inner rows, by constants and
+ *    parameters, then by the texts that calls give, in the order of
+ *    instructions. A call is computed for all words that are there before it:
+ *    what a register that it reads may hold was there, since the register is
+ *    written before it is read.
+ * 2. Each growth gives every word a new number; the order never changes. All
+ *    that holds numbers follows: the base's words, those of inner rows, and
+ *    what calls gave.
+ */
+#ifndef VDBQ_EXEC_WORD_MAKING_H
+#define VDBQ_EXEC_WORD_MAKING_H
+
+#include "exec/dictionary/word_table.h"
+#include "program/functions/function.h"
+
+/* A different call and what it gives, for each word. */
+struct call {
+    const char *text;
+    int operand; /* register that it was computed for last    */
+    struct function_lookup lookup;
+    bool *fails, *null;
+    int64_t *integers; /* numbers where the result is a text        */
+    double *reals;
+    uint32_t count; /* of the words                              */
+    bool pending;   /* texts have no numbers yet                 */
+};
+
+struct making {
+    struct word_table *table;
+    const struct word_table_params *params;
+    struct program_pack pack;
+    struct vector calls;  /* of struct call                             */
+    uint32_t **inner;     /* numbers of the words of inner columns now  */
+    uint32_t *renumbered; /* base's numbers now; NULL: they are the same */
+    i64 *slots;
+    struct run_lookup *lookups;
+    struct error *error;
+};
+
+/* ---------------------------------------------------------- word_grow.c -- */
+
+/* Joins more words to those that are there and gives their numbers. False: no
+ * memory. */
+bool word_grow_by(struct making *making, struct words *more,
+                  uint32_t *more_numbers);
+/* Adds texts to the words and gives their numbers; those without bytes are
+ * none. False: no memory. */
+bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
+                        size_t count, uint32_t *numbers);
+/* Whether a column of inner rows is the first one with its words. */
+bool word_inner_first(const struct making *making, unsigned column);
+
+/* ---------------------------------------------------------- word_call.c -- */
+
+/* Computes the calls of all lookups, whose texts become words. */
+enum vdbq_status word_call_all(struct making *making);
+/* Makes the lookup tables of what calls gave, once all words are there. */
+enum vdbq_status word_call_tables(struct making *making);
+/* Word i of those before has number numbers[i] of `now` (rule 2). False: no
+ * memory. */
+bool word_call_renumber(struct making *making, const uint32_t *numbers,
+                        uint32_t now);
+
+#endif

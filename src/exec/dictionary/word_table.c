@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the words of a run, in the order of word table rule 1, and what
+ * follows from them: constants, parameters, ranks.
+ */
+#include <string.h>
+
+#include "exec/dictionary/word_making.h"
+
+/* Whether a program leaves something open in an instruction. */
+static bool is_open(const struct instruction *in)
+{
+    enum op_form form = op_facts(in->op)->form;
+    return form == FORM_TEXT || form == FORM_PARAMETER || form == FORM_LOOKUP
+           || in->op == OP_COLUMN_WORD || in->op == OP_ROWID_WORD
+           || in->op == OP_COLUMN_AT_WORD || in->op == OP_PROBE_WORD;
+}
+
+bool word_table_needed(const struct program *program)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        if (is_open(program_at(program, (int)pc)))
+            return true;
+    return false;
+}
+
+/* --------------------------------------------------------- inner rows -- */
+
+/* Adds the words of columns of inner rows. */
+static bool add_inner(struct making *making)
+{
+    struct arena *arena = &making->table->arena;
+    unsigned count = making->params->inner_count;
+    making->inner = arena_alloc(arena, (count + 1) * sizeof *making->inner);
+    for (unsigned i = 0; making->inner != NULL && i < count; i++) {
+        struct words *words = making->params->inner[i];
+        if (words == NULL || !word_inner_first(making, i))
+            continue;
+        uint32_t *numbers =
+            arena_alloc(arena, (words->count + (size_t)1) * sizeof *numbers);
+        if (numbers == NULL || !word_grow_by(making, words, numbers))
+            return false;
+        making->inner[i] = numbers;
+    }
+    return making->inner != NULL;
+}
+
+/* Notes what the codes of columns of inner rows stand for. */
+static bool make_inner_ranks(struct making *making)
+{
+    struct words *const *inner = making->params->inner;
+    unsigned count = making->params->inner_count;
+    struct run_ranks *ranks =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *ranks);
+    making->table->inner_ranks = ranks;
+    for (unsigned i = 0; ranks != NULL && i < count; i++) {
+        unsigned first = 0;
+        while (inner[first] != inner[i])
+            first++;
+        uint32_t words = inner[i] != NULL ? inner[i]->count : 0;
+        const uint32_t *numbers = making->inner[first];
+        if (words > 0 && numbers[words - 1] != words - 1)
+            ranks[i] = (struct run_ranks){ .ranks = (const i32 *)numbers,
+                                           .count = words };
+    }
+    return ranks != NULL;
+}
+
+/* ----------------------------------------------------------- constants -- */
+
+static const struct parameter *parameter_of(const struct making *making,
+                                            const struct instruction *in)
+{
+    static const struct parameter none = { .null = true };
+    return (unsigned)in->b < making->params->parameter_count
+               ? &making->params->parameters[in->b]
+               : &none;
+}
+
+/* The text of a constant or a parameter; without bytes: it has none. */
+static struct vdbq_text constant_text(const struct making *making,
+                                      const struct instruction *in)
+{
+    const struct parameter *parameter;
+    struct vdbq_text text = { 0 };
+    if (in->op == OP_TEXT)
+        return (struct vdbq_text){ in->name, strlen(in->name) };
+    if (in->op != OP_PARAMETER_WORD)
+        return text;
+    parameter = parameter_of(making, in);
+    if (parameter->null)
+        return text;
+    text = parameter->text;
+    text.bytes = text.bytes != NULL ? text.bytes : "";
+    return text;
+}
+
+static i64 bits_of_real(double real)
+{
+    i64 bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+/* The bits of a parameter that is a number. */
+static i64 parameter_bits(const struct making *making,
+                          const struct instruction *in)
+{
+    const struct parameter *parameter = parameter_of(making, in);
+    bool real = parameter->type == VDBQ_FLOAT || parameter->type == VDBQ_DOUBLE;
+    switch (in->op) {
+    case OP_PARAMETER_NULL:
+        return parameter->null;
+    case OP_PARAMETER_F32:
+    case OP_PARAMETER_F64:
+        return bits_of_real(real ? parameter->real
+                                 : (double)parameter->integer);
+    default:
+        return real ? 0 : parameter->integer;
+    }
+}
+
+static enum vdbq_status add_constants(struct making *making)
+{
+    struct arena *arena = &making->table->arena;
+    unsigned count = making->pack.slot_count;
+    struct vdbq_text *texts = arena_alloc(arena, (count + 1) * sizeof *texts);
+    uint32_t *numbers = arena_alloc(arena, (count + 1) * sizeof *numbers);
+    if (texts == NULL || numbers == NULL)
+        return error_no_memory(making->error);
+    for (unsigned i = 0; i < count; i++)
+        texts[i] = constant_text(making, program_at(making->params->program,
+                                                    making->pack.slots[i].pc));
+    return word_grow_by_texts(making, texts, count, numbers)
+               ? VDBQ_OK
+               : error_no_memory(making->error);
+}
+
+/* Writes the slots of constants and parameters, once all words are there. */
+static void fill_slots(struct making *making)
+{
+    for (unsigned i = 0; i < making->pack.slot_count; i++) {
+        const struct instruction *in =
+            program_at(making->params->program, making->pack.slots[i].pc);
+        struct vdbq_text text = constant_text(making, in);
+        uint32_t number = 0;
+        if (text.bytes != NULL)
+            words_find(making->table->words, text, &number);
+        making->slots[i] = op_facts(in->op)->form == FORM_PARAMETER
+                                   && in->op != OP_PARAMETER_WORD
+                               ? parameter_bits(making, in)
+                               : (i64)number;
+    }
+}
+
+/* --------------------------------------------------------------- ranks -- */
+
+/* Ranks of the base, with the numbers that its words have now. */
+static bool renumber_ranks(struct making *making, const struct run_ranks *from,
+                           struct run_ranks *to)
+{
+    uint32_t count =
+        from->ranks ? from->count : making->params->base->words->count;
+    i32 *ranks =
+        arena_alloc(&making->table->arena, (count + (size_t)1) * sizeof *ranks);
+    if (ranks == NULL)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        ranks[i] =
+            (i32)making->renumbered[from->ranks ? (uint32_t)from->ranks[i] : i];
+    *to = (struct run_ranks){ .ranks = ranks, .count = count };
+    return true;
+}
+
+/* Feeds that share ranks in the base share them here, too, where they are
+ * neighbours of the same feed. */
+static bool make_ranks(struct making *making)
+{
+    const struct word_base *base = making->params->base;
+    size_t count = base->chunks * base->feeds;
+    making->table->ranks = base->ranks;
+    if (making->renumbered == NULL)
+        return true;
+    struct run_ranks *ranks =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *ranks);
+    making->table->ranks = ranks;
+    for (size_t i = 0; ranks != NULL && i < count; i++) {
+        size_t last = i < base->feeds ? i : i - base->feeds;
+        if (!base->is_text[i % base->feeds])
+            continue;
+        if (last != i && base->ranks[last].ranks == base->ranks[i].ranks)
+            ranks[i] = ranks[last];
+        else if (!renumber_ranks(making, &base->ranks[i], &ranks[i]))
+            return false;
+    }
+    return ranks != NULL;
+}
+
+/* The most bytes that the ranks of a chunk take. */
+static u64 ranks_size(const struct word_table *table)
+{
+    u64 most = 0;
+    for (size_t chunk = 0; chunk < table->base->chunks; chunk++) {
+        u64 size = 0;
+        for (unsigned i = 0; i < table->base->feeds; i++)
+            size +=
+                run_ranks_size(&table->ranks[chunk * table->base->feeds + i]);
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
+void word_table_range(const struct word_table *table, size_t chunk,
+                      unsigned feed, int64_t *low, int64_t *high)
+{
+    size_t place = chunk * table->base->feeds + feed;
+    const struct run_ranks *ranks = &table->ranks[place];
+    uint32_t count = table->base->counts[place];
+    if (count == 0)
+        return;
+    *low = ranks->ranks != NULL ? ranks->ranks[0] : 0;
+    *high = ranks->ranks != NULL ? ranks->ranks[count - 1] : (i64)count - 1;
+}
+
+const struct run_ranks *word_table_ranks(const struct word_table *table,
+                                         size_t chunk)
+{
+    return table->values.ranks_size > 0
+               ? &table->ranks[chunk * table->base->feeds]
+               : NULL;
+}
+
+/* ---------------------------------------------------------------- init -- */
+
+static enum vdbq_status make(struct making *making)
+{
+    struct word_table *table = making->table;
+    enum vdbq_status status = program_pack(
+        making->params->program, &table->arena, &making->pack, making->error);
+    if (status != VDBQ_OK)
+        return status;
+    making->slots = arena_alloc(&table->arena, (making->pack.slot_count + 1)
+                                                   * sizeof *making->slots);
+    making->lookups = arena_alloc(&table->arena, (making->pack.lookup_count + 1)
+                                                     * sizeof *making->lookups);
+    if (making->slots == NULL || making->lookups == NULL)
+        return error_no_memory(making->error);
+    if (!add_inner(making))
+        return error_no_memory(making->error);
+    status = add_constants(making);
+    if (status == VDBQ_OK)
+        status = word_call_all(making);
+    if (status == VDBQ_OK)
+        status = word_call_tables(making);
+    if (status != VDBQ_OK)
+        return status;
+    fill_slots(making);
+    if (!make_ranks(making) || !make_inner_ranks(making))
+        return error_no_memory(making->error);
+    table->values = (struct run_values){ .slots = making->slots,
+                                         .lookups = making->lookups,
+                                         .ranks_size = ranks_size(table) };
+    return VDBQ_OK;
+}
+
+enum vdbq_status word_table_init(struct word_table *table,
+                                 const struct word_table_params *params,
+                                 struct error *error)
+{
+    struct making making = { .table = table,
+                             .params = params,
+                             .calls = VECTOR(struct call),
+                             .error = error };
+    *table = (struct word_table){ .base = word_base_hold(params->base),
+                                  .words = words_hold(params->base->words) };
+    enum vdbq_status status = make(&making);
+    vector_finish(&making.calls);
+    return status;
+}
+
+void word_table_finish(struct word_table *table)
+{
+    words_release(table->words);
+    word_base_release(table->base);
+    arena_finish(&table->arena);
+    *table = (struct word_table){ 0 };
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fills chunks with the left rows of a grid. The first one is small and the
+ * next are larger, so that few rows cost little.
+ */
+#include "exec/grid/grid_left.h"
+
+#include <string.h>
+
+#include "cl/tablet.h"
+#include "exec/launch/feed.h"
+
+enum { ROWS_FIRST = 1 << 12, ROWS_GROWTH = 4, ROWS_MAX = 1 << 18 };
+
+enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
+                                struct error *error)
+{
+    unsigned feeds = left->axis->feed_count;
+    left->rows_room = ROWS_FIRST;
+    left->places = arena_alloc(arena, (feeds + 1) * sizeof *left->places);
+    bool made = left->places != NULL;
+    for (int i = 0; i < 2 && made; i++) {
+        left->chunks[i].nulls = arena_alloc(arena, feeds + (size_t)1);
+        made = left->chunks[i].nulls != NULL;
+    }
+    return made ? VDBQ_OK : error_no_memory(error);
+}
+
+void grid_left_finish(struct grid_left *left)
+{
+    for (int i = 0; i < 2; i++)
+        device_memory_release(left->chunks[i].memory);
+    *left = (struct grid_left){ 0 };
+}
+
+struct left_chunk *grid_left_chunk(struct grid_left *left)
+{
+    return &left->chunks[left->now];
+}
+
+bool grid_left_has_room(const struct grid_left *left)
+{
+    return left->chunks[!left->now].in_flight == 0;
+}
+
+/* ---------------------------------------------------------------- places -- */
+
+/* Where a feed's values start in a chunk, and behind them its NULL bits; the
+ * number of feeds gives the size of all. Offset 0 is left out: it means that
+ * there are no NULLs. */
+static u64 values_at(const struct grid_left *left,
+                     const struct left_chunk *chunk, unsigned feed)
+{
+    u64 at = TABLET_ALIGN;
+    for (unsigned i = 0; i < feed; i++)
+        at += TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[i].width)
+              + TABLET_ALIGNED(chunk->rows_room / 8);
+    return at;
+}
+
+static u64 nulls_at(const struct grid_left *left,
+                    const struct left_chunk *chunk, unsigned feed)
+{
+    return values_at(left, chunk, feed)
+           + TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[feed].width);
+}
+
+struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
+                                    uint64_t rows)
+{
+    struct left_chunk *chunk = grid_left_chunk(left);
+    for (unsigned i = 0; i < left->axis->feed_count; i++) {
+        const struct axis_feed *from = &left->axis->feeds[i];
+        struct feed feed = { .values = values_at(left, chunk, i),
+                             .nulls =
+                                 chunk->nulls[i] ? nulls_at(left, chunk, i) : 0,
+                             .width = from->width,
+                             .encoding = ENCODING_PLAIN };
+        if (from->column < 0)
+            feed = feed_numbers(chunk->first);
+        left->places[i] = feed_from(feed, row);
+    }
+    struct runner_piece piece = { .feeds = left->places, .rows = rows };
+    if (left->mapped)
+        piece.data = chunk->memory;
+    else
+        piece.host = device_memory_host(chunk->memory);
+    return piece;
+}
+
+/* ------------------------------------------------------------------ fill -- */
+
+/* The next chunk, empty and the host's. */
+static enum vdbq_status begin(struct grid_left *left,
+                              struct device_times *times, struct error *error)
+{
+    left->now = !left->now;
+    struct left_chunk *chunk = grid_left_chunk(left);
+    enum vdbq_status status = VDBQ_OK;
+    chunk->rows = 0;
+    chunk->first = left->rows_filled;
+    memset(chunk->nulls, 0, left->axis->feed_count);
+    if (chunk->rows_room == left->rows_room)
+        return device_memory_take(chunk->memory, times, error);
+    device_memory_release(chunk->memory);
+    chunk->memory = NULL;
+    chunk->rows_room = left->rows_room;
+    status = device_memory_create(
+        left->device, MEMORY_PINNED,
+        values_at(left, chunk, left->axis->feed_count), &chunk->memory, error);
+    if (status != VDBQ_OK)
+        chunk->rows_room = 0;
+    return status;
+}
+
+/* Fetches the next rows where all are in chunks; notes their end. */
+static enum vdbq_status fetch(struct grid_left *left, struct stream *grid,
+                              struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (left->ended || left->taken < left->pending.rows)
+        return VDBQ_OK;
+    left->taken = 0;
+    status = stream_pause(grid->params, error);
+    if (status == VDBQ_OK)
+        status = stream_batch(left->axis->rows, &left->pending, error);
+    left->ended = status != VDBQ_OK || left->pending.rows == 0;
+    return status;
+}
+
+/* Turns the flags of rows into bits, from the chunk's row `rows` on. */
+static void add_nulls(struct grid_left *left, struct left_chunk *chunk,
+                      unsigned feed, const uint8_t *flags, uint64_t rows)
+{
+    if (flags == NULL || memchr(flags, 1, rows) == NULL)
+        return;
+    u8 *bits =
+        (u8 *)device_memory_host(chunk->memory) + nulls_at(left, chunk, feed);
+    if (!chunk->nulls[feed])
+        memset(bits, 0, chunk->rows_room / 8);
+    chunk->nulls[feed] = true;
+    for (uint64_t i = 0; i < rows; i++) {
+        uint64_t at = chunk->rows + i;
+        bits[at / 8] = (u8)(bits[at / 8] | (flags[i] & 1) << at % 8);
+    }
+}
+
+/* Puts `rows` of the pending rows into the chunk. */
+static void add_rows(struct grid_left *left, struct left_chunk *chunk,
+                     uint64_t rows)
+{
+    u8 *host = device_memory_host(chunk->memory);
+    for (unsigned i = 0; i < left->axis->feed_count; i++) {
+        const struct axis_feed *feed = &left->axis->feeds[i];
+        if (feed->column < 0)
+            continue;
+        const struct vdbq_vector *from = &left->pending.column[feed->column];
+        memcpy(host + values_at(left, chunk, i) + chunk->rows * feed->width,
+               (const u8 *)from->values + left->taken * feed->width,
+               rows * feed->width);
+        add_nulls(left, chunk, i,
+                  from->nulls != NULL ? from->nulls + left->taken : NULL, rows);
+    }
+    chunk->rows += rows;
+    left->taken += rows;
+    left->rows_filled += rows;
+}
+
+enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
+                                struct device_times *times, struct error *error)
+{
+    enum vdbq_status status = begin(left, times, error);
+    struct left_chunk *chunk = grid_left_chunk(left);
+    if (status == VDBQ_OK)
+        status = fetch(left, grid, error);
+    while (status == VDBQ_OK && !left->ended
+           && chunk->rows < chunk->rows_room) {
+        uint64_t more = left->pending.rows - left->taken;
+        uint64_t room = chunk->rows_room - chunk->rows;
+        add_rows(left, chunk, more < room ? more : room);
+        if (chunk->rows < chunk->rows_room)
+            status = fetch(left, grid, error);
+    }
+    if (left->rows_room < ROWS_MAX)
+        left->rows_room *= ROWS_GROWTH;
+    return status;
+}

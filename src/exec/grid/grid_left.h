@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The left rows of a grid, a chunk at a time, in pinned memory: two chunks,
+ * so that one may be filled while launches work on the other.
+ */
+#ifndef VDBQ_EXEC_GRID_LEFT_H
+#define VDBQ_EXEC_GRID_LEFT_H
+
+#include "exec/grid/grid_axis.h"
+
+struct left_chunk {
+    struct device_memory *memory; /* NULL: none yet                       */
+    uint64_t rows_room;
+    uint64_t rows;
+    uint64_t first;     /* number of its first row              */
+    bool *nulls;        /* a feed: whether it has NULL bits     */
+    unsigned in_flight; /* launches that read it                */
+};
+
+struct grid_left {
+    struct axis *axis;
+    struct device *device;
+    bool mapped; /* launches read the chunk where it is     */
+    struct left_chunk chunks[2];
+    unsigned now;              /* the one that is filled, or was last     */
+    struct vdbq_batch pending; /* rows that are in no chunk yet, from
+                                  `taken` on                              */
+    uint64_t taken;
+    uint64_t rows_room;   /* of the next chunk                       */
+    uint64_t rows_filled; /* in chunks so far                        */
+    bool ended;
+    struct feed *places; /* of a launch                             */
+};
+
+/* A zeroed struct with axis, device and `mapped`. */
+enum vdbq_status grid_left_init(struct grid_left *left, struct arena *arena,
+                                struct error *error);
+void grid_left_finish(struct grid_left *left); /* accepts a zeroed struct */
+
+/* Whether the next chunk can be filled: no launch reads it. */
+bool grid_left_has_room(const struct grid_left *left);
+/* Fills it; no row: there are no more. Rows that came before a failure are in
+ * it. */
+enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
+                                struct device_times *times,
+                                struct error *error);
+/* The chunk that was filled last. */
+struct left_chunk *grid_left_chunk(struct grid_left *left);
+/* Its feeds, from row `row` on, a multiple of 64, for `rows` rows, and where
+ * they lie. */
+struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
+                                    uint64_t rows);
+
+#endif

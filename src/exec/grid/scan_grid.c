@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_SCAN of several axes: a program over the cells of a grid. The rows of
+ * the axes but the first are gathered, the left ones come in chunks; launches
+ * cover neighbouring cells, so that work is bounded whatever the numbers of
+ * rows are, and result rows come in the order of cells. A failure comes where
+ * its row would have come.
+ *
+ * Launches run over blocks: all left rows of a chunk with all inner rows; or
+ * where the inner rows are there in parts, a left row with a part.
+ */
+#include "device/kernel.h"
+#include "exec/launch/feed.h"
+#include "exec/grid/grid_left.h"
+#include "exec/dictionary/word_table.h"
+#include "program/dataflow/slice.h"
+
+/* Cells that are not run over yet. */
+struct block {
+    uint64_t left_first, left_rows; /* of the chunk                       */
+    uint64_t part;                  /* of the inner rows                  */
+    uint64_t cell, cells;           /* the next one, and all              */
+};
+
+struct scan_grid {
+    struct stream head;
+    struct axis axes[VDBQ_AXES_MAX];
+    unsigned axis_count;
+    struct program program;    /* what slices leave to do: it is run    */
+    struct program_pack pack;  /* of it                                 */
+    struct stream_place place; /* where the cells are                   */
+    struct grid_left left;
+    struct grid_inner inner;
+    struct word_table words; /* zeroed: the program needs none        */
+    struct runner *runner;   /* NULL: an axis has no rows             */
+    struct block block;
+    struct left_chunk *chunks[RUNNER_RING_MAX]; /* that launches in flight
+                                    read, the oldest first                */
+    uint64_t cells_done;
+    struct device *device;       /* that may take the rows; NULL: none    */
+    uint64_t room;               /* of its memory, for a step             */
+    struct sink *sink;           /* takes them; NULL: batches give them   */
+    bool fed;                    /* nothing is left to start              */
+    struct error held;           /* ... since this happened; status OK: not */
+    struct vdbq_vector *vectors; /* of the batch, with the types of SQL   */
+    struct arena arena;
+};
+
+/* ---------------------------------------------------------------- open -- */
+
+/* About how many rows an axis has. */
+static uint64_t rows_of(const struct axis *axis)
+{
+    return axis->rows != NULL ? axis->rows->rows_most
+                              : axis->inner.relation.rows;
+}
+
+/* About how many cells there are. */
+static uint64_t cells_most(const struct scan_grid *grid)
+{
+    uint64_t cells = 1;
+    for (unsigned a = 0; a < grid->axis_count; a++) {
+        uint64_t rows = rows_of(&grid->axes[a]);
+        if (rows > 0 && cells > UINT64_MAX / rows)
+            return UINT64_MAX;
+        cells *= rows;
+    }
+    return cells;
+}
+
+/* Where to run over so many cells as there are, as far as is known. */
+static enum vdbq_status choose(struct scan_grid *grid, struct error *error)
+{
+    const struct stream_params *params = grid->head.params;
+    grid->head.rows_most = cells_most(grid);
+    return params->choose(params->choose_context, NULL, grid->head.rows_most,
+                          &grid->place, error);
+}
+
+/* Gathers the rows of all axes but the first. What the device has stays there,
+ * and then the cells are there, too; else they are counted once more. */
+static enum vdbq_status gather_axes(struct scan_grid *grid, struct error *error)
+{
+    enum vdbq_status status = choose(grid, error);
+    bool taken = false;
+    for (unsigned a = 1; a < grid->axis_count && status == VDBQ_OK; a++) {
+        status =
+            axis_gather(&grid->axes[a], &grid->head,
+                        grid->place.takes ? grid->place.device : NULL, error);
+        taken |= grid->axes[a].inner.taken != NULL;
+    }
+    if (status != VDBQ_OK || !taken)
+        return status == VDBQ_OK ? choose(grid, error) : status;
+    grid->head.rows_most = cells_most(grid);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned a = 0; a < grid->axis_count && status == VDBQ_OK; a++)
+        status =
+            axis_open(&grid->axes[a], &grid->head, &grid->pack, (int)a, error);
+    return status == VDBQ_OK ? gather_axes(grid, error) : status;
+}
+
+/* The words of an axis' feeds, into `words`; a text without any has `none`. */
+static void find_words(const struct scan_grid *grid, unsigned axis,
+                       struct words *none, struct words **words)
+{
+    const struct program_table *table = vector_at(&grid->program.tables, axis);
+    unsigned count;
+    const struct program_feed *feeds =
+        program_axis_feeds(&grid->pack, (int)axis, &count);
+    for (unsigned i = 0; i < count; i++) {
+        int column = feeds[i].column;
+        int type = column < 0 ? table->key_type : table->column_types[column];
+        if (type != TYPE_WORD)
+            continue;
+        words[i] = axis_words(&grid->axes[axis], i);
+        if (words[i] == NULL)
+            words[i] = none;
+    }
+}
+
+/* The words of the left rows, and of inner rows into `inner`. */
+static enum vdbq_status make_base(struct scan_grid *grid,
+                                  struct word_base **base,
+                                  struct words ***inner, struct error *error)
+{
+    unsigned feeds = grid->pack.feed_count;
+    struct words **words = arena_alloc(
+        &grid->arena, (feeds + grid->pack.inner_count + 1) * sizeof *words);
+    struct words *none = words_make(NULL, 0, NULL);
+    bool made = words != NULL && none != NULL;
+    *inner = words + feeds;
+    for (unsigned a = 0, first = 0; made && a < grid->axis_count; a++) {
+        find_words(grid, a, a == 0 ? none : NULL, words + first);
+        first += grid->axes[a].feed_count;
+    }
+    *base = made ? word_base_make(words, 1, feeds) : NULL;
+    words_release(none);
+    return *base != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Collects the words of the run. */
+static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
+{
+    const struct program *program = &grid->program;
+    struct word_base *base = NULL;
+    struct words **inner = NULL;
+    if (!word_table_needed(program))
+        return VDBQ_OK;
+    enum vdbq_status status = make_base(grid, &base, &inner, error);
+    if (status == VDBQ_OK)
+        status = word_table_init(
+            &grid->words,
+            &(struct word_table_params){
+                .program = program,
+                .base = base,
+                .parameters = grid->head.params->parameters,
+                .parameter_count = grid->head.params->parameter_count,
+                .inner = inner,
+                .inner_count = grid->pack.inner_count },
+            error);
+    word_base_release(base);
+    return status;
+}
+
+static bool has_inner_rows(const struct scan_grid *grid)
+{
+    for (unsigned a = 1; a < grid->axis_count; a++)
+        if (grid->axes[a].inner.relation.rows == 0)
+            return false;
+    return true;
+}
+
+/* Makes ready to launch. */
+static enum vdbq_status open_runner(struct scan_grid *grid, struct error *error)
+{
+    const struct stream_place *place = &grid->place;
+    if (place->takes && device_has_kernels(place->device))
+        grid->device = place->device;
+    grid->room = stream_place_room(place);
+    grid->left = (struct grid_left){ .axis = &grid->axes[0],
+                                     .device = place->device,
+                                     .mapped = place->mode == MODE_MAPPED };
+    grid->inner = (struct grid_inner){ .axes = grid->axes,
+                                       .axis_count = grid->axis_count };
+    enum vdbq_status status = grid_left_init(&grid->left, &grid->arena, error);
+    if (status == VDBQ_OK)
+        status = grid_inner_init(&grid->inner, place->device, place->resident,
+                                 &grid->arena, error);
+    if (status != VDBQ_OK)
+        return status;
+    grid->inner.run.ranks = grid->words.inner_ranks;
+    return runner_open(&(struct runner_params){ .device = place->device,
+                                                .program = &grid->program,
+                                                .mode = place->mode,
+                                                .build = place->build,
+                                                .adaptive = place->adaptive,
+                                                .rows = grid->head.rows_most,
+                                                .inner = &grid->inner.run,
+                                                .values = &grid->words.values },
+                       &grid->runner, error);
+}
+
+/* What is run over the cells: the step's program without what is said of one
+ * axis alone, as far as the rows of that are kept by it already. */
+static enum vdbq_status make_program(struct scan_grid *grid,
+                                     struct error *error)
+{
+    const struct program *whole = &grid->head.step->scan.program;
+    enum vdbq_status status =
+        program_pack(whole, &grid->arena, &grid->pack, error);
+    program_init(&grid->program);
+    if (status == VDBQ_OK)
+        status = program_rest(whole, &grid->pack, &grid->program, error);
+    return status == VDBQ_OK
+               ? program_pack(&grid->program, &grid->arena, &grid->pack, error)
+               : status;
+}
+
+static enum vdbq_status scan_grid_open(struct stream *stream,
+                                       struct error *error)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    grid->axis_count = program_axes(&stream->step->scan.program);
+    grid->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *grid->vectors);
+    if (grid->vectors == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = make_program(grid, error);
+    if (status == VDBQ_OK)
+        status = open_axes(grid, error);
+    if (status == VDBQ_OK)
+        status = make_words(grid, error);
+    if (status != VDBQ_OK)
+        return status;
+    grid->fed = !has_inner_rows(grid);
+    return grid->fed ? VDBQ_OK : open_runner(grid, error);
+}
+
+/* -------------------------------------------------------------- launch -- */
+
+/* Cells that a left row has in a part. */
+static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
+{
+    uint64_t cells = grid_inner_rows(&grid->inner, part);
+    for (unsigned a = 2; a < grid->axis_count; a++)
+        cells *= grid->axes[a].inner.relation.rows;
+    return cells;
+}
+
+static void block_begin(struct scan_grid *grid, uint64_t left_first,
+                        uint64_t part)
+{
+    struct left_chunk *chunk = grid_left_chunk(&grid->left);
+    uint64_t rows = grid->inner.parts > 1 ? 1 : chunk->rows;
+    grid->block = (struct block){ .left_first = left_first,
+                                  .left_rows = rows,
+                                  .part = part,
+                                  .cells = rows * row_cells(grid, part) };
+}
+
+/* Goes on to the next block of the chunk, or to the next chunk; without one
+ * the grid is fed. */
+static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
+{
+    const struct block *block = &grid->block;
+    struct left_chunk *chunk = grid_left_chunk(&grid->left);
+    if (block->part + 1 < grid->inner.parts && block->cells > 0) {
+        block_begin(grid, block->left_first, block->part + 1);
+        return VDBQ_OK;
+    }
+    if (block->left_first + block->left_rows < chunk->rows) {
+        block_begin(grid, block->left_first + block->left_rows, 0);
+        return VDBQ_OK;
+    }
+    enum vdbq_status status = grid_left_fill(&grid->left, &grid->head,
+                                             runner_times(grid->runner), error);
+    if (status != VDBQ_OK)
+        grid->held = *error;
+    grid->block = (struct block){ 0 };
+    grid->fed = grid_left_chunk(&grid->left)->rows == 0;
+    if (!grid->fed)
+        block_begin(grid, 0, 0);
+    return VDBQ_OK;
+}
+
+/* Starts a launch over the next cells of the block. */
+static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
+{
+    struct block *block = &grid->block;
+    uint64_t each = row_cells(grid, block->part);
+    uint64_t most = runner_rows_max(grid->runner);
+    uint64_t cells = block->cells - block->cell;
+    if (cells > most)
+        cells = most;
+    uint64_t first = block->left_first + block->cell / each;
+    uint64_t last = block->left_first + (block->cell + cells - 1) / each;
+    uint64_t from = first - first % 64;
+    struct runner_input input = { .count = 1 };
+    input.pieces[0] = grid_left_piece(&grid->left, from, last - from + 1);
+    if (grid->words.base != NULL)
+        input.pieces[0].ranks = word_table_ranks(&grid->words, 0);
+    input.grid.first = (first - from) * each + block->cell % each;
+    input.grid.cells = cells;
+    input.grid.axis_rows[0] =
+        (uint32_t)grid_inner_rows(&grid->inner, block->part);
+    if (grid->axis_count > 2)
+        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.relation.rows;
+    enum vdbq_status status = runner_start(grid->runner, &input, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct left_chunk *chunk = grid_left_chunk(&grid->left);
+    grid->chunks[runner_in_flight(grid->runner) - 1] = chunk;
+    chunk->in_flight++;
+    block->cell += cells;
+    grid->cells_done += cells;
+    return VDBQ_OK;
+}
+
+/* Whether a launch must wait for those in flight: the chunk that is to be
+ * filled, or the inner rows, are in use. */
+static bool must_wait(const struct scan_grid *grid)
+{
+    const struct block *block = &grid->block;
+    if (runner_in_flight(grid->runner) == 0)
+        return false;
+    if (block->cell == block->cells)
+        return grid->inner.parts > 1 || !grid_left_has_room(&grid->left);
+    return block->part != grid->inner.part;
+}
+
+/* One launch more, or the end. */
+static enum vdbq_status start_next(struct scan_grid *grid, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (grid->block.cell == grid->block.cells && grid->held.status != VDBQ_OK)
+        grid->fed = true;
+    else if (grid->block.cell == grid->block.cells)
+        status = next_block(grid, error);
+    if (status != VDBQ_OK || grid->fed)
+        return status;
+    if (grid->block.part != grid->inner.part)
+        status = grid_inner_load(&grid->inner, grid->block.part,
+                                 runner_times(grid->runner), error);
+    return status == VDBQ_OK ? start_cells(grid, error) : status;
+}
+
+/* Starts launches while there is room. */
+static enum vdbq_status feed(struct scan_grid *grid, struct error *error)
+{
+    while (!grid->fed && runner_has_room(grid->runner) && !must_wait(grid)) {
+        enum vdbq_status status = stream_pause(grid->head.params, error);
+        if (status != VDBQ_OK)
+            return status;
+        if (start_next(grid, error) == VDBQ_OK)
+            continue;
+        grid->held = *error;
+        grid->fed = true;
+    }
+    return VDBQ_OK;
+}
+
+/* The oldest launch has given all its rows. */
+static void launch_done(struct scan_grid *grid)
+{
+    grid->chunks[0]->in_flight--;
+    for (unsigned i = 0; i < runner_in_flight(grid->runner); i++)
+        grid->chunks[i] = grid->chunks[i + 1];
+}
+
+/* The next rows of launches, maybe none where a sink takes them; `*more`: they
+ * were not the last ones. */
+static enum vdbq_status next_rows(struct scan_grid *grid,
+                                  struct vdbq_batch *batch, bool *more,
+                                  struct error *error)
+{
+    enum vdbq_status status = feed(grid, error);
+    batch->rows = 0;
+    if (status != VDBQ_OK)
+        return status;
+    *more = runner_in_flight(grid->runner) > 0;
+    if (*more)
+        status = runner_batch(grid->runner, batch, error);
+    if (*more && status == VDBQ_OK && batch->rows == 0)
+        launch_done(grid);
+    if (*more || grid->held.status == VDBQ_OK)
+        return status;
+    *error = grid->held;
+    return error->status;
+}
+
+static enum vdbq_status scan_grid_batch(struct stream *stream,
+                                        struct vdbq_batch *batch,
+                                        struct error *error)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    enum vdbq_status status = VDBQ_OK;
+    bool more = grid->runner != NULL;
+    batch->rows = 0;
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = next_rows(grid, batch, &more, error);
+    if (status == VDBQ_OK && batch->rows > 0)
+        stream_retype(stream, batch, grid->vectors);
+    return status;
+}
+
+/* ---------------------------------------------------- rows on a device -- */
+
+static struct device *scan_grid_device(const struct stream *stream,
+                                       uint64_t *room)
+{
+    const struct scan_grid *grid = (const struct scan_grid *)stream;
+    *room = grid->room;
+    return grid->device;
+}
+
+static struct words *scan_grid_words(const struct stream *stream,
+                                     unsigned column);
+
+static struct device_column *scan_grid_columns(struct stream *stream)
+{
+    const struct program *program = &stream->step->scan.program;
+    unsigned count = stream->step->column_count;
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] =
+            device_column_of(&stream->step->columns[i],
+                             program_result(program, i).null_register >= 0,
+                             scan_grid_words(stream, i));
+    return columns;
+}
+
+static void scan_grid_sink(struct stream *stream, struct sink *sink)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    grid->sink = sink;
+    runner_sink(grid->runner, sink);
+}
+
+static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
+                                          struct error *error)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    struct vdbq_batch none;
+    enum vdbq_status status = next_rows(grid, &none, more, error);
+    stream->rows = grid->sink->rows;
+    return status;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_grid_device,
+    .columns = scan_grid_columns,
+    .sink = scan_grid_sink,
+    .advance = scan_grid_advance,
+};
+
+/* ------------------------------------------------------------------ rest -- */
+
+static struct words *scan_grid_words(const struct stream *stream,
+                                     unsigned column)
+{
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? ((const struct scan_grid *)stream)->words.words
+               : NULL;
+}
+
+static void scan_grid_stats(const struct stream *stream,
+                            struct vdbq_stats *stats)
+{
+    const struct scan_grid *grid = (const struct scan_grid *)stream;
+    stats->cells += grid->cells_done;
+    if (grid->runner != NULL)
+        runner_stats(grid->runner, stats);
+}
+
+static void scan_grid_close(struct stream *stream)
+{
+    struct scan_grid *grid = (struct scan_grid *)stream;
+    runner_close(grid->runner); /* waits for what is in flight */
+    grid_left_finish(&grid->left);
+    grid_inner_finish(&grid->inner);
+    word_table_finish(&grid->words);
+    for (unsigned a = 0; a < grid->axis_count; a++)
+        axis_finish(&grid->axes[a], stream);
+    program_finish(&grid->program);
+    arena_finish(&grid->arena);
+    memory_release(grid->vectors);
+}
+
+const struct stream_kind scan_grid = {
+    .size = sizeof(struct scan_grid),
+    .calls = { .batch = scan_grid_batch,
+               .words = scan_grid_words,
+               .stats = scan_grid_stats,
+               .close = scan_grid_close,
+               .device = &device_calls },
+    .open = scan_grid_open,
+};

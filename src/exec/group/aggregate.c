@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregates take rows in: aggregate.h. Rows that count are picked out first,
+ * so that the loops over them have no conditions.
+ */
+#include "exec/group/aggregate_state.h"
+
+#include <string.h>
+
+#include "base/threads/parallel.h"
+#include "exec/rows/order.h"
+
+static void add_many(const struct aggregate *aggregate, const void *values,
+                     unsigned count, uint8_t *const *records);
+static void add_all(const struct aggregate *aggregate, const void *values,
+                    unsigned count, uint8_t *state);
+static void add_earliest(const struct aggregate *aggregate,
+                         const struct aggregate_rows *rows,
+                         uint8_t *const *records, uint8_t *record);
+
+static bool is_float(int type)
+{
+    return type == TYPE_F32 || type == TYPE_F64;
+}
+
+struct aggregate aggregate_make(const struct step_aggregate *step, int type,
+                                size_t at)
+{
+    struct aggregate made = { .step = *step, .type = type, .at = at };
+
+    if (step->function == AGGREGATE_FIRST)
+        made.kind = AGGREGATE_EARLIEST;
+    else if (step->function == AGGREGATE_MIN || step->function == AGGREGATE_MAX)
+        made.kind = AGGREGATE_BEST;
+    else if (step->function == AGGREGATE_COUNT)
+        made.kind = AGGREGATE_ROWS;
+    else if (is_float(type))
+        made.kind = AGGREGATE_REAL;
+    else
+        made.kind = type == TYPE_I64 ? AGGREGATE_WIDE : AGGREGATE_NARROW;
+    return made;
+}
+
+size_t aggregate_bytes(const struct aggregate *aggregate)
+{
+    static const size_t bytes[] = {
+        [AGGREGATE_ROWS] = sizeof(uint64_t),
+        [AGGREGATE_NARROW] = sizeof(struct narrow_state),
+        [AGGREGATE_WIDE] = sizeof(struct wide_state),
+        [AGGREGATE_REAL] = sizeof(struct real_state),
+        [AGGREGATE_BEST] = sizeof(struct best_state),
+        [AGGREGATE_EARLIEST] = sizeof(struct earliest_state)
+    };
+    return bytes[aggregate->kind];
+}
+
+int aggregate_result_type(const struct aggregate *aggregate)
+{
+    switch (aggregate->step.function) {
+    case AGGREGATE_COUNT:
+        return TYPE_I64;
+    case AGGREGATE_SUM:
+        return is_float(aggregate->type) ? TYPE_F64 : TYPE_I64;
+    case AGGREGATE_TOTAL:
+    case AGGREGATE_AVG:
+        return TYPE_F64;
+    default:
+        return aggregate->type;
+    }
+}
+
+/* ------------------------------------------------ rows that count ------ */
+
+/* Marks those that do; returns how many. */
+static unsigned mark(const struct aggregate_rows *rows, uint8_t *kept)
+{
+    const uint8_t *nulls = rows->argument ? rows->argument->nulls : NULL;
+    unsigned count = 0;
+
+    memset(kept, 1, rows->count);
+    for (unsigned i = 0; nulls != NULL && i < rows->count; i++)
+        kept[i] = nulls[rows->start + i] == 0;
+    if (rows->filter != NULL) {
+        const int32_t *is_true = rows->filter->values;
+        nulls = rows->filter->nulls;
+        for (unsigned i = 0; i < rows->count; i++)
+            kept[i] &= is_true[rows->start + i] != 0;
+        for (unsigned i = 0; nulls != NULL && i < rows->count; i++)
+            kept[i] &= nulls[rows->start + i] == 0;
+    }
+    for (unsigned i = 0; i < rows->count; i++)
+        count += kept[i];
+    return count;
+}
+
+static const void *first_value(const struct aggregate *aggregate,
+                               const struct aggregate_rows *rows)
+{
+    if (rows->argument == NULL)
+        return NULL;
+    return (const uint8_t *)rows->argument->values
+           + rows->start * aggregate_width(aggregate);
+}
+
+/* Copies the values that count to `room`, one behind the other. */
+static void keep_values(const struct aggregate *aggregate,
+                        const struct aggregate_rows *rows, const uint8_t *kept,
+                        uint64_t *room)
+{
+    const uint8_t *values = first_value(aggregate, rows);
+    uint8_t *to = (uint8_t *)room;
+
+    if (values == NULL)
+        return;
+    if (aggregate_width(aggregate) == 8)
+        for (unsigned i = 0; i < rows->count; i++) {
+            memcpy(to, values + (size_t)i * 8, 8);
+            to += kept[i] * 8;
+        }
+    else
+        for (unsigned i = 0; i < rows->count; i++) {
+            memcpy(to, values + (size_t)i * 4, 4);
+            to += kept[i] * 4;
+        }
+}
+
+static bool all_count(const struct aggregate_rows *rows)
+{
+    return rows->filter == NULL
+           && (rows->argument == NULL || rows->argument->nulls == NULL);
+}
+
+void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
+                    uint64_t rows)
+{
+    *(uint64_t *)(record + aggregate->at) += rows;
+}
+
+/* Picks rows out, unless that is done. */
+static void pick(const struct aggregate *aggregate,
+                 const struct aggregate_rows *rows, struct aggregate_room *room)
+{
+    if (room->made && room->argument == rows->argument
+        && room->filter == rows->filter)
+        return;
+    room->made = true;
+    room->argument = rows->argument;
+    room->filter = rows->filter;
+    room->count = mark(rows, room->kept);
+    keep_values(aggregate, rows, room->kept, room->values);
+}
+
+void aggregate_add(const struct aggregate *aggregate,
+                   const struct aggregate_rows *rows,
+                   struct aggregate_room *room, uint8_t *const *records)
+{
+    uint8_t *kept_records[AGGREGATE_BLOCK];
+    unsigned count = 0;
+
+    if (aggregate->kind == AGGREGATE_EARLIEST) {
+        add_earliest(aggregate, rows, records, NULL);
+        return;
+    }
+    if (all_count(rows)) {
+        add_many(aggregate, first_value(aggregate, rows), rows->count, records);
+        return;
+    }
+    pick(aggregate, rows, room);
+    for (unsigned i = 0; i < rows->count; i++) {
+        kept_records[count] = records[i];
+        count += room->kept[i];
+        if (!room->kept[i])
+            aggregate_skip(aggregate, records[i], 1);
+    }
+    add_many(aggregate, room->values, count, kept_records);
+}
+
+void aggregate_add_one(const struct aggregate *aggregate,
+                       const struct aggregate_rows *rows,
+                       struct aggregate_room *room, uint8_t *record)
+{
+    uint8_t *state = record + aggregate->at;
+
+    if (aggregate->kind == AGGREGATE_EARLIEST) {
+        add_earliest(aggregate, rows, NULL, record);
+    } else if (all_count(rows)) {
+        add_all(aggregate, first_value(aggregate, rows), rows->count, state);
+    } else {
+        pick(aggregate, rows, room);
+        aggregate_skip(aggregate, record, rows->count - room->count);
+        add_all(aggregate, room->values, room->count, state);
+    }
+}
+
+/* aggregate_pick() where all rows count. */
+static unsigned pick_all(const struct aggregate *aggregate,
+                         const struct aggregate_rows *rows, uint64_t *values,
+                         const uint32_t *tags, uint32_t *tags_picked)
+{
+    const void *first = first_value(aggregate, rows);
+
+    if (first != NULL)
+        memcpy(values, first, rows->count * aggregate_width(aggregate));
+    for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++)
+        tags_picked[i] = tags != NULL ? tags[i] : 0;
+    return rows->count;
+}
+
+unsigned aggregate_pick(const struct aggregate *aggregate,
+                        const struct aggregate_rows *rows, uint64_t *values,
+                        const uint32_t *tags, uint32_t *tags_picked)
+{
+    uint8_t kept[AGGREGATE_BLOCK];
+    unsigned count = 0;
+
+    if (all_count(rows))
+        return pick_all(aggregate, rows, values, tags, tags_picked);
+    mark(rows, kept);
+    keep_values(aggregate, rows, kept, values);
+    for (unsigned i = 0; tags_picked != NULL && i < rows->count; i++) {
+        tags_picked[count] = tags != NULL ? tags[i] : 0;
+        count += kept[i];
+    }
+    return count;
+}
+
+/* ------------------------------------------------- a record each row ------ */
+
+static void wide_add(struct wide_state *state, int64_t value)
+{
+    state->high += value >> 63;
+    state->high +=
+        __builtin_add_overflow(state->low, (uint64_t)value, &state->low);
+}
+
+static void add_best(const struct aggregate *aggregate, const void *values,
+                     unsigned count, uint8_t *const *records)
+{
+    uint64_t flip = aggregate->step.function == AGGREGATE_MIN ? UINT64_MAX : 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct best_state *state = (void *)(records[i] + aggregate->at);
+        int64_t order = 0;
+        uint64_t code;
+        if (aggregate->type == TYPE_I64)
+            order = ((const int64_t *)values)[i];
+        else if (aggregate->type == TYPE_F64)
+            order = order_f64(((const double *)values)[i]);
+        else if (aggregate->type == TYPE_F32)
+            order = order_f32(((const float *)values)[i]);
+        else
+            order = ((const int32_t *)values)[i];
+        code = ((uint64_t)order ^ flip) ^ (UINT64_C(1) << 63);
+        state->best = code > state->best ? code : state->best;
+    }
+}
+
+static void add_many(const struct aggregate *aggregate, const void *values,
+                     unsigned count, uint8_t *const *records)
+{
+    size_t at = aggregate->at;
+
+    if (aggregate->kind == AGGREGATE_NARROW)
+        for (unsigned i = 0; i < count; i++)
+            ((struct narrow_state *)(void *)(records[i] + at))->sum +=
+                ((const int32_t *)values)[i];
+    else if (aggregate->kind == AGGREGATE_WIDE)
+        for (unsigned i = 0; i < count; i++)
+            wide_add((void *)(records[i] + at), ((const int64_t *)values)[i]);
+    else if (aggregate->kind == AGGREGATE_REAL && aggregate->type == TYPE_F64)
+        for (unsigned i = 0; i < count; i++)
+            sum_add(&((struct real_state *)(void *)(records[i] + at))->sum,
+                    ((const double *)values)[i]);
+    else if (aggregate->kind == AGGREGATE_REAL)
+        for (unsigned i = 0; i < count; i++)
+            sum_add(&((struct real_state *)(void *)(records[i] + at))->sum,
+                    (double)((const float *)values)[i]);
+    else if (aggregate->kind == AGGREGATE_BEST)
+        add_best(aggregate, values, count, records);
+}
+
+/* FIRST: NULLs count, too. */
+static void add_earliest(const struct aggregate *aggregate,
+                         const struct aggregate_rows *rows,
+                         uint8_t *const *records, uint8_t *record)
+{
+    struct aggregate_rows any = *rows;
+    const uint8_t *nulls = rows->argument->nulls;
+    const uint8_t *values = first_value(aggregate, rows);
+    size_t width = aggregate_width(aggregate);
+    uint8_t kept[AGGREGATE_BLOCK];
+
+    if (record != NULL
+        && ((struct earliest_state *)(void *)(record + aggregate->at))->before
+               >= ~rows->number)
+        return;
+    any.argument = NULL;
+    mark(&any, kept);
+    for (unsigned i = 0; i < rows->count; i++) {
+        uint8_t *at = (records != NULL ? records[i] : record) + aggregate->at;
+        struct earliest_state *state = (void *)at;
+        uint64_t before = ~(rows->number + i);
+        if (!kept[i] || before <= state->before)
+            continue;
+        state->before = before;
+        state->null = nulls != NULL && nulls[rows->start + i] != 0;
+        memcpy(&state->value, values + i * width, width);
+    }
+}
+
+/* --------------------------------------------------- all in one record ---- */
+
+PARALLEL_CLONES
+static int64_t sum_narrow(const int32_t *values, unsigned count)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; i < count; i++)
+        sum += values[i];
+    return sum;
+}
+
+/* Upper and lower halves apart: no sum of a block overflows. */
+PARALLEL_CLONES
+static void sum_wide(const int64_t *values, unsigned count, int64_t *high,
+                     int64_t *low)
+{
+    int64_t upper = 0, lower = 0;
+    for (unsigned i = 0; i < count; i++) {
+        upper += values[i] >> 32;
+        lower += (int64_t)(uint32_t)values[i];
+    }
+    *high = upper;
+    *low = lower;
+}
+
+/* The greatest order ^ flip. */
+PARALLEL_CLONES
+static int32_t best_i32(const int32_t *values, unsigned count, int32_t flip)
+{
+    int32_t best = INT32_MIN;
+    for (unsigned i = 0; i < count; i++) {
+        int32_t order = values[i] ^ flip;
+        best = order > best ? order : best;
+    }
+    return best;
+}
+
+PARALLEL_CLONES
+static int64_t best_i64(const int64_t *values, unsigned count, int64_t flip)
+{
+    int64_t best = INT64_MIN;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t order = values[i] ^ flip;
+        best = order > best ? order : best;
+    }
+    return best;
+}
+
+PARALLEL_CLONES
+static int32_t best_f32(const float *values, unsigned count, int32_t flip)
+{
+    int32_t best = INT32_MIN;
+    for (unsigned i = 0; i < count; i++) {
+        int32_t order = order_f32(values[i]) ^ flip;
+        best = order > best ? order : best;
+    }
+    return best;
+}
+
+PARALLEL_CLONES
+static int64_t best_f64(const double *values, unsigned count, int64_t flip)
+{
+    int64_t best = INT64_MIN;
+    for (unsigned i = 0; i < count; i++) {
+        int64_t order = order_f64(values[i]) ^ flip;
+        best = order > best ? order : best;
+    }
+    return best;
+}
+
+static void best_all(const struct aggregate *aggregate, const void *values,
+                     unsigned count, struct best_state *state)
+{
+    int flip = aggregate->step.function == AGGREGATE_MIN ? -1 : 0;
+    int64_t best;
+    uint64_t code;
+
+    if (count == 0)
+        return;
+    if (aggregate->type == TYPE_I64)
+        best = best_i64(values, count, flip);
+    else if (aggregate->type == TYPE_F64)
+        best = best_f64(values, count, flip);
+    else if (aggregate->type == TYPE_F32)
+        best = best_f32(values, count, flip);
+    else
+        best = best_i32(values, count, flip);
+    code = (uint64_t)best ^ (UINT64_C(1) << 63);
+    state->best = code > state->best ? code : state->best;
+}
+
+static void real_all(const float *values, unsigned count, struct sum *sum)
+{
+    double wide[AGGREGATE_BLOCK];
+    for (unsigned i = 0; i < count; i++)
+        wide[i] = (double)values[i];
+    sum_add_all(sum, wide, count);
+}
+
+static void add_all(const struct aggregate *aggregate, const void *values,
+                    unsigned count, uint8_t *state)
+{
+    struct real_state *real = (void *)state;
+    int64_t high, low;
+    i128 sum;
+
+    switch (aggregate->kind) {
+    case AGGREGATE_NARROW:
+        ((struct narrow_state *)(void *)state)->sum +=
+            sum_narrow(values, count);
+        break;
+    case AGGREGATE_WIDE:
+        sum_wide(values, count, &high, &low);
+        sum = (i128)high * 4294967296 + low;
+        wide_merge((void *)state, (uint64_t)sum, (int64_t)(sum >> 64));
+        break;
+    case AGGREGATE_REAL:
+        if (aggregate->type == TYPE_F64)
+            sum_add_all(&real->sum, values, count);
+        else
+            real_all(values, count, &real->sum);
+        break;
+    case AGGREGATE_BEST:
+        best_all(aggregate, values, count, (void *)state);
+        break;
+    default:
+        break;
+    }
+}

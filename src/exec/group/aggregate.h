@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregates: what is kept of the values that one takes in (its state), and
+ * what comes of it. The state does not depend on the order in which values
+ * come, nor on how they are shared out among states that are then merged. A
+ * zeroed state has taken nothing in.
+ *
+ * A state counts the rows that were passed over, so that where there are none
+ * nothing is counted: whoever keeps states keeps a count of rows, too.
+ */
+#ifndef VDBQ_EXEC_AGGREGATE_H
+#define VDBQ_EXEC_AGGREGATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "program/steps/steps.h"
+
+enum {
+    AGGREGATE_BLOCK = 1024,  /* rows that are taken in at a time */
+    AGGREGATE_STATE_MAX = 64 /* bytes of a state at most         */
+};
+
+enum aggregate_kind {
+    AGGREGATE_ROWS,   /* nothing is kept                           */
+    AGGREGATE_NARROW, /* a sum of 32-bit integers                  */
+    AGGREGATE_WIDE,   /* a sum of 64-bit integers, in 128 bits     */
+    AGGREGATE_REAL,   /* a sum of floats (sum.h)                   */
+    AGGREGATE_BEST,   /* the least or greatest value (order.h)     */
+    AGGREGATE_EARLIEST
+};
+struct aggregate {
+    struct step_aggregate step;
+    int type; /* TYPE_... of the argument            */
+    enum aggregate_kind kind;
+    size_t at; /* where its state is in a record      */
+};
+
+/* An aggregate of an argument of that machine type (TYPE_NONE: of rows), its
+ * state at `at`, a multiple of 8. */
+struct aggregate aggregate_make(const struct step_aggregate *step, int type,
+                                size_t at);
+/* Bytes of its state, a multiple of 8. */
+size_t aggregate_bytes(const struct aggregate *aggregate);
+/* TYPE_... of what comes of it. */
+int aggregate_result_type(const struct aggregate *aggregate);
+
+/* Rows to take in. */
+struct aggregate_rows {
+    const struct vdbq_vector *argument; /* NULL: none                     */
+    const struct vdbq_vector *filter;   /* I32, must be true; NULL: none  */
+    uint64_t start;  /* the first row's place in these                   */
+    unsigned count;  /* AGGREGATE_BLOCK at most                          */
+    uint64_t number; /* of the first row among all, for FIRST            */
+};
+/* Rows that count, picked out: of use to all aggregates of a block that have
+ * the same argument and filter. */
+struct aggregate_room {
+    bool made; /* to be set to false in front of each block */
+    const struct vdbq_vector *argument, *filter;
+    unsigned count;
+    uint8_t kept[AGGREGATE_BLOCK];
+    uint64_t values[AGGREGATE_BLOCK];
+};
+/* Takes rows into the records of each, or all into one. */
+void aggregate_add(const struct aggregate *aggregate,
+                   const struct aggregate_rows *rows,
+                   struct aggregate_room *room, uint8_t *const *records);
+void aggregate_add_one(const struct aggregate *aggregate,
+                       const struct aggregate_rows *rows,
+                       struct aggregate_room *room, uint8_t *record);
+void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
+                     const uint8_t *from);
+
+/* For DISTINCT, whose owner picks the rows that are taken in. Copies the
+ * values that count, and what `tags` says of their rows (NULL: nothing), one
+ * behind the other; returns how many. */
+unsigned aggregate_pick(const struct aggregate *aggregate,
+                        const struct aggregate_rows *rows, uint64_t *values,
+                        const uint32_t *tags, uint32_t *tags_picked);
+/* Counts so many rows as passed over. */
+void aggregate_skip(const struct aggregate *aggregate, uint8_t *record,
+                    uint64_t rows);
+
+/* Writes what comes of a record that saw `rows` rows to row `row` of a column
+ * of values. Fails with RANGE. */
+enum vdbq_status aggregate_result(const struct aggregate *aggregate,
+                                  const uint8_t *record, uint64_t rows,
+                                  void *values, uint8_t *nulls, uint64_t row,
+                                  struct error *error);
+
+#endif

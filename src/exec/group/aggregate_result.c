@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What comes of aggregates: states of the same group become one, and results
+ * are made of them.
+ */
+#include "exec/group/aggregate_state.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "exec/rows/order.h"
+
+void aggregate_merge(const struct aggregate *aggregate, uint8_t *into,
+                     const uint8_t *from)
+{
+    void *state = into + aggregate->at;
+    const void *other = from + aggregate->at;
+    const struct wide_state *wide = other;
+    const struct best_state *best = other;
+    const struct earliest_state *earliest = other;
+
+    if (aggregate->kind == AGGREGATE_EARLIEST) {
+        if (earliest->before > ((struct earliest_state *)state)->before)
+            *(struct earliest_state *)state = *earliest;
+        return;
+    }
+    *(uint64_t *)state += *(const uint64_t *)other;
+    if (aggregate->kind == AGGREGATE_NARROW)
+        ((struct narrow_state *)state)->sum +=
+            ((const struct narrow_state *)other)->sum;
+    else if (aggregate->kind == AGGREGATE_WIDE)
+        wide_merge(state, wide->low, wide->high);
+    else if (aggregate->kind == AGGREGATE_REAL)
+        sum_merge(&((struct real_state *)state)->sum,
+                  &((const struct real_state *)other)->sum);
+    else if (aggregate->kind == AGGREGATE_BEST
+             && best->best > ((struct best_state *)state)->best)
+        ((struct best_state *)state)->best = best->best;
+}
+
+static i128 integer_sum(const struct aggregate *aggregate, const void *state)
+{
+    const struct wide_state *wide = state;
+    if (aggregate->kind == AGGREGATE_NARROW)
+        return ((const struct narrow_state *)state)->sum;
+    return (i128)wide->high * ((i128)1 << 64) + wide->low;
+}
+
+/* SUM, TOTAL, AVG of `taken` values. */
+static enum vdbq_status sum_result(const struct aggregate *aggregate,
+                                   const void *state, uint64_t taken,
+                                   void *values, uint8_t *nulls, uint64_t row,
+                                   struct error *error)
+{
+    enum aggregate_function function = aggregate->step.function;
+    bool integers = aggregate->kind != AGGREGATE_REAL;
+    double real;
+
+    nulls[row] = taken == 0 && function != AGGREGATE_TOTAL;
+    if (integers && function == AGGREGATE_SUM) {
+        i128 sum = integer_sum(aggregate, state);
+        if (sum > INT64_MAX || sum < INT64_MIN)
+            return error_at(error, VDBQ_RANGE, aggregate->step.at,
+                            "integer overflow: a SUM does not fit 64 bits");
+        ((int64_t *)values)[row] = (int64_t)sum;
+        return VDBQ_OK;
+    }
+    real = integers ? (double)integer_sum(aggregate, state)
+                    : sum_value(&((const struct real_state *)state)->sum);
+    if (function == AGGREGATE_AVG && taken > 0)
+        real /= (double)taken;
+    nulls[row] |= isnan(real) != 0;
+    ((double *)values)[row] = real;
+    return VDBQ_OK;
+}
+
+static void best_result(const struct aggregate *aggregate, uint64_t best,
+                        void *values, uint64_t row)
+{
+    int64_t order = (int64_t)(best ^ (UINT64_C(1) << 63));
+
+    if (aggregate->step.function == AGGREGATE_MIN)
+        order = ~order;
+    if (aggregate->type == TYPE_I64)
+        ((int64_t *)values)[row] = order;
+    else if (aggregate->type == TYPE_F64)
+        ((double *)values)[row] = order_to_f64(order);
+    else if (aggregate->type == TYPE_F32)
+        ((float *)values)[row] = order_to_f32((int32_t)order);
+    else
+        ((int32_t *)values)[row] = (int32_t)order;
+}
+
+enum vdbq_status aggregate_result(const struct aggregate *aggregate,
+                                  const uint8_t *record, uint64_t rows,
+                                  void *values, uint8_t *nulls, uint64_t row,
+                                  struct error *error)
+{
+    const void *state = record + aggregate->at;
+    uint64_t taken = rows - *(const uint64_t *)state;
+    const struct earliest_state *earliest = state;
+    size_t width = aggregate_width(aggregate);
+
+    switch (aggregate->kind) {
+    case AGGREGATE_ROWS:
+        ((int64_t *)values)[row] = (int64_t)taken;
+        nulls[row] = 0;
+        return VDBQ_OK;
+    case AGGREGATE_EARLIEST:
+        nulls[row] = earliest->before == 0 || earliest->null;
+        memcpy((uint8_t *)values + row * width, &earliest->value, width);
+        return VDBQ_OK;
+    case AGGREGATE_BEST:
+        nulls[row] = taken == 0;
+        best_result(aggregate, ((const struct best_state *)state)->best, values,
+                    row);
+        return VDBQ_OK;
+    default:
+        return sum_result(aggregate, state, taken, values, nulls, row, error);
+    }
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The states of aggregates, as they lie in records: for the files that make
+ * aggregates alone. The device has the same ones (cl/group.h).
+ */
+#ifndef VDBQ_EXEC_AGGREGATE_STATE_H
+#define VDBQ_EXEC_AGGREGATE_STATE_H
+
+#include "exec/group/aggregate.h"
+#include "exec/rows/sum.h"
+
+__extension__ typedef __int128 i128;
+
+struct narrow_state {
+    uint64_t skipped; /* rows passed over; first in every state */
+    int64_t sum;
+};
+struct wide_state {
+    uint64_t skipped;
+    uint64_t low; /* of the sum's 128 bits */
+    int64_t high;
+};
+struct real_state {
+    uint64_t skipped;
+    struct sum sum;
+};
+struct best_state {
+    uint64_t skipped;
+    uint64_t best; /* order + 2^63; MIN keeps that of ~order */
+};
+struct earliest_state {
+    uint64_t skipped;
+    uint64_t before; /* ~ number of the row; 0: no row */
+    uint64_t null;
+    uint64_t value;
+};
+
+/* Bytes of a value that it takes. */
+static inline size_t aggregate_width(const struct aggregate *aggregate)
+{
+    return aggregate->type == TYPE_I64 || aggregate->type == TYPE_F64 ? 8 : 4;
+}
+
+/* Adds 128 bits to a sum. */
+static inline void wide_merge(struct wide_state *state, uint64_t low,
+                              int64_t high)
+{
+    state->high += high;
+    state->high += __builtin_add_overflow(state->low, low, &state->low);
+}
+
+#endif

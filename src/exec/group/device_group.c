@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Grouping on a device: see device_group.h. Rows are only put into the queue;
+ * the host waits where a hashed table may have become full, and at the end.
+ */
+#include "exec/group/device_group.h"
+
+#include <string.h>
+
+#include "device/kernel.h"
+#include "exec/group/device_group_inner.h"
+#include "exec/sort/device_radix.h"
+#include "exec/rows/sum.h"
+
+enum {
+    GROW = 4,
+    PINNED_MIN = 1 << 20, /* bytes that are worth it                     */
+    ORDER_MIN = 1 << 12   /* groups that the device orders by first rows */
+};
+
+struct device_group {
+    struct sink sink; /* first */
+    struct device_group_params params;
+    struct device_group_shape shape;
+    struct group_control sent; /* what `control` holds           */
+    struct device_memory *control;
+    struct device_memory *records;
+    struct device_memory *codes; /* hashed: one a slot; else NULL  */
+    struct device_memory *slots; /* hashed: one a row; else NULL   */
+    struct device_memory *bits;  /* or NULL                        */
+    struct device_memory *state;
+    bool *reads;   /* a column: whether it is needed */
+    uint64_t rows; /* taken so far                   */
+    struct device_times times;
+};
+
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
+static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
+
+bool device_group_can(const struct device_group_params *params)
+{
+    struct device_group_shape shape;
+    return device_has_kernels(params->device)
+           && device_group_shape(params, &shape);
+}
+
+/* -------------------------------------------------------- create, destroy -- */
+
+static enum vdbq_status memory(struct device_group *group, uint64_t size,
+                               struct device_memory **made, struct error *error)
+{
+    return device_memory_create(group->params.device, MEMORY_DEVICE, size, made,
+                                error);
+}
+
+/* Makes an empty table. */
+static enum vdbq_status make_table(struct device_group *group,
+                                   struct error *error)
+{
+    const struct group_control *control = &group->shape.control;
+    uint64_t bytes = device_group_bytes(control);
+    enum vdbq_status status = memory(group, bytes, &group->records, error);
+    if (status == VDBQ_OK)
+        status = device_fill(group->records, bytes, 0, error);
+    if (status != VDBQ_OK || !control->hashed)
+        return status;
+    bytes = control->slots * sizeof(u64);
+    status = memory(group, bytes, &group->codes, error);
+    return status == VDBQ_OK ? device_fill(group->codes, bytes, 0xff, error)
+                             : status;
+}
+
+static enum vdbq_status make_bits(struct device_group *group,
+                                  struct error *error)
+{
+    uint64_t bytes = (group->shape.bits + 31) / 32 * sizeof(u32);
+    enum vdbq_status status = VDBQ_OK;
+    if (bytes == 0)
+        return VDBQ_OK;
+    status = memory(group, bytes, &group->bits, error);
+    return status == VDBQ_OK ? device_fill(group->bits, bytes, 0, error)
+                             : status;
+}
+
+/* Notes which columns are needed. */
+static enum vdbq_status make_reads(struct device_group *group,
+                                   struct error *error)
+{
+    const struct vector *aggregates = &group->params.step->aggregates;
+    bool *reads = memory_zeroed(group->params.column_count + 1, sizeof *reads);
+    if (reads == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < group->params.step->keys; i++)
+        reads[i] = true;
+    for (unsigned i = 0; i < aggregates->count; i++) {
+        const struct step_aggregate *step = vector_at(aggregates, i);
+        if (step->column >= 0)
+            reads[step->column] = true;
+        if (step->filter >= 0)
+            reads[step->filter] = true;
+    }
+    group->sink.reads = group->reads = reads;
+    return VDBQ_OK;
+}
+
+/* Whether nothing hangs on which row is the first: of one group it is asked
+ * for by FIRST alone. */
+static bool any_order(const struct step_group *step)
+{
+    for (size_t i = 0; i < step->aggregates.count; i++)
+        if (VECTOR_ITEMS(&step->aggregates, struct step_aggregate)[i].function
+            == AGGREGATE_FIRST)
+            return false;
+    return step->keys == 0;
+}
+
+enum vdbq_status device_group_create(const struct device_group_params *params,
+                                     struct device_group **made,
+                                     struct error *error)
+{
+    struct device_group *group = memory_zeroed(1, sizeof *group);
+    enum vdbq_status status;
+
+    *made = NULL;
+    if (group == NULL)
+        return error_no_memory(error);
+    group->sink = (struct sink){ .any_order = any_order(params->step),
+                                 .take = sink_take,
+                                 .wait = sink_wait };
+    group->params = *params;
+    device_group_shape(params, &group->shape);
+    status = make_reads(group, error);
+    if (status == VDBQ_OK)
+        status = memory(group, sizeof group->sent, &group->control, error);
+    if (status == VDBQ_OK)
+        status =
+            memory(group, sizeof(struct group_state), &group->state, error);
+    if (status == VDBQ_OK)
+        status =
+            device_fill(group->state, sizeof(struct group_state), 0, error);
+    if (status == VDBQ_OK)
+        status = make_table(group, error);
+    if (status == VDBQ_OK)
+        status = make_bits(group, error);
+    if (status == VDBQ_OK)
+        *made = group;
+    else
+        device_group_destroy(group);
+    return status;
+}
+
+void device_group_destroy(struct device_group *group)
+{
+    struct error ignored;
+    if (group == NULL)
+        return;
+    sink_wait(&group->sink, &ignored);
+    device_memory_release(group->control);
+    device_memory_release(group->records);
+    device_memory_release(group->codes);
+    device_memory_release(group->slots);
+    device_memory_release(group->bits);
+    device_memory_release(group->state);
+    memory_release(group->reads);
+    memory_release(group);
+}
+
+struct sink *device_group_sink(struct device_group *group)
+{
+    return &group->sink;
+}
+
+const char *device_group_text(const struct device_group *group)
+{
+    if (group->shape.control.hashed)
+        return "hashed";
+    return group->shape.control.copies > 0 ? "dense, in local memory" : "dense";
+}
+
+const struct device_times *device_group_times(const struct device_group *group)
+{
+    return &group->times;
+}
+
+/* ---------------------------------------------------------------- taking -- */
+
+static void place_column(const struct sink_rows *rows, int number,
+                         struct group_column *column)
+{
+    if (number < 0)
+        return;
+    column->values = rows->outputs[number].values;
+    column->nulls = rows->outputs[number].nulls;
+}
+
+/* Tells the device where the rows' columns are, unless it knows. */
+static enum vdbq_status send_control(struct device_group *group,
+                                     const struct sink_rows *rows,
+                                     struct error *error)
+{
+    struct group_control *control = &group->shape.control;
+    for (unsigned i = 0; i < control->keys; i++)
+        place_column(rows, (int)i, &control->key[i].column);
+    for (unsigned i = 0; i < control->aggregates; i++) {
+        const struct step_aggregate *step = &group->shape.aggregates[i].step;
+        place_column(rows, step->column, &control->aggregate[i].value);
+        place_column(rows, step->filter, &control->aggregate[i].filter);
+    }
+    if (memcmp(control, &group->sent, sizeof *control) == 0)
+        return VDBQ_OK;
+    group->sent = *control;
+    return device_write(group->control, 0, &group->sent, sizeof group->sent,
+                        &group->times, error);
+}
+
+static enum vdbq_status call(struct device_group *group,
+                             const struct device_call *call,
+                             struct error *error)
+{
+    return device_call(group->params.device, call, &group->times, error);
+}
+
+static enum vdbq_status find(struct device_group *group,
+                             const struct sink_rows *rows, struct error *error)
+{
+    return call(group,
+                &(struct device_call){
+                    .kernel = group->shape.control.copies > 0
+                                  ? KERNEL_GROUP_FIND_LOCAL
+                                  : KERNEL_GROUP_FIND,
+                    .memories = { group->control, rows->memory, group->records,
+                                  group->codes, group->slots, group->state },
+                    .memory_count = 6,
+                    .numbers = { rows->start, rows->count, group->rows },
+                    .number_count = 3,
+                    .items = rows->count },
+                error);
+}
+
+/* Waits, and reads what happened. */
+static enum vdbq_status read_state(struct device_group *group,
+                                   struct group_state *state,
+                                   struct error *error)
+{
+    enum vdbq_status status = device_read(group->state, 0, state, sizeof *state,
+                                          &group->times, error);
+    return status == VDBQ_OK ? sink_wait(&group->sink, error) : status;
+}
+
+/* Moves the groups of a full table into one that is larger. */
+static enum vdbq_status grow(struct device_group *group, struct error *error)
+{
+    struct group_control *control = &group->shape.control;
+    struct device_memory *records = group->records, *codes = group->codes;
+    uint64_t slots = control->slots;
+    enum vdbq_status status;
+
+    group->records = group->codes = NULL;
+    control->slots *= GROW;
+    if (control->slots > UINT32_MAX / 2)
+        status = error_set(error, VDBQ_LIMIT, "too many groups");
+    else
+        status = make_table(group, error);
+    if (status == VDBQ_OK)
+        status =
+            device_fill(group->state, sizeof(struct group_state), 0, error);
+    group->sent = *control;
+    if (status == VDBQ_OK)
+        status = device_write(group->control, 0, &group->sent,
+                              sizeof group->sent, &group->times, error);
+    if (status == VDBQ_OK)
+        status =
+            call(group,
+                 &(struct device_call){
+                     .kernel = KERNEL_GROUP_GROW,
+                     .memories = { group->control, records, codes,
+                                   group->records, group->codes, group->state },
+                     .memory_count = 6,
+                     .numbers = { slots },
+                     .number_count = 1,
+                     .items = slots + 2 },
+                 error);
+    if (status == VDBQ_OK)
+        status = sink_wait(&group->sink, error);
+    device_memory_release(records);
+    device_memory_release(codes);
+    return status;
+}
+
+/* Finds slots for all rows. A table that grows is probed no further than a
+ * smaller one, which it is a quarter as full as. */
+static enum vdbq_status find_slots(struct device_group *group,
+                                   const struct sink_rows *rows,
+                                   struct error *error)
+{
+    uint64_t bytes = rows->count * sizeof(u32);
+    struct group_state state = { .full = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    if (group->slots == NULL || device_memory_size(group->slots) < bytes) {
+        device_memory_release(group->slots);
+        group->slots = NULL;
+        status = memory(group, bytes, &group->slots, error);
+    }
+    while (status == VDBQ_OK && state.full) {
+        status = find(group, rows, error);
+        if (status == VDBQ_OK)
+            status = read_state(group, &state, error);
+        if (status == VDBQ_OK && state.full)
+            status = grow(group, error);
+    }
+    return status;
+}
+
+static enum vdbq_status raise(struct device_group *group, struct error *error)
+{
+    uint64_t slots = device_group_slots(&group->shape.control);
+    return call(
+        group,
+        &(struct device_call){
+            .kernel = KERNEL_GROUP_RAISE,
+            .memories = { group->control, group->records, group->state },
+            .memory_count = 3,
+            .numbers = { slots },
+            .number_count = 1,
+            .items = slots },
+        error);
+}
+
+static enum vdbq_status add(struct device_group *group,
+                            const struct sink_rows *rows, struct error *error)
+{
+    return call(group,
+                &(struct device_call){
+                    .kernel = group->shape.control.copies > 0
+                                  ? KERNEL_GROUP_ADD_LOCAL
+                                  : KERNEL_GROUP_ADD,
+                    .memories = { group->control, rows->memory, group->records,
+                                  group->slots, group->bits, group->state },
+                    .memory_count = 6,
+                    .numbers = { rows->start, rows->count, group->rows },
+                    .number_count = 3,
+                    .items = rows->count },
+                error);
+}
+
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
+{
+    struct device_group *group = (struct device_group *)sink;
+    const struct device_group_shape *shape = &group->shape;
+    enum vdbq_status status;
+    if (shape->sums && group->rows + rows->count > SUM_VALUES_MAX)
+        return sum_too_many(error);
+    status = send_control(group, rows, error);
+    if (status == VDBQ_OK && shape->control.hashed)
+        status = find_slots(group, rows, error);
+    else if (status == VDBQ_OK && shape->finds)
+        status = find(group, rows, error);
+    if (status == VDBQ_OK && shape->raises)
+        status = raise(group, error);
+    if (status == VDBQ_OK)
+        status = add(group, rows, error);
+    group->rows += rows->count;
+    return status;
+}
+
+static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
+{
+    struct device_group *group = (struct device_group *)sink;
+    return device_calls_wait(group->params.device, &group->times, error);
+}
+
+/* --------------------------------------------------------------- the end -- */
+
+/* Collects the groups in the device's memory, as far as there is room; how
+ * many there are. */
+static enum vdbq_status collect(struct device_group *group,
+                                struct device_memory *out, uint64_t room,
+                                uint32_t *count, struct error *error)
+{
+    uint64_t slots = device_group_slots(&group->shape.control);
+    struct group_state state;
+    enum vdbq_status status = device_fill(group->state, sizeof state, 0, error);
+    if (status == VDBQ_OK)
+        status = call(group,
+                      &(struct device_call){
+                          .kernel = KERNEL_GROUP_OUT,
+                          .memories = { group->control, group->records,
+                                        group->codes, out, group->state },
+                          .memory_count = 5,
+                          .numbers = { slots, room },
+                          .number_count = 2,
+                          .items = slots },
+                      error);
+    if (status == VDBQ_OK)
+        status = read_state(group, &state, error);
+    *count = state.count;
+    return status;
+}
+
+/* Puts the groups in `*out` into the order of their first rows, in other
+ * memory. */
+static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
+                                     struct device_memory **out,
+                                     struct error *error)
+{
+    uint64_t words = (sizeof(struct group_out) + group->shape.control.out) / 8;
+    struct device_memory *ordered = NULL, *from = *out;
+    struct device_radix radix;
+    enum vdbq_status status = device_radix_init(&radix, group->params.device,
+                                                count, &group->times, error);
+    if (status == VDBQ_OK)
+        status = memory(group, count * words * 8, &ordered, error);
+    if (status == VDBQ_OK)
+        status =
+            call(group,
+                 &(struct device_call){
+                     .kernel = KERNEL_SORT_FIRSTS,
+                     .memories = { from, radix.elements },
+                     .memory_count = 2,
+                     .numbers = { words, sizeof(struct group_out) / 8, count },
+                     .number_count = 3,
+                     .items = count },
+                 error);
+    if (status == VDBQ_OK)
+        status =
+            device_radix_sort(&radix, device_radix_bits(group->rows), error);
+    if (status == VDBQ_OK)
+        status = call(group,
+                      &(struct device_call){
+                          .kernel = KERNEL_SORT_RECORDS,
+                          .memories = { from, radix.elements, ordered },
+                          .memory_count = 3,
+                          .numbers = { words, count },
+                          .number_count = 2,
+                          .items = count * words },
+                      error);
+    if (status == VDBQ_OK)
+        status = sink_wait(&group->sink, error);
+    device_radix_finish(&radix);
+    device_memory_release(status == VDBQ_OK ? from : ordered);
+    *out = status == VDBQ_OK ? ordered : from;
+    return status;
+}
+
+/* Copies bytes from the device and writes the groups that they are. */
+static enum vdbq_status write_groups(struct device_group *group,
+                                     struct device_memory *out, uint32_t count,
+                                     bool ordered, struct relation *relation,
+                                     struct error *error)
+{
+    const struct device_group_shape *shape = &group->shape;
+    uint64_t bytes =
+        (uint64_t)count * (sizeof(struct group_out) + shape->control.out);
+    struct device_memory *pinned = NULL;
+    uint8_t *small = NULL, *groups;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (bytes >= PINNED_MIN)
+        status = device_memory_create(group->params.device, MEMORY_PINNED,
+                                      bytes, &pinned, error);
+    else
+        small = memory_zeroed(1, bytes + 1);
+    groups = pinned != NULL ? device_memory_host(pinned) : small;
+    if (status == VDBQ_OK && groups == NULL)
+        status = error_no_memory(error);
+    if (status == VDBQ_OK && count > 0)
+        status = device_read(out, 0, groups, bytes, &group->times, error);
+    if (status == VDBQ_OK)
+        status = device_group_write(shape, groups, count, ordered,
+                                    group->params.threads, relation, error);
+    memory_release(small);
+    device_memory_release(pinned);
+    return status;
+}
+
+/* The group of no keys is there without rows, too. */
+static enum vdbq_status write_nothing(struct device_group *group,
+                                      struct relation *relation,
+                                      struct error *error)
+{
+    const struct device_group_shape *shape = &group->shape;
+    size_t bytes = sizeof(struct group_out) + shape->control.out;
+    uint8_t *nothing = memory_zeroed(1, bytes);
+    enum vdbq_status status = error_no_memory(error);
+    if (nothing != NULL)
+        status =
+            device_group_write(shape, nothing, 1, true, 1, relation, error);
+    memory_release(nothing);
+    return status;
+}
+
+enum vdbq_status device_group_finish(struct device_group *group,
+                                     struct relation *relation,
+                                     struct error *error)
+{
+    const struct group_control *control = &group->shape.control;
+    uint64_t room = device_group_slots(control), width;
+    struct device_memory *out = NULL;
+    uint32_t count = 0;
+    bool ordered;
+    enum vdbq_status status;
+
+    if (group->rows == 0 && control->keys == 0)
+        return write_nothing(group, relation, error);
+    if (group->rows == 0)
+        return relation_room(relation, 0, error);
+    room = room < group->rows ? room : group->rows;
+    width = sizeof(struct group_out) + control->out;
+    status = memory(group, room * width, &out, error);
+    if (status == VDBQ_OK)
+        status = collect(group, out, room, &count, error);
+    ordered = count >= ORDER_MIN && group->rows <= UINT32_MAX;
+    if (status == VDBQ_OK && ordered)
+        status = order_groups(group, count, &out, error);
+    if (status == VDBQ_OK)
+        status = write_groups(group, out, count, ordered, relation, error);
+    device_memory_release(out);
+    return status;
+}

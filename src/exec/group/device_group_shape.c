@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How groups are kept on a device: codes of keys, slots, records.
+ */
+#include "exec/group/device_group_inner.h"
+
+#include "exec/rows/order.h"
+#include "exec/sort/sort.h"
+
+enum {
+    DENSE_SLOTS_MAX = 1 << 24, /* more are hashed                         */
+    HASH_SLOTS_MIN = 1 << 12,
+    HASH_SLOTS_FIRST = 1 << 21, /* grows from there                       */
+    LOCAL_COPIES_MAX = 32
+};
+#define CODES_MAX (UINT64_C(1) << 63)
+#define BITS_MAX  (UINT64_C(1) << 33)
+/* The share of a device's memory that a table may take. */
+#define MEMORY_SHARE(bytes) ((bytes) / 4)
+
+static bool is_float(int type)
+{
+    return type == TYPE_F32 || type == TYPE_F64;
+}
+
+/* Whether values of NULL are told apart by their bits alone. */
+static struct group_column place(const struct device_column *column)
+{
+    return (struct group_column){ .type = (u32)sort_type(column->type),
+                                  .nullable = column->nullable };
+}
+
+/* Codes of a column's values: the least order, and how many; 0: 2^64. */
+static u64 codes_of(const struct device_column *column, u64 *base)
+{
+    int type = sort_type(column->type);
+    int64_t least = INT32_MIN, most = INT32_MAX;
+    *base = 0;
+    if (type == TYPE_F64 || (type == TYPE_I64 && !column->ranged))
+        return 0;
+    if (column->ranged && !is_float(type)) {
+        least = type == TYPE_I64 || column->low > least ? column->low : least;
+        most = type == TYPE_I64 || column->high < most ? column->high : most;
+    }
+    *base = (u64)least ^ UINT64_C(1) << 63;
+    return least <= most ? (u64)most - (u64)least + 1 : 1;
+}
+
+/* Gives the keys their strides; the codes of all, or 0: there are too many
+ * but the only key's are its values. False: they have no codes. */
+static bool place_keys(const struct device_group_params *params,
+                       struct group_control *control, u64 *codes)
+{
+    *codes = 1;
+    control->keys = params->step->keys;
+    if (control->keys > GROUP_KEYS_MAX)
+        return false;
+    for (unsigned i = 0; i < control->keys; i++) {
+        const struct device_column *column = &params->columns[i];
+        struct group_key *key = &control->key[i];
+        u64 all;
+        key->column = place(column);
+        key->size = codes_of(column, &key->base);
+        key->stride = *codes;
+        all = key->size + column->nullable;
+        if (key->size == 0 || all == 0) {
+            key->size = key->base = *codes = 0;
+            return control->keys == 1;
+        }
+        if (all > CODES_MAX / *codes)
+            return false;
+        *codes *= all;
+    }
+    return true;
+}
+
+/* What an aggregate keeps, its state at `*at` of a record. */
+static bool place_aggregate(const struct device_group_params *params,
+                            const struct step_aggregate *step, size_t *at,
+                            struct aggregate *made,
+                            struct group_aggregate *placed)
+{
+    static const u32 kinds[] = {
+        [AGGREGATE_ROWS] = GROUP_ROWS, [AGGREGATE_NARROW] = GROUP_NARROW,
+        [AGGREGATE_WIDE] = GROUP_WIDE, [AGGREGATE_REAL] = GROUP_REAL,
+        [AGGREGATE_BEST] = GROUP_BEST, [AGGREGATE_EARLIEST] = GROUP_EARLIEST
+    };
+    const struct device_column *value =
+        step->column >= 0 ? &params->columns[step->column] : NULL;
+    int type = value != NULL ? sort_type(value->type) : TYPE_NONE;
+
+    *made = aggregate_make(step, type, *at);
+    *placed = (struct group_aggregate){
+        .kind = kinds[made->kind],
+        .has_value = value != NULL,
+        .has_filter = step->filter >= 0,
+        .at = (u32)*at,
+        .flip = step->function == AGGREGATE_MIN ? UINT64_MAX : 0,
+    };
+    *at += aggregate_bytes(made);
+    if (value != NULL)
+        placed->value = place(value);
+    if (step->filter >= 0)
+        placed->filter = place(&params->columns[step->filter]);
+    placed->distinct = step->distinct && value != NULL
+                       && made->kind != AGGREGATE_BEST
+                       && made->kind != AGGREGATE_EARLIEST;
+    if (placed->distinct)
+        placed->size = codes_of(value, &placed->base);
+    return !placed->distinct || (placed->size > 0 && value->ranged);
+}
+
+static bool place_aggregates(const struct device_group_params *params,
+                             struct device_group_shape *shape)
+{
+    const struct vector *steps = &params->step->aggregates;
+    struct group_control *control = &shape->control;
+    size_t at = sizeof(struct group_record);
+    if (steps->count > GROUP_AGGREGATES_MAX)
+        return false;
+    control->aggregates = (u32)steps->count;
+    for (unsigned i = 0; i < control->aggregates; i++) {
+        u32 kind;
+        if (!place_aggregate(params, vector_at(steps, i), &at,
+                             &shape->aggregates[i], &control->aggregate[i]))
+            return false;
+        kind = control->aggregate[i].kind;
+        shape->raises |= kind == GROUP_REAL;
+        shape->finds |= kind == GROUP_REAL || kind == GROUP_EARLIEST;
+        shape->sums |= kind == GROUP_REAL || kind == GROUP_NARROW;
+    }
+    control->out = (u32)at;
+    for (unsigned i = 0; i < control->aggregates; i++)
+        if (control->aggregate[i].kind == GROUP_REAL) {
+            control->aggregate[i].raise_at = (u32)at;
+            at += sizeof(u64);
+        }
+    control->width = (u32)at;
+    return true;
+}
+
+/* Gives values that count once a bit for each slot. */
+static bool place_bits(struct device_group_shape *shape)
+{
+    struct group_control *control = &shape->control;
+    for (unsigned i = 0; i < control->aggregates; i++) {
+        struct group_aggregate *aggregate = &control->aggregate[i];
+        if (!aggregate->distinct)
+            continue;
+        aggregate->bits = shape->bits;
+        if (control->hashed
+            || aggregate->size > (BITS_MAX - shape->bits) / control->slots)
+            return false;
+        shape->bits += aggregate->size * control->slots;
+    }
+    return true;
+}
+
+/* Slots of a hashed table for so many rows, to start with: many rows mostly
+ * are of fewer groups. */
+static u64 hash_slots(uint64_t rows)
+{
+    u64 slots = HASH_SLOTS_MIN;
+    while (slots < rows / 2 && slots < HASH_SLOTS_FIRST)
+        slots *= 2;
+    return slots;
+}
+
+/* Copies of the table in local memory. */
+static u32 copies_of(const struct group_control *control)
+{
+    u64 bytes = control->slots * control->width;
+    u32 copies = 1;
+    if (control->hashed || bytes > GROUP_LOCAL_BYTES)
+        return 0;
+    while (copies < LOCAL_COPIES_MAX && 2 * copies * bytes <= GROUP_LOCAL_BYTES)
+        copies *= 2;
+    return copies;
+}
+
+uint64_t device_group_slots(const struct group_control *control)
+{
+    return control->slots + (control->hashed ? 2 : 0);
+}
+
+uint64_t device_group_bytes(const struct group_control *control)
+{
+    return device_group_slots(control) * control->width;
+}
+
+bool device_group_shape(const struct device_group_params *params,
+                        struct device_group_shape *shape)
+{
+    struct group_control *control = &shape->control;
+    uint64_t most = MEMORY_SHARE(device_facts(params->device)->memory_bytes);
+    u64 codes;
+
+    *shape = (struct device_group_shape){ 0 };
+    if (!place_keys(params, control, &codes)
+        || !place_aggregates(params, shape))
+        return false;
+    control->hashed =
+        codes == 0 || codes > DENSE_SLOTS_MAX || codes / 16 > params->rows;
+    control->slots = control->hashed ? hash_slots(params->rows) : codes;
+    shape->finds |= control->hashed != 0;
+    control->copies = copies_of(control);
+    return place_bits(shape)
+           && device_group_bytes(control) + shape->bits / 8 <= most;
+}

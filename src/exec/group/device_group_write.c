@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The groups that came from a device, put into the order of their first rows
+ * and written column by column; threads share them out among them.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "exec/group/device_group_inner.h"
+#include "exec/rows/order.h"
+#include "exec/sort/sort.h"
+#include "exec/rows/write_columns.h"
+
+struct writing {
+    struct column_writing head;
+    const struct device_group_shape *shape;
+    const uint8_t *groups;
+    size_t width; /* of a group in bytes     */
+    uint32_t count;
+    const uint32_t *order; /* NULL: as they are       */
+};
+
+/* The value of an order (exec/rows/order.h), as grouping gives it: every NaN is
+ * the same one. */
+static void write_value(int type, uint64_t code, void *values, uint64_t row)
+{
+    int64_t order = (int64_t)(code ^ UINT64_C(1) << 63);
+    if (type == TYPE_I64)
+        ((int64_t *)values)[row] = order;
+    else if (type == TYPE_F64)
+        ((double *)values)[row] =
+            order == INT64_MAX ? (double)NAN : order_to_f64(order);
+    else if (type == TYPE_F32)
+        ((float *)values)[row] =
+            order == INT32_MAX ? NAN : order_to_f32((int32_t)order);
+    else
+        ((int32_t *)values)[row] = (int32_t)order;
+}
+
+/* Writes a group's key; whether it is NULL. */
+static bool write_key(const struct group_key *key, const struct group_out *out,
+                      struct relation_column *column, uint64_t row)
+{
+    uint64_t all = key->size + key->column.nullable, code = out->code;
+    bool null = out->null != 0;
+    if (key->size > 0) {
+        code = out->code / key->stride % all;
+        null = code == key->size;
+    }
+    if (null)
+        memset((uint8_t *)column->values + row * column->width, 0,
+               column->width);
+    else
+        write_value((int)key->column.type, code + key->base, column->values,
+                    row);
+    column->nulls[row] = null;
+    return null;
+}
+
+static void write_share(void *context, unsigned share)
+{
+    struct writing *writing = context;
+    const struct group_control *control = &writing->shape->control;
+    struct relation_column *column = writing->head.column;
+    uint64_t count = writing->count;
+    uint64_t end = share_first(&writing->head, count, share + 1);
+    bool nulls = false;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint64_t row = share_first(&writing->head, count, share);
+         row < end && status == VDBQ_OK; row++) {
+        uint64_t number = writing->order != NULL ? writing->order[row] : row;
+        const uint8_t *at = writing->groups + number * writing->width;
+        const uint8_t *record = at + sizeof(struct group_out);
+        const struct group_record *head = (const void *)record;
+        if (writing->head.number < control->keys) {
+            nulls |= write_key(&control->key[writing->head.number],
+                               (const void *)at, column, row);
+            continue;
+        }
+        status = aggregate_result(
+            &writing->shape->aggregates[writing->head.number - control->keys],
+            record, head->rows, column->values, column->nulls, row,
+            &writing->head.shares[share].error);
+        nulls |= column->nulls[row] != 0;
+    }
+    writing->head.shares[share].nulls = nulls;
+    writing->head.shares[share].status = status;
+}
+
+/* The groups' order: that of their first rows. */
+static enum vdbq_status order_groups(const struct writing *writing,
+                                     unsigned threads, uint32_t *order,
+                                     struct error *error)
+{
+    struct sort_key key = { .type = TYPE_I64, .descending = true };
+    uint64_t *before = memory_zeroed(writing->count, sizeof *before);
+    enum vdbq_status status;
+    key.values = before;
+    for (uint32_t i = 0; before != NULL && i < writing->count; i++)
+        before[i] =
+            ((const struct group_record *)(const void *)(writing->groups
+                                                         + i * writing->width
+                                                         + sizeof(
+                                                             struct group_out)))
+                ->before;
+    status = before == NULL
+                 ? error_no_memory(error)
+                 : sort_order(&key, 1, writing->count, threads, order, error);
+    memory_release(before);
+    return status;
+}
+
+enum vdbq_status device_group_write(const struct device_group_shape *shape,
+                                    const uint8_t *groups, uint32_t count,
+                                    bool ordered, unsigned threads,
+                                    struct relation *relation,
+                                    struct error *error)
+{
+    struct writing *writing = memory_zeroed(1, sizeof *writing);
+    uint32_t *order = ordered ? NULL : memory_zeroed(count, sizeof *order);
+    enum vdbq_status status = VDBQ_OK;
+    if (writing == NULL || (order == NULL && !ordered))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK) {
+        writing->shape = shape;
+        writing->groups = groups;
+        writing->width = sizeof(struct group_out) + shape->control.out;
+        writing->count = count;
+        writing->order = order;
+        writing->head.threads = parallel_threads(threads, count);
+        if (!ordered)
+            status = order_groups(writing, threads, order, error);
+    }
+    if (status == VDBQ_OK)
+        status =
+            write_columns(&writing->head, write_share, count, relation, error);
+    memory_release(order);
+    memory_release(writing);
+    return status;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Grouping: see group.h. A batch is shared out among threads, each with a
+ * table of groups of its own; a block of rows is looked up in it, then each
+ * aggregate takes the block's values into the groups' records.
+ */
+#include "exec/group/group_inner.h"
+
+#include "base/memory.h"
+#include "base/threads/parallel.h"
+#include "cl/types.h"
+#include "exec/sort/sort.h"
+#include "exec/rows/sum.h"
+
+enum {
+    SAMPLE_ROWS = 1 << 14, /* that one thread looks at first            */
+    MANY_ROWS = 1 << 17    /* so many tell better how many groups come  */
+};
+
+struct adding {
+    struct group *group;
+    const struct vdbq_batch *batch;
+    uint64_t first, rows; /* of the batch */
+    unsigned threads;
+};
+
+static enum vdbq_status init_part(struct group *group, struct group_part *part,
+                                  struct error *error);
+static void add_share(void *context, unsigned share);
+
+bool group_is_distinct(const struct aggregate *aggregate)
+{
+    return aggregate->step.distinct && aggregate->step.column >= 0
+           && aggregate->kind != AGGREGATE_BEST
+           && aggregate->kind != AGGREGATE_EARLIEST;
+}
+
+/* ------------------------------------------------- making, taking in ---- */
+
+static enum vdbq_status init_group(struct group *group, struct error *error)
+{
+    const struct step_group *step = group->params.step;
+    const struct step_column *columns = group->params.columns;
+
+    group->keys = step->keys;
+    group->aggregate_count = (unsigned)step->aggregates.count;
+    group->aggregates = arena_alloc(
+        &group->arena, (group->aggregate_count + 1) * sizeof(struct aggregate));
+    group->types = arena_alloc(&group->arena, (step->keys + 1) * sizeof(int));
+    group->parts = arena_alloc(&group->arena, group->params.threads
+                                                  * sizeof(struct group_part));
+    if (!group->aggregates || !group->types || !group->parts)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < step->keys; i++)
+        group->types[i] = sort_type(columns[i].type);
+    group->bytes = sizeof(struct group_head);
+    for (unsigned i = 0; i < group->aggregate_count; i++) {
+        const struct step_aggregate *a = vector_at(&step->aggregates, i);
+        int type =
+            a->column < 0 ? TYPE_NONE : sort_type(columns[a->column].type);
+        group->aggregates[i] = aggregate_make(a, type, group->bytes);
+        group->bytes += aggregate_bytes(&group->aggregates[i]);
+        group->sums |= group->aggregates[i].kind == AGGREGATE_REAL
+                       || group->aggregates[i].kind == AGGREGATE_NARROW;
+    }
+    return init_part(group, &group->parts[group->part_count++], error);
+}
+
+enum vdbq_status group_create(const struct group_params *params,
+                              struct group **made, struct error *error)
+{
+    struct group *group = memory_zeroed(1, sizeof *group);
+    enum vdbq_status status;
+
+    *made = NULL;
+    if (group == NULL)
+        return error_no_memory(error);
+    group->params = *params;
+    if (group->params.threads == 0)
+        group->params.threads = 1;
+    if (group->params.threads > PARALLEL_THREADS_MAX)
+        group->params.threads = PARALLEL_THREADS_MAX;
+    status = init_group(group, error);
+    if (status == VDBQ_OK)
+        *made = group;
+    else
+        group_destroy(group);
+    return status;
+}
+
+/* Room to remember values of aggregates without keys. */
+static bool init_seen(struct group *group, struct group_part *part)
+{
+    part->seen = arena_alloc(&group->arena,
+                             (group->aggregate_count + 1) * sizeof *part->seen);
+    for (unsigned i = 0; part->seen != NULL && i < group->aggregate_count;
+         i++) {
+        const struct aggregate *aggregate = &group->aggregates[i];
+        if (group->keys > 0 || !group_is_distinct(aggregate)
+            || aggregate->type != TYPE_I32)
+            continue;
+        part->seen[i].flags = arena_alloc(&group->arena, GROUP_SEEN);
+        if (part->seen[i].flags == NULL)
+            return false;
+    }
+    return part->seen != NULL;
+}
+
+static enum vdbq_status init_part(struct group *group, struct group_part *part,
+                                  struct error *error)
+{
+    enum vdbq_status status = group_table_init(
+        &part->table, group->types, group->keys, group->bytes, error);
+
+    part->distinct = arena_alloc(&group->arena, (group->aggregate_count + 1)
+                                                    * sizeof *part->distinct);
+    if (status == VDBQ_OK
+        && (part->distinct == NULL || !init_seen(group, part)))
+        status = error_no_memory(error);
+    if (status == VDBQ_OK && group->keys == 0)
+        status = group_table_one(&part->table, error);
+    for (unsigned i = 0; i < group->aggregate_count; i++) {
+        const struct aggregate *aggregate = &group->aggregates[i];
+        const int types[] = { TYPE_I32, aggregate->type };
+        bool grouped = group->keys > 0;
+        if (status == VDBQ_OK && group_is_distinct(aggregate))
+            status = group_table_init(&part->distinct[i], types + !grouped,
+                                      1 + grouped, 0, error);
+    }
+    return status;
+}
+
+void group_destroy(struct group *group)
+{
+    if (group == NULL)
+        return;
+    for (unsigned i = 0; i < group->part_count; i++) {
+        group_table_finish(&group->parts[i].table);
+        for (unsigned k = 0;
+             group->parts[i].distinct != NULL && k < group->aggregate_count;
+             k++)
+            group_table_finish(&group->parts[i].distinct[k]);
+    }
+    arena_finish(&group->arena);
+    memory_release(group);
+}
+
+/* Whether rows mostly make groups of their own: what parts cost to merge is
+ * then more than what threads gain. */
+static bool is_sparse(const struct group_table *table)
+{
+    return table->count
+           > (table->rows < MANY_ROWS ? table->rows / 2 : table->rows / 8);
+}
+
+/* Threads for so many rows. */
+static unsigned threads_for(const struct group *group, uint64_t rows)
+{
+    const struct group_part *part = &group->parts[0];
+    bool sparse = group->keys > 0 && is_sparse(&part->table);
+
+    for (unsigned i = 0; i < group->aggregate_count; i++)
+        sparse |= is_sparse(&part->distinct[i]);
+    return sparse ? 1 : parallel_threads(group->params.threads, rows);
+}
+
+/* Takes in rows [first, end) of a batch. */
+static enum vdbq_status add_rows(struct group *group,
+                                 const struct vdbq_batch *batch, uint64_t first,
+                                 uint64_t end, struct error *error)
+{
+    struct adding adding = {
+        .group = group, .batch = batch, .first = first, .rows = end - first
+    };
+    enum vdbq_status status = VDBQ_OK;
+
+    adding.threads = threads_for(group, adding.rows);
+    while (status == VDBQ_OK && group->part_count < adding.threads)
+        status = init_part(group, &group->parts[group->part_count++], error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(adding.threads, add_share, &adding);
+    for (unsigned i = 0; i < adding.threads; i++)
+        if (group->parts[i].status != VDBQ_OK) {
+            *error = group->parts[i].error;
+            return error->status;
+        }
+    return VDBQ_OK;
+}
+
+enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
+                           struct error *error)
+{
+    uint64_t sample =
+        group->rows == 0 && batch->rows > SAMPLE_ROWS ? SAMPLE_ROWS : 0;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (group->sums && group->rows + batch->rows > SUM_VALUES_MAX)
+        return sum_too_many(error);
+    if (sample > 0)
+        status = add_rows(group, batch, 0, sample, error);
+    if (status == VDBQ_OK)
+        status = add_rows(group, batch, sample, batch->rows, error);
+    group->rows += batch->rows;
+    return status;
+}
+
+/* -------------------------------------------------------------- blocks ---- */
+
+void group_records(const struct group_table *table, const uint32_t *numbers,
+                   unsigned count, uint8_t **records)
+{
+    for (unsigned i = 0; i < count; i++)
+        records[i] = group_extra(table, numbers[i]);
+}
+
+/* Counts rows in their groups; `made` of the groups were there before. */
+static void count_rows(const struct group_table *table, uint32_t made,
+                       const uint32_t *numbers, uint8_t *const *records,
+                       unsigned count, uint64_t number)
+{
+    for (unsigned i = 0; i < count; i++)
+        ((struct group_head *)(void *)records[i])->rows++;
+    for (unsigned i = 0; made < table->count && i < count; i++)
+        if (numbers[i] == made) {
+            ((struct group_head *)(void *)records[i])->first = number + i;
+            made++;
+        }
+}
+
+/* Leaves out values that were seen before: how many are left. */
+static unsigned unseen(struct group_seen *seen, int32_t *values, unsigned count)
+{
+    uint8_t *flags = seen->flags;
+    unsigned left = 0;
+
+    if (!seen->based && count > 0)
+        seen->base = (uint32_t)values[0] - GROUP_SEEN / 2;
+    seen->based |= count > 0;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t at = (uint32_t)values[i] - seen->base;
+        bool known = at < GROUP_SEEN && flags[at] != 0;
+        if (at < GROUP_SEEN)
+            flags[at] = 1;
+        values[left] = values[i];
+        left += !known;
+    }
+    return left;
+}
+
+/* Keeps a block's different values for DISTINCT: rows that count, one behind
+ * the other, then a look into the table of pairs. */
+static enum vdbq_status add_distinct(struct group *group,
+                                     struct group_part *part, unsigned which,
+                                     const struct aggregate_rows *rows,
+                                     const uint32_t *numbers, uint64_t coming)
+{
+    const struct aggregate *aggregate = &group->aggregates[which];
+    uint64_t values[GROUP_BLOCK];
+    uint32_t groups[GROUP_BLOCK], found[GROUP_BLOCK];
+    struct vdbq_vector pair[2] = { { VDBQ_INTEGER, groups, NULL },
+                                   { VDBQ_TYPE_NONE, values, NULL } };
+    unsigned picked = aggregate_pick(aggregate, rows, values,
+                                     group->keys > 0 ? numbers : NULL, groups),
+             count = picked;
+
+    if (part->seen[which].flags != NULL)
+        count = unseen(&part->seen[which], (int32_t *)(void *)values, picked);
+    part->distinct[which].rows += picked - count;
+    if (count == 0)
+        return VDBQ_OK;
+    return group_table_find(&part->distinct[which], pair + (group->keys == 0),
+                            0, count, coming, found, &part->error);
+}
+
+static enum vdbq_status add_block(struct group *group, struct group_part *part,
+                                  const struct vdbq_vector *columns,
+                                  uint64_t start, unsigned count,
+                                  uint64_t coming)
+{
+    uint32_t numbers[GROUP_BLOCK], made = part->table.count;
+    uint8_t *records[GROUP_BLOCK];
+    struct aggregate_rows rows = { .start = start,
+                                   .count = count,
+                                   .number = group->rows + start };
+    struct aggregate_room room;
+    enum vdbq_status status = VDBQ_OK;
+
+    room.made = false;
+    if (group->keys > 0) {
+        status = group_table_find(&part->table, columns, start, count, coming,
+                                  numbers, &part->error);
+        if (status != VDBQ_OK)
+            return status;
+        group_records(&part->table, numbers, count, records);
+        count_rows(&part->table, made, numbers, records, count, rows.number);
+    } else {
+        records[0] = group_extra(&part->table, 0);
+        ((struct group_head *)(void *)records[0])->rows += count;
+    }
+    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++) {
+        const struct aggregate *aggregate = &group->aggregates[i];
+        const struct step_aggregate *step = &aggregate->step;
+        rows.argument = step->column < 0 ? NULL : &columns[step->column];
+        rows.filter = step->filter < 0 ? NULL : &columns[step->filter];
+        if (group_is_distinct(aggregate))
+            status = add_distinct(group, part, i, &rows, numbers, coming);
+        else if (group->keys > 0)
+            aggregate_add(aggregate, &rows, &room, records);
+        else
+            aggregate_add_one(aggregate, &rows, &room, records[0]);
+    }
+    return status;
+}
+
+static void add_share(void *context, unsigned share)
+{
+    const struct adding *adding = context;
+    struct group_part *part = &adding->group->parts[share];
+    uint64_t at = adding->first + adding->rows * share / adding->threads;
+    uint64_t end = adding->first + adding->rows * (share + 1) / adding->threads;
+
+    part->status = VDBQ_OK;
+    for (; at < end && part->status == VDBQ_OK; at += GROUP_BLOCK) {
+        unsigned count =
+            end - at < GROUP_BLOCK ? (unsigned)(end - at) : GROUP_BLOCK;
+        part->status = add_block(adding->group, part, adding->batch->column, at,
+                                 count, adding->batch->rows - at - count);
+    }
+}
+
+/* -------------------------------------------------------------- the end ---- */
+
+/* The groups' order: that of their first rows. NULL in `*order`: that of
+ * their numbers. */
+static enum vdbq_status order_groups(struct group *group, uint32_t **order,
+                                     struct error *error)
+{
+    const struct group_table *table = &group->parts[0].table;
+    uint64_t *firsts;
+    struct sort_key key = { .type = TYPE_I64 };
+    enum vdbq_status status;
+
+    *order = NULL;
+    if (group->part_count == 1)
+        return VDBQ_OK;
+    *order = memory_resize(NULL, (size_t)table->count * sizeof **order + 1);
+    firsts = memory_resize(NULL, (size_t)table->count * sizeof *firsts + 1);
+    key.values = firsts;
+    for (uint32_t i = 0; firsts != NULL && i < table->count; i++)
+        firsts[i] =
+            ((const struct group_head *)(const void *)group_extra(table, i))
+                ->first;
+    status = *order == NULL || firsts == NULL
+                 ? error_no_memory(error)
+                 : sort_order(&key, 1, table->count, group->params.threads,
+                              *order, error);
+    memory_release(firsts);
+    return status;
+}
+
+enum vdbq_status group_finish(struct group *group, struct relation *relation,
+                              struct error *error)
+{
+    uint32_t *order = NULL;
+    enum vdbq_status status = group_merge(group, error);
+
+    if (status == VDBQ_OK)
+        status = order_groups(group, &order, error);
+    if (status == VDBQ_OK)
+        status = group_write(group, order, relation, error);
+    memory_release(order);
+    return status;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Grouping (STEP_GROUP): takes rows in as they come and gives a row for each
+ * group. What it gives does not depend on how rows are cut into batches, nor
+ * on the number of threads.
+ */
+#ifndef VDBQ_EXEC_GROUP_H
+#define VDBQ_EXEC_GROUP_H
+
+#include "exec/rows/relation.h"
+
+struct group_params {
+    const struct step_group *step;
+    const struct step_column *columns; /* of the input                */
+    unsigned threads;                  /* to work with at most        */
+};
+struct group;
+
+/* NULL: no memory. `params`' pointers outlive it. */
+enum vdbq_status group_create(const struct group_params *params,
+                              struct group **group, struct error *error);
+void group_destroy(struct group *group); /* accepts NULL */
+
+/* Takes in rows: all columns of the input. */
+enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
+                           struct error *error);
+/* Writes the groups into an empty relation of the step's columns; nothing can
+ * be added after. Words of text columns are the caller's to set. Fails with
+ * RANGE where a sum overflows, LIMIT, NO_MEMORY. */
+enum vdbq_status group_finish(struct group *group, struct relation *relation,
+                              struct error *error);
+
+#endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of grouping: parts become one, and values that DISTINCT kept apart
+ * are given to their aggregates.
+ */
+#include "exec/group/group_inner.h"
+
+#include "base/memory.h"
+#include "cl/types.h"
+
+/* Merges the records of groups [start, start + count) of a part into the
+ * first part's groups `numbers`; `made` of these were there before. */
+static void merge_records(struct group *group, const struct group_part *part,
+                          uint32_t start, unsigned count, uint32_t made,
+                          const uint32_t *numbers)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *into = group_extra(&group->parts[0].table, numbers[i]);
+        const uint8_t *from = group_extra(&part->table, start + i);
+        struct group_head *head = (void *)into;
+        const struct group_head *other = (const void *)from;
+        if (numbers[i] >= made || other->first < head->first)
+            head->first = other->first;
+        head->rows += other->rows;
+        for (unsigned k = 0; k < group->aggregate_count; k++)
+            aggregate_merge(&group->aggregates[k], into, from);
+    }
+}
+
+/* Merges a part's groups; map[i]: the number of group i in the first part. */
+static enum vdbq_status merge_groups(struct group *group,
+                                     const struct group_part *part,
+                                     uint32_t *map, struct error *error)
+{
+    struct group_table *table = &group->parts[0].table;
+    enum vdbq_status status = VDBQ_OK;
+
+    for (uint32_t at = 0; status == VDBQ_OK && at < part->table.count;
+         at += GROUP_BLOCK) {
+        uint32_t left = part->table.count - at, made = table->count;
+        unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        if (group->keys > 0)
+            status = group_table_join(table, &part->table, at, count, map + at,
+                                      error);
+        else
+            map[at] = 0;
+        if (status == VDBQ_OK)
+            merge_records(group, part, at, count, made, map + at);
+    }
+    return status;
+}
+
+/* Pairs of DISTINCT, as columns. */
+struct pairs {
+    uint32_t numbers[GROUP_BLOCK];
+    uint32_t groups[GROUP_BLOCK];
+    uint64_t values[GROUP_BLOCK];
+    uint8_t nulls[GROUP_BLOCK];
+};
+
+/* Reads pairs [at, at + count); without keys all groups are the one. */
+static void read_pairs(const struct group_table *table, uint32_t at,
+                       unsigned count, struct pairs *pairs)
+{
+    for (unsigned i = 0; i < count; i++) {
+        pairs->numbers[i] = at + i;
+        pairs->groups[i] = 0;
+    }
+    if (table->key_count == 2)
+        group_table_key(table, 0, pairs->numbers, 0, count, pairs->groups,
+                        pairs->nulls);
+    group_table_key(table, table->key_count - 1, pairs->numbers, 0, count,
+                    pairs->values, pairs->nulls);
+}
+
+/* Adds a part's pairs to those of the first part. */
+static enum vdbq_status merge_pairs(struct group_table *into,
+                                    const struct group_table *from,
+                                    const uint32_t *map, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    struct pairs pairs;
+    struct vdbq_vector columns[2] = { { VDBQ_INTEGER, pairs.groups, NULL },
+                                      { VDBQ_TYPE_NONE, pairs.values, NULL } };
+
+    for (uint32_t at = 0; status == VDBQ_OK && at < from->count;
+         at += GROUP_BLOCK) {
+        uint32_t left = from->count - at;
+        unsigned count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        read_pairs(from, at, count, &pairs);
+        for (unsigned i = 0; i < count; i++)
+            pairs.groups[i] = map[pairs.groups[i]];
+        status = group_table_find(into, columns + (into->key_count == 1), 0,
+                                  count, left - count, pairs.numbers, error);
+    }
+    return status;
+}
+
+static enum vdbq_status merge_part(struct group *group, struct group_part *part,
+                                   struct error *error)
+{
+    uint32_t *map =
+        memory_resize(NULL, ((size_t)part->table.count + 1) * sizeof *map);
+    enum vdbq_status status = map == NULL
+                                  ? error_no_memory(error)
+                                  : merge_groups(group, part, map, error);
+
+    group_table_finish(&part->table);
+    for (unsigned i = 0; i < group->aggregate_count; i++) {
+        if (!group_is_distinct(&group->aggregates[i]))
+            continue;
+        if (status == VDBQ_OK)
+            status = merge_pairs(&group->parts[0].distinct[i],
+                                 &part->distinct[i], map, error);
+        group_table_finish(&part->distinct[i]);
+    }
+    memory_release(map);
+    return status;
+}
+
+/* Gives a table of pairs to its aggregate. */
+static void take_pairs(struct group *group, unsigned which)
+{
+    const struct aggregate *aggregate = &group->aggregates[which];
+    const struct group_table *table = &group->parts[0].table;
+    const struct group_table *kept = &group->parts[0].distinct[which];
+    struct pairs pairs;
+    uint8_t *records[GROUP_BLOCK];
+    struct vdbq_vector values = { VDBQ_TYPE_NONE, pairs.values, NULL };
+    struct aggregate_rows rows = { .argument = &values };
+    struct aggregate_room room = { .made = false };
+
+    for (uint32_t i = 0; i < table->count; i++) {
+        uint8_t *record = group_extra(table, i);
+        aggregate_skip(aggregate, record,
+                       ((struct group_head *)(void *)record)->rows);
+    }
+    for (uint32_t at = 0; at < kept->count; at += GROUP_BLOCK) {
+        uint32_t left = kept->count - at;
+        rows.count = left < GROUP_BLOCK ? left : GROUP_BLOCK;
+        read_pairs(kept, at, rows.count, &pairs);
+        group_records(table, pairs.groups, rows.count, records);
+        for (unsigned i = 0; i < rows.count; i++)
+            aggregate_skip(aggregate, records[i], UINT64_MAX);
+        aggregate_add(aggregate, &rows, &room, records);
+    }
+}
+
+enum vdbq_status group_merge(struct group *group, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+
+    for (unsigned i = 1; status == VDBQ_OK && i < group->part_count; i++)
+        status = merge_part(group, &group->parts[i], error);
+    for (unsigned i = 0; status == VDBQ_OK && i < group->aggregate_count; i++)
+        if (group_is_distinct(&group->aggregates[i]))
+            take_pairs(group, i);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_GROUP as a stream: all rows go in while it is opened. Where a
+ * device has the rows and takes them itself, that groups them, if it can; else
+ * the host does.
+ */
+#include <stdio.h>
+
+#include "exec/group/device_group.h"
+#include "exec/group/group.h"
+#include "exec/rows/replay.h"
+#include "exec/stream/stream_inner.h"
+
+struct group_stream {
+    struct stream head;
+    struct replay groups;
+    struct device_times times; /* of grouping on a device */
+    char where[96];            /* for stats               */
+};
+
+/* The input's column that a column of the groups takes its words from. */
+static unsigned words_column(const struct step *step, unsigned column)
+{
+    if (column < step->group.keys)
+        return column;
+    return (unsigned)VECTOR_ITEMS(
+               &step->group.aggregates,
+               struct step_aggregate)[column - step->group.keys]
+        .column;
+}
+
+static void take_words(struct group_stream *group)
+{
+    const struct step *step = group->head.step;
+    for (unsigned i = 0; i < step->column_count; i++)
+        if (step->columns[i].type == VDBQ_TEXT)
+            relation_words(&group->groups.relation, i,
+                           words_hold(stream_words(group->head.inputs[0],
+                                                   words_column(step, i))));
+}
+
+/* Takes all rows of the input in. */
+static enum vdbq_status add_rows(struct group_stream *stream,
+                                 struct group *group, struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(stream->head.inputs[0], &batch, error);
+        if (status == VDBQ_OK && batch.rows > 0)
+            status = group_add(group, &batch, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(stream->head.params, error);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------- on the host -- */
+
+static enum vdbq_status group_on_host(struct group_stream *stream,
+                                      struct error *error)
+{
+    const struct step *step = stream->head.step;
+    struct stream *input = stream->head.inputs[0];
+    struct group *group = NULL;
+    enum vdbq_status status =
+        group_create(&(struct group_params){ .step = &step->group,
+                                             .columns = input->step->columns,
+                                             .threads = stream_threads(
+                                                 stream->head.params) },
+                     &group, error);
+    if (status == VDBQ_OK)
+        status = add_rows(stream, group, error);
+    if (status == VDBQ_OK)
+        status = group_finish(group, &stream->groups.relation, error);
+    group_destroy(group);
+    snprintf(stream->where, sizeof stream->where, "host");
+    return status;
+}
+
+/* -------------------------------------------------------- on the device -- */
+
+static enum vdbq_status run_on_device(struct group_stream *stream,
+                                      const struct device_group_params *params,
+                                      struct error *error)
+{
+    struct device_group *group;
+    enum vdbq_status status = device_group_create(params, &group, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_sink(stream->head.inputs[0], device_group_sink(group));
+    status = stream_drain(stream->head.inputs[0], error);
+    if (status == VDBQ_OK)
+        status = device_group_finish(group, &stream->groups.relation, error);
+    stream->times = *device_group_times(group);
+    snprintf(stream->where, sizeof stream->where, "%s (%s)",
+             device_facts(params->device)->name, device_group_text(group));
+    device_group_destroy(group);
+    return status;
+}
+
+/* Groups on the device that has the rows, where there is one and it can;
+ * `*done`: so it was. */
+static enum vdbq_status group_on_device(struct group_stream *stream, bool *done,
+                                        struct error *error)
+{
+    struct stream *input = stream->head.inputs[0];
+    struct device_group_params params = {
+        .step = &stream->head.step->group,
+        .column_count = input->step->column_count,
+        .device = stream_device(input, NULL),
+        .rows = input->rows_most,
+        .threads = stream_threads(stream->head.params)
+    };
+    struct device_column *columns;
+    enum vdbq_status status = VDBQ_OK;
+    *done = false;
+    if (params.device == NULL)
+        return VDBQ_OK;
+    params.columns = columns = stream_device_columns(input);
+    if (columns == NULL)
+        return error_no_memory(error);
+    *done = device_group_can(&params);
+    if (*done)
+        status = run_on_device(stream, &params, error);
+    memory_release(columns);
+    return status;
+}
+
+/* ------------------------------------------------------------------ open -- */
+
+static enum vdbq_status group_open(struct stream *stream, struct error *error)
+{
+    struct group_stream *group = (struct group_stream *)stream;
+    const struct step *step = stream->step;
+    struct relation *groups = &group->groups.relation;
+    bool done = false;
+    enum vdbq_status status =
+        relation_init(groups, step->columns, step->column_count, error);
+    if (status == VDBQ_OK)
+        status = group_on_device(group, &done, error);
+    if (status == VDBQ_OK && !done)
+        status = group_on_host(group, error);
+    if (status == VDBQ_OK)
+        status = replay_begin(&group->groups, error);
+    if (status != VDBQ_OK)
+        return status;
+    take_words(group);
+    stream_close_input(stream, 0);
+    stream->rows_most = groups->rows;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status group_batch(struct stream *stream,
+                                    struct vdbq_batch *batch,
+                                    struct error *error)
+{
+    (void)error;
+    replay_batch(&((struct group_stream *)stream)->groups, batch);
+    return VDBQ_OK;
+}
+
+static struct words *group_words(const struct stream *stream, unsigned column)
+{
+    return ((const struct group_stream *)stream)
+        ->groups.relation.columns[column]
+        .words;
+}
+
+static void group_close(struct stream *stream)
+{
+    replay_finish(&((struct group_stream *)stream)->groups);
+}
+
+static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct group_stream *group = (const struct group_stream *)stream;
+    stats->steps = group->where;
+    stream_add_times(&group->times, stats);
+}
+
+const struct stream_kind group_stream = {
+    .size = sizeof(struct group_stream),
+    .calls = { .batch = group_batch,
+               .words = group_words,
+               .stats = group_stats,
+               .close = group_close },
+    .open = group_open,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Conditions of joins. A condition's program outputs columns that nobody
+ * needs; the one that runs is the same with the row's number in their place.
+ */
+#include "exec/join/condition.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------- program -- */
+
+/* How instructions move to where they are in the new program. */
+struct moving {
+    int shift;  /* of those in the rows' part */
+    int result; /* Result's old place: one more stands in front of it */
+};
+
+/* The new place of a jump's target. */
+static int moved(const struct moving *moving, int target)
+{
+    return target + moving->shift + (target > moving->result);
+}
+
+static struct instruction move(const struct moving *moving,
+                               struct instruction in)
+{
+    const char *letters = op_operands(in.op);
+    int *const operands[4] = { &in.a, &in.b, &in.c, &in.d };
+    for (int i = 0; i < 4; i++)
+        if (letters[i] == 'j')
+            *operands[i] = moved(moving, *operands[i]);
+    return in;
+}
+
+/* Adds the row's number and its output. */
+static bool add_result(struct program *program, int register_)
+{
+    return program_add(program, &(struct instruction){ .op = OP_ROWID_I64,
+                                                       .a = register_ })
+               >= 0
+           && program_add(program, &(struct instruction){ .op = OP_RESULT,
+                                                          .a = register_,
+                                                          .b = 1 })
+                  >= 0;
+}
+
+static int result_at(const struct program *program)
+{
+    int pc = program_part(program).first;
+    while (program_at(program, pc)->op != OP_RESULT)
+        pc++;
+    return pc;
+}
+
+static bool make_program(const struct program *from, struct program *made)
+{
+    struct moving moving = { .shift = 1 - (int)program_results(from),
+                             .result = result_at(from) };
+    struct instruction column = { .op = OP_RESULT_COLUMN,
+                                  .a = TYPE_I64,
+                                  .name = "row" };
+    int count = (int)from->code.count;
+    bool good =
+        vector_append(&made->tables, from->tables.items, from->tables.count)
+        && program_add(made, program_at(from, 0)) >= 0
+        && program_add(made, &column) >= 0;
+    for (int pc = program_part(from).first - 1; pc < count && good; pc++) {
+        struct instruction in = move(&moving, *program_at(from, pc));
+        if (in.op == OP_RESULT)
+            good = add_result(made, (int)from->registers);
+        else
+            good = program_add(made, &in) >= 0;
+    }
+    return good;
+}
+
+/* The words of the columns of a pair. */
+static struct words **words_of_pairs(const struct condition_params *params)
+{
+    unsigned left = params->left->column_count;
+    unsigned right = params->right->column_count;
+    struct words **words = memory_zeroed(left + right, sizeof *words);
+    for (unsigned i = 0; words != NULL && i < left; i++)
+        words[i] = params->left->columns[i].words;
+    for (unsigned i = 0; words != NULL && i < right; i++)
+        words[left + i] = params->right->columns[i].words;
+    return words;
+}
+
+enum vdbq_status condition_init(struct condition *condition,
+                                const struct condition_params *params,
+                                struct error *error)
+{
+    *condition = (struct condition){ 0 };
+    program_init(&condition->program);
+    if (!make_program(params->program, &condition->program))
+        return error_no_memory(error);
+    enum vdbq_status status = program_check(&condition->program, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct words **words = words_of_pairs(params);
+    if (words == NULL)
+        return error_no_memory(error);
+    status = chunks_init(&condition->chunks,
+                         &(struct chunk_params){ .stream = params->stream,
+                                                 .program = &condition->program,
+                                                 .words = words,
+                                                 .rows = params->pairs },
+                         error);
+    memory_release(words);
+    return status;
+}
+
+void condition_finish(struct condition *condition)
+{
+    chunks_finish(&condition->chunks);
+    program_finish(&condition->program);
+    memory_release(condition->left);
+    memory_release(condition->right);
+    memory_release(condition->at);
+    *condition = (struct condition){ 0 };
+}
+
+/* ----------------------------------------------------------------- run -- */
+
+static bool grow(uint32_t **numbers, uint64_t count)
+{
+    uint32_t *larger = memory_resize(*numbers, count * sizeof *larger);
+    if (larger != NULL)
+        *numbers = larger;
+    return larger != NULL;
+}
+
+/* Makes room for the pairs of a chunk. */
+static enum vdbq_status make_room(struct condition *condition, uint64_t rows,
+                                  struct error *error)
+{
+    if (rows <= condition->room)
+        return VDBQ_OK;
+    if (!grow(&condition->left, rows) || !grow(&condition->right, rows)
+        || !grow(&condition->at, rows))
+        return error_no_memory(error);
+    condition->room = rows;
+    return VDBQ_OK;
+}
+
+/* Takes up to `most` pairs from candidate *next on; how many. */
+static uint64_t take_pairs(struct condition *condition,
+                           const struct condition_pairs *pairs, uint64_t most,
+                           uint64_t *next)
+{
+    uint64_t count = 0, i = *next;
+    for (; i < pairs->count && count < most; i++) {
+        if (pairs->right_rows[i] == RELATION_NO_ROW)
+            continue;
+        condition->left[count] = pairs->left_rows[i];
+        condition->right[count] = pairs->right_rows[i];
+        condition->at[count++] = (uint32_t)i;
+    }
+    *next = i;
+    return count;
+}
+
+/* Runs the chunk that was filled, and marks what it keeps. */
+static enum vdbq_status run_chunk(struct condition *condition, uint8_t *kept,
+                                  struct error *error)
+{
+    struct chunks *chunks = &condition->chunks;
+    int64_t first = (int64_t)chunks->rows_started;
+    enum vdbq_status status = chunks_start(chunks, error);
+    while (status == VDBQ_OK && chunks_in_flight(chunks) > 0) {
+        struct vdbq_batch batch = { 0 };
+        status = chunks_batch(chunks, &batch, error);
+        for (uint64_t i = 0; status == VDBQ_OK && i < batch.rows; i++)
+            kept[condition->at[((const int64_t *)batch.column[0].values)[i]
+                               - first]] = 1;
+    }
+    return status;
+}
+
+enum vdbq_status condition_run(struct condition *condition,
+                               const struct condition_pairs *pairs,
+                               uint8_t *kept, uint64_t *judged,
+                               struct error *error)
+{
+    struct chunks *chunks = &condition->chunks;
+    enum vdbq_status status = VDBQ_OK;
+    uint64_t next = 0;
+    memset(kept, 0, pairs->count);
+    *judged = 0;
+    while (next < pairs->count && status == VDBQ_OK) {
+        struct chunk *chunk;
+        status = chunks_begin(chunks, &chunk, error);
+        if (status == VDBQ_OK)
+            status = make_room(condition, chunk->rows_room, error);
+        if (status != VDBQ_OK)
+            return status;
+        uint64_t count = take_pairs(condition, pairs, chunk->rows_room, &next);
+        if (count == 0)
+            break;
+        chunk_pick(chunks, chunk, 0, pairs->left, condition->left, count);
+        chunk_pick(chunks, chunk, pairs->left->column_count, pairs->right,
+                   condition->right, count);
+        status = run_chunk(condition, kept, error);
+        if (status == VDBQ_RANGE)
+            *judged = condition->at[runner_rows_before(chunks->runner)];
+    }
+    return status;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The condition of a join: its program, made to tell which pairs of rows it
+ * keeps, and run over candidates.
+ */
+#ifndef VDBQ_EXEC_CONDITION_H
+#define VDBQ_EXEC_CONDITION_H
+
+#include "exec/scan/chunk.h"
+
+struct condition {
+    struct program program; /* gives the numbers of the rows that it keeps */
+    struct chunks chunks;
+    uint64_t room;          /* of these:                                   */
+    uint32_t *left, *right; /* rows of the pairs of a chunk                */
+    uint32_t *at;           /* ... and their places among the candidates   */
+};
+
+struct condition_params {
+    const struct stream_params *stream;
+    const struct program *program;
+    const struct relation *left, *right; /* with the words of all rows      */
+    uint64_t pairs;                      /* about how many there will be    */
+};
+/* condition_finish() is due whatever it returns, and accepts a zeroed struct. */
+enum vdbq_status condition_init(struct condition *condition,
+                                const struct condition_params *params,
+                                struct error *error);
+void condition_finish(struct condition *condition);
+
+/* Candidates: pairs of row numbers; those of which `right_rows` is
+ * RELATION_NO_ROW are no pairs. */
+struct condition_pairs {
+    const struct relation *left, *right;
+    const uint32_t *left_rows, *right_rows;
+    uint64_t count;
+};
+/* Sets kept[i] to whether pair i matches, for those that are pairs. Where it
+ * fails for a pair, that is pair `*judged`, and those before it are set. */
+enum vdbq_status condition_run(struct condition *condition,
+                               const struct condition_pairs *pairs,
+                               uint8_t *kept, uint64_t *judged,
+                               struct error *error);
+
+#endif

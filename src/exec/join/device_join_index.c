@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The right rows of a join on a device, in the order of their keys' slots.
+ */
+#include <string.h>
+
+#include "exec/join/device_join_inner.h"
+#include "exec/sort/device_radix.h"
+#include "exec/sort/sort.h"
+
+enum {
+    SLOTS_MIN = 16,
+    DENSE_SHARE = 4,     /* slots that a row may take of a dense index */
+    DENSE_MIN = 1 << 16, /* ... which it may have anyway               */
+};
+#define SLOTS_MAX (UINT64_C(1) << 31)
+
+/* Slots of a hashed index: no less than two a row. */
+static uint64_t hash_slots(uint64_t rows)
+{
+    uint64_t slots = SLOTS_MIN;
+    while (slots < 2 * rows)
+        slots *= 2;
+    return slots;
+}
+
+bool device_join_does(const struct step_join *step, const struct device *device)
+{
+    return device_has_kernels(device) && step->condition == NULL
+           && step->band.side == BAND_NONE
+           && step->left_keys.count <= JOIN_KEYS_MAX
+           && (step->kind == JOIN_INNER || step->kind == JOIN_LEFT
+               || step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);
+}
+
+bool device_join_fits(const struct device *device,
+                      const struct device_column *right, unsigned count,
+                      uint64_t rows, uint64_t bytes)
+{
+    uint64_t most = device_facts(device)->buffer_max_bytes;
+    uint64_t slots = hash_slots(rows < SLOTS_MAX ? rows : 1);
+    uint64_t stored = device_places(right, count, rows, NULL);
+    uint64_t index = slots * sizeof(u64);
+    return rows < SLOTS_MAX / 2 && stored <= most && index <= most
+           && stored + index + slots * sizeof(u32)
+                      + rows * (2 * sizeof(u64) + sizeof(u32))
+                  <= bytes;
+}
+
+/* ---------------------------------------------------------------- shape -- */
+
+static const struct device_column *key_column(const struct device_column *side,
+                                              const struct vector *keys,
+                                              unsigned number)
+{
+    return &side[VECTOR_ITEMS(keys, int)[number]];
+}
+
+/* Whether the one key's values are few enough to be the slots. */
+static bool is_dense(const struct device_join *join)
+{
+    const struct step_join *step = join->params.step;
+    const struct device_column *left, *right;
+    uint64_t most = DENSE_SHARE * join->right.rows;
+    if (step->left_keys.count != 1)
+        return step->left_keys.count == 0;
+    left = key_column(join->params.left, &step->left_keys, 0);
+    right = key_column(join->params.right, &step->right_keys, 0);
+    most = most > DENSE_MIN ? most : DENSE_MIN;
+    return right->ranged && right->low <= right->high
+           && right->type != VDBQ_FLOAT && right->type != VDBQ_DOUBLE
+           && (uint64_t)right->high - (uint64_t)right->low < most
+           && !(step->nulls_match && (left->nullable || right->nullable));
+}
+
+static void shape_index(struct device_join *join)
+{
+    const struct step_join *step = join->params.step;
+    struct join_control *shape = &join->shape;
+    const struct device_column *right;
+    shape->hashed = !is_dense(join);
+    shape->slots = shape->hashed ? hash_slots(join->right.rows) : 1;
+    if (shape->keys != 1)
+        return;
+    right = key_column(join->params.right, &step->right_keys, 0);
+    if (!shape->hashed) {
+        shape->base = right->low;
+        shape->slots = (uint64_t)right->high - (uint64_t)right->low + 1;
+    }
+    shape->tagged = relation_width(right->type) == sizeof(u32)
+                    && !(step->nulls_match && right->nullable);
+}
+
+/* ---------------------------------------------------------------- words -- */
+
+/* The numbers that the words of a left key have on the right side, behind
+ * those of the keys before it. */
+static enum vdbq_status add_words(struct device_join *join, unsigned key,
+                                  struct vector *numbers, struct error *error)
+{
+    const struct device_join_params *params = &join->params;
+    const struct step_join *step = params->step;
+    int left = VECTOR_ITEMS(&step->left_keys, int)[key];
+    int right = VECTOR_ITEMS(&step->right_keys, int)[key];
+    const struct words *from = params->left_words[left];
+    const struct words *to = params->right_words[right];
+    struct join_key *made = &join->shape.key[key];
+    if (params->left[left].type != VDBQ_TEXT || from == to)
+        return VDBQ_OK;
+    uint32_t *translated = words_translate(from, to);
+    if (translated == NULL)
+        return error_no_memory(error);
+    made->translated = 1;
+    made->words = numbers->count;
+    made->word_count = from != NULL ? from->count : 0;
+    bool added = vector_append(numbers, translated, made->word_count);
+    memory_release(translated);
+    return added ? VDBQ_OK : error_no_memory(error);
+}
+
+static enum vdbq_status send_words(struct device_join *join,
+                                   struct error *error)
+{
+    struct vector numbers = VECTOR(uint32_t);
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < join->shape.keys && status == VDBQ_OK; i++)
+        status = add_words(join, i, &numbers, error);
+    uint64_t bytes = numbers.count * sizeof(uint32_t);
+    if (status == VDBQ_OK && bytes > 0)
+        status = device_memory_create(join->params.device, MEMORY_DEVICE, bytes,
+                                      &join->words, error);
+    if (status == VDBQ_OK && bytes > 0)
+        status = device_write(join->words, 0, numbers.items, bytes,
+                              &join->times, error);
+    vector_finish(&numbers);
+    return status;
+}
+
+/* -------------------------------------------------------------- control -- */
+
+enum vdbq_status device_join_shape(struct device_join *join,
+                                   struct error *error)
+{
+    const struct step_join *step = join->params.step;
+    struct join_control *shape = &join->shape;
+    shape->keys = (u32)step->left_keys.count;
+    shape->nulls_match = step->nulls_match;
+    shape->most = step->kind == JOIN_SEMI   ? 1
+                  : step->kind == JOIN_ANTI ? 0
+                                            : UINT32_MAX;
+    shape->alone = step->kind == JOIN_LEFT || step->kind == JOIN_ANTI;
+    return send_words(join, error);
+}
+
+static struct join_column place(const struct device_store *store, int column)
+{
+    return (struct join_column){
+        .values = store->places[column].values,
+        .nulls = store->places[column].nulls,
+        .type = (u32)sort_type(store->columns[column].type),
+    };
+}
+
+enum vdbq_status device_join_control(struct device_join *join,
+                                     struct error *error)
+{
+    const struct step_join *step = join->params.step;
+    struct join_control *shape = &join->shape;
+    struct join_control before = *shape;
+    for (unsigned i = 0; i < shape->keys; i++) {
+        shape->key[i].left =
+            place(&join->left, VECTOR_ITEMS(&step->left_keys, int)[i]);
+        shape->key[i].right =
+            place(&join->right, VECTOR_ITEMS(&step->right_keys, int)[i]);
+    }
+    if (join->control != NULL && memcmp(&before, shape, sizeof before) == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = VDBQ_OK;
+    if (join->control == NULL)
+        status = device_memory_create(join->params.device, MEMORY_DEVICE,
+                                      sizeof *shape, &join->control, error);
+    return status == VDBQ_OK ? device_write(join->control, 0, shape,
+                                            sizeof *shape, &join->times, error)
+                             : status;
+}
+
+/* ---------------------------------------------------------------- index -- */
+
+static enum vdbq_status memory(struct device_join *join, uint64_t size,
+                               struct device_memory **made, struct error *error)
+{
+    return device_memory_create(join->params.device, MEMORY_DEVICE, size, made,
+                                error);
+}
+
+/* Makes room for the index, which is empty. */
+static enum vdbq_status make_index(struct device_join *join,
+                                   struct error *error)
+{
+    uint64_t slots = join->shape.slots;
+    uint64_t starts = (slots + 1) * sizeof(u32);
+    enum vdbq_status status = memory(join, starts, &join->starts, error);
+    if (status == VDBQ_OK)
+        status = device_fill(join->starts, starts, 0, error);
+    if (status == VDBQ_OK)
+        status = memory(join, (join->right.rows + 1) * sizeof(u32), &join->rows,
+                        error);
+    if (status != VDBQ_OK || !join->shape.hashed)
+        return status;
+    status = memory(join, slots * sizeof(u64), &join->slots, error);
+    return status == VDBQ_OK
+               ? device_fill(join->slots, slots * sizeof(u64), 0xff, error)
+               : status;
+}
+
+static enum vdbq_status find_slots(struct device_join *join,
+                                   struct device_radix *radix,
+                                   struct error *error)
+{
+    return device_call(
+        join->params.device,
+        &(struct device_call){ .kernel = KERNEL_JOIN_FIND,
+                               .memories = { join->control, join->right.memory,
+                                             join->slots, radix->elements },
+                               .memory_count = 4,
+                               .numbers = { join->right.rows },
+                               .number_count = 1,
+                               .items = join->right.rows },
+        &join->times, error);
+}
+
+static enum vdbq_status find_starts(struct device_join *join,
+                                    struct device_radix *radix,
+                                    struct error *error)
+{
+    uint64_t slots = join->shape.slots, rows = join->right.rows;
+    return device_call(
+        join->params.device,
+        &(struct device_call){
+            .kernel = KERNEL_JOIN_STARTS,
+            .memories = { radix->elements, join->starts, join->rows },
+            .memory_count = 3,
+            .numbers = { rows, slots },
+            .number_count = 2,
+            .items = slots < rows ? rows : slots + 1 },
+        &join->times, error);
+}
+
+/* Sorts the right rows by slot; equal ones stay in their order. */
+static enum vdbq_status sort_rows(struct device_join *join, struct error *error)
+{
+    struct device_radix radix;
+    struct error ignored;
+    enum vdbq_status waited,
+        status = device_radix_init(&radix, join->params.device,
+                                   join->right.rows, &join->times, error);
+    if (status == VDBQ_OK)
+        status = find_slots(join, &radix, error);
+    if (status == VDBQ_OK && join->shape.keys > 0)
+        status = device_radix_sort(&radix, device_radix_bits(join->shape.slots),
+                                   error);
+    if (status == VDBQ_OK)
+        status = find_starts(join, &radix, error);
+    waited = device_calls_wait(join->params.device, &join->times,
+                               status == VDBQ_OK ? error : &ignored);
+    device_radix_finish(&radix);
+    return status == VDBQ_OK ? waited : status;
+}
+
+enum vdbq_status device_join_index(struct device_join *join,
+                                   struct error *error)
+{
+    shape_index(join);
+    enum vdbq_status status = device_join_control(join, error);
+    if (status == VDBQ_OK)
+        status = make_index(join, error);
+    if (status == VDBQ_OK && join->right.rows > 0)
+        status = sort_rows(join, error);
+    return status;
+}
+
+void device_join_index_finish(struct device_join *join)
+{
+    device_memory_release(join->control);
+    device_memory_release(join->words);
+    device_memory_release(join->slots);
+    device_memory_release(join->starts);
+    device_memory_release(join->rows);
+}

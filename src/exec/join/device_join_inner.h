@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of joining on a device share: device_join.c makes rows,
+ * device_join_index.c looks at keys.
+ */
+#ifndef VDBQ_EXEC_DEVICE_JOIN_INNER_H
+#define VDBQ_EXEC_DEVICE_JOIN_INNER_H
+
+#include "cl/join.h"
+#include "exec/join/device_join.h"
+
+struct device_join {
+    struct device_join_params params;
+    struct device_times times;
+    struct device_store right, left;
+
+    struct join_control shape; /* what `control` holds                */
+    struct device_memory *control;
+    struct device_memory *words; /* numbers of all keys' words, or NULL */
+    struct device_memory *slots; /* hashed; else NULL                   */
+    struct device_memory *starts;
+    struct device_memory *rows; /* the right ones by slot              */
+
+    struct device_column *columns; /* that go out                         */
+    unsigned column_count;
+    bool *reads;                 /* which of them are made              */
+    struct device_place *places; /* ... where                           */
+    struct output *outputs;      /* ... for those who take them         */
+    struct join_output *copies;  /* ... and from where                  */
+    unsigned copy_count;
+    struct device_memory *sent; /* has the copies                      */
+    struct device_memory *out;
+    uint64_t out_room;   /* rows that it has room for           */
+    uint64_t round_rows; /* of a round at most                  */
+
+    uint64_t counted_room; /* left rows that these have room for: */
+    struct device_memory *first;
+    struct device_memory *counted; /* places of their output rows         */
+    uint64_t total, next;          /* output rows of those at hand        */
+    uint64_t rounds;
+};
+
+/* device_join_index.c: decides how right rows are found, and sends the words
+ * of keys that are texts. */
+enum vdbq_status device_join_shape(struct device_join *join,
+                                   struct error *error);
+/* Tells the device where the keys are. */
+enum vdbq_status device_join_control(struct device_join *join,
+                                     struct error *error);
+void device_join_index_finish(struct device_join *join);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_JOIN. The right rows are gathered and indexed by their keys; the left
+ * ones come batch by batch. What memory it takes beside the right rows is
+ * bounded: pairs are made and given out in rounds. Where the right rows are
+ * too many for the memory there is, both sides are joined in parts.
+ */
+#include "exec/join/join_parts.h"
+
+#include <string.h>
+
+#include "base/threads/parallel.h"
+
+/* ---------------------------------------------------------------- open -- */
+
+/* About how many pairs there are. */
+static uint64_t pairs_most(const struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    uint64_t left = join->head.inputs[0]->rows_most;
+    uint64_t right = join->right.rows;
+    if (step->right_keys.count > 0
+        || (step->band.low >= 0 && step->band.high >= 0
+            && step->band.side != BAND_NONE))
+        return left > right ? left : right;
+    return right > 0 && left > UINT32_MAX / right ? UINT32_MAX : left * right;
+}
+
+static bool any_null(const struct relation_column *column, uint64_t rows)
+{
+    return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
+}
+
+/* Whether somebody asks which right rows are joined: a condition, right rows
+ * without a partner, what joins in parts, or whoever reads their columns. */
+static bool asks_which(const struct join_stream *join)
+{
+    const struct step *step = join->head.step;
+    unsigned left = join->head.inputs[0]->step->column_count;
+    enum join_kind kind = step->join.kind;
+    bool asks = step->join.condition != NULL || kind == JOIN_RIGHT
+                || kind == JOIN_FULL || join->parts != NULL;
+    if (kind == JOIN_MARK)
+        left++;
+    for (unsigned i = left; i < step->column_count; i++)
+        asks |= join->head.reads[i];
+    return asks;
+}
+
+/* What JOIN_MARK asks of all right rows. */
+static void note_right(struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    join->right_any = join->right.rows > 0;
+    if (step->kind == JOIN_MARK)
+        join->right_null = any_null(
+            &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]],
+            join->right.rows);
+}
+
+/* Indexes the right side. */
+static enum vdbq_status open_right(struct join_stream *join,
+                                   struct error *error)
+{
+    const struct step_join *step = &join->head.step->join;
+    if (step->kind == JOIN_RIGHT || step->kind == JOIN_FULL) {
+        join->partners = memory_zeroed(join->right.rows, 1);
+        if (join->partners == NULL)
+            return error_no_memory(error);
+    }
+    return join_search_init(
+        &join->search,
+        &(struct join_search_params){ .step = step,
+                                      .right = &join->right,
+                                      .left = join->head.inputs[0],
+                                      .which = asks_which(join),
+                                      .threads = join->threads },
+        error);
+}
+
+static unsigned threads_of(const struct stream *stream)
+{
+    unsigned threads = stream_threads(stream->params);
+    return threads < PARALLEL_THREADS_MAX ? threads : PARALLEL_THREADS_MAX;
+}
+
+enum vdbq_status join_begin(struct join_stream *join, struct error *error)
+{
+    struct stream *stream = &join->head;
+    const struct step *step = stream->step;
+    enum vdbq_status status = open_right(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream->rows_most = pairs_most(join);
+    if (step->join.condition != NULL)
+        status = condition_init(
+            &join->condition,
+            &(struct condition_params){ .stream = stream->params,
+                                        .program = step->join.condition,
+                                        .left = &join->left,
+                                        .right = &join->right,
+                                        .pairs = stream->rows_most },
+            error);
+    if (status == VDBQ_OK)
+        status = relation_init(&join->output, step->columns, step->column_count,
+                               error);
+    join->vectors = memory_zeroed(step->column_count, sizeof *join->vectors);
+    if (status == VDBQ_OK && join->vectors == NULL)
+        status = error_no_memory(error);
+    return status;
+}
+
+static enum vdbq_status join_open(struct stream *stream, struct error *error)
+{
+    struct join_stream *join = (struct join_stream *)stream;
+    join->threads = threads_of(stream);
+    enum vdbq_status status =
+        join_view_init(&join->left, stream->inputs[0], error);
+    if (status == VDBQ_OK)
+        status = join_gather(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(stream, 1);
+    if (join->parts != NULL)
+        return join_parts_left(join, error);
+    note_right(join);
+    return join_begin(join, error);
+}
+
+static void join_close(struct stream *stream)
+{
+    struct join_stream *join = (struct join_stream *)stream;
+    condition_finish(&join->condition);
+    join_search_finish(&join->search);
+    join_round_finish(join);
+    relation_finish(&join->right);
+    join_view_finish(&join->left);
+    relation_finish(&join->early);
+    relation_finish(&join->output);
+    memory_release(join->early_vectors);
+    join_parts_destroy(join->parts);
+    join_memory(join, 0);
+    memory_release(join->numbers);
+    memory_release(join->partners);
+    memory_release(join->vectors);
+}
+
+/* -------------------------------------------------------------- batches -- */
+
+/* The early left rows ended with a failure. */
+static enum vdbq_status tell_failure(const struct join_stream *join,
+                                     struct error *error)
+{
+    *error = join->left_failure;
+    return error->status;
+}
+
+/* Takes the next left rows to hand, or notes that there are none. */
+static enum vdbq_status next_left(struct join_stream *join, struct error *error)
+{
+    enum vdbq_status status = stream_pause(join->head.params, error);
+    if (status == VDBQ_OK && join->taken == join->pending.rows) {
+        join->taken = 0;
+        status = join->left_failure.status == VDBQ_OK
+                     ? stream_batch(join->head.inputs[0], &join->pending, error)
+                     : tell_failure(join, error);
+        join->left_ended = join->pending.rows == 0;
+    }
+    if (status != VDBQ_OK || join->left_ended)
+        return status;
+    uint64_t rows = join->pending.rows - join->taken;
+    uint64_t most = (uint64_t)LEFT_ROWS_EACH * join->threads;
+    rows = rows < most ? rows : most;
+    join_view(&join->left, &join->pending, join->taken, rows);
+    if (join->numbered)
+        join->left_numbers =
+            (const uint64_t *)join->pending.column[join->pending.columns].values
+            + join->taken;
+    join->taken += rows;
+    join->slot = 0;
+    return join_search_begin(&join->search, &join->left, error);
+}
+
+static enum vdbq_status
+join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
+{
+    struct join_stream *join = (struct join_stream *)stream;
+    enum vdbq_status status = VDBQ_OK;
+    batch->rows = 0;
+    if (join->parts != NULL)
+        return join_parts_batch(join, batch, error);
+    while (status == VDBQ_OK && batch->rows == 0 && !join->left_ended) {
+        status = stream_pause(stream->params, error);
+        if (status != VDBQ_OK)
+            break;
+        status = join->slot < join->search.slot_count
+                     ? join_round(join, batch, error)
+                     : next_left(join, error);
+        if (stream->held != NULL)
+            return status;
+    }
+    if (status == VDBQ_OK && batch->rows == 0)
+        status = join_round_alone(join, batch, error);
+    return status;
+}
+
+static struct words *join_words(const struct stream *stream, unsigned column)
+{
+    const struct join_stream *join = (const struct join_stream *)stream;
+    if (column < join->left.column_count)
+        return join->left.columns[column].words;
+    column -= join->left.column_count;
+    return column < join->right.column_count ? join->right.columns[column].words
+                                             : NULL;
+}
+
+static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    const struct join_stream *join = (const struct join_stream *)stream;
+    chunks_stats(&join->condition.chunks, stats);
+    if (join->parts != NULL)
+        stats->steps = join_parts_text(join->parts);
+}
+
+const struct stream_kind join_stream = {
+    .size = sizeof(struct join_stream),
+    .calls = { .batch = join_batch,
+               .words = join_words,
+               .stats = join_stats,
+               .close = join_close },
+    .open = join_open,
+};

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes the index: see join_index.h. Rows are first brought into parts, in
+ * their order, so small that the piece of the index that a part becomes stays
+ * in a processor's cache; threads take the parts one by one. It is tried with
+ * unique keys first, which most joins have on one side; the first row that
+ * equals another one ends that, and rows of a key are counted and listed.
+ */
+#include "exec/join/join_index.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/threads/parallel.h"
+#include "exec/join/join_direct.h"
+
+enum {
+    PART_ROWS = 1 << 14, /* about how many a part has                      */
+    PART_BITS_MAX = 9,
+    DENSE_TAGS = 4, /* tags that a dense index may have for each row  */
+    DENSE_TAGS_MIN = 1 << 10
+};
+
+/* A row on its way into the index. */
+struct entry {
+    uint32_t tag; /* later on, the number of its group in the part */
+    uint32_t row;
+};
+
+struct building {
+    struct join_index *index;
+    const struct join_index_params *params;
+    unsigned part_count, threads;
+    unsigned tag_shift;    /* dense: part of a tag            */
+    uint64_t *places;      /* of each part, of each thread: where its next
+                               row goes                                    */
+    uint64_t *part_starts; /* of the entries; one more than parts         */
+    struct entry *entries;
+    atomic_uint next_part;
+    atomic_bool repeated; /* keys are not unique                         */
+    bool lists;           /* so rows of a key are listed                 */
+};
+
+/* ------------------------------------------------------------- parting -- */
+
+static inline unsigned part_of(const struct building *building, uint32_t tag)
+{
+    return building->index->dense
+               ? tag >> building->tag_shift
+               : join_tag_part(join_tag_hash(tag), building->index->part_bits);
+}
+
+static void count_share(void *context, unsigned share)
+{
+    struct building *building = context;
+    uint64_t rows = building->params->rows;
+    uint64_t end = rows * (share + 1) / building->threads;
+    uint64_t *counts = building->places + share;
+    uint32_t tags[JOIN_BLOCK];
+    for (uint64_t at = rows * share / building->threads; at < end;) {
+        unsigned count =
+            join_tags_indexed(building->params->keys, at, end, tags);
+        for (unsigned i = 0; i < count; i++)
+            if (tags[i] != JOIN_NO_TAG)
+                counts[part_of(building, tags[i]) * building->threads]++;
+        at += count;
+    }
+}
+
+static void part_share(void *context, unsigned share)
+{
+    struct building *building = context;
+    uint64_t rows = building->params->rows;
+    uint64_t end = rows * (share + 1) / building->threads;
+    uint64_t *places = building->places + share;
+    uint32_t tags[JOIN_BLOCK];
+    for (uint64_t at = rows * share / building->threads; at < end;) {
+        unsigned count =
+            join_tags_indexed(building->params->keys, at, end, tags);
+        for (unsigned i = 0; i < count; i++) {
+            if (tags[i] == JOIN_NO_TAG)
+                continue;
+            uint64_t *place =
+                &places[part_of(building, tags[i]) * building->threads];
+            building->entries[(*place)++] =
+                (struct entry){ tags[i], (uint32_t)(at + i) };
+        }
+        at += count;
+    }
+}
+
+/* Turns counts into places. */
+static void make_places(struct building *building)
+{
+    uint64_t sum = 0;
+    for (unsigned part = 0; part < building->part_count; part++) {
+        building->part_starts[part] = sum;
+        for (unsigned i = 0; i < building->threads; i++) {
+            uint64_t *place = &building->places[part * building->threads + i];
+            uint64_t count = *place;
+            *place = sum;
+            sum += count;
+        }
+    }
+    building->part_starts[building->part_count] = sum;
+}
+
+/* Brings all rows into parts. */
+static enum vdbq_status part_rows(struct building *building,
+                                  struct error *error)
+{
+    building->places =
+        memory_zeroed((size_t)building->part_count * building->threads,
+                      sizeof *building->places);
+    building->part_starts =
+        memory_zeroed(building->part_count + 1, sizeof *building->part_starts);
+    building->entries =
+        memory_spread(NULL, building->params->rows * sizeof(struct entry));
+    if (!building->places || !building->part_starts || !building->entries)
+        return error_no_memory(error);
+    parallel_run(building->threads, count_share, building);
+    make_places(building);
+    parallel_run(building->threads, part_share, building);
+    return VDBQ_OK;
+}
+
+/* --------------------------------------------------------------- dense -- */
+
+/* The tags of a part; the last one has the tag that no row has, too. */
+static uint64_t part_tags_first(const struct building *building, unsigned part)
+{
+    uint64_t tags = building->params->keys->tags + 1;
+    uint64_t first = (uint64_t)part << building->tag_shift;
+    return part < building->part_count && first < tags ? first : tags;
+}
+
+static void dense_unique(struct building *building, unsigned part)
+{
+    uint32_t *rows = building->index->starts;
+    bool repeated = false;
+    for (uint64_t i = part_tags_first(building, part),
+                  end = part_tags_first(building, part + 1);
+         i < end; i++)
+        rows[i] = RELATION_NO_ROW;
+    for (uint64_t i = building->part_starts[part];
+         i < building->part_starts[part + 1]; i++) {
+        const struct entry *entry = &building->entries[i];
+        repeated |= rows[entry->tag] != RELATION_NO_ROW;
+        rows[entry->tag] = entry->row;
+    }
+    if (repeated && !building->index->once)
+        atomic_store(&building->repeated, true);
+}
+
+static void dense_list(struct building *building, unsigned part)
+{
+    uint32_t *starts = building->index->starts;
+    uint64_t low = part_tags_first(building, part);
+    uint64_t high = part_tags_first(building, part + 1);
+    uint64_t first = building->part_starts[part];
+    uint64_t end = building->part_starts[part + 1];
+    uint32_t sum = (uint32_t)end;
+    memset(starts + low, 0, (high - low) * sizeof *starts);
+    for (uint64_t i = first; i < end; i++)
+        starts[building->entries[i].tag]++;
+    for (uint64_t tag = high; tag-- > low;) { /* the ends, less their rows */
+        sum -= starts[tag];
+        starts[tag] = sum + starts[tag];
+    }
+    for (uint64_t i = end; i-- > first;) {
+        const struct entry *entry = &building->entries[i];
+        building->index->list[--starts[entry->tag]] = entry->row;
+    }
+}
+
+/* ---------------------------------------------------------------- slots -- */
+
+static inline uint32_t slot_of(uint64_t hash, uint32_t mask)
+{
+    return (uint32_t)hash & mask;
+}
+
+/* The slot of a tag: the first free one, or one that has the tag and whose
+ * row, or first row of the group, equals that of the entry. `rows` has first
+ * rows by places; NULL: places are rows. */
+static struct join_slot *seek(const struct join_index *index,
+                              const struct join_part *part,
+                              const struct entry *entry, const uint32_t *rows)
+{
+    const struct join_keys *keys = index->keys;
+    uint32_t at = slot_of(join_tag_hash(entry->tag), part->mask);
+    for (;; at = (at + 1) & part->mask) {
+        struct join_slot *slot = &index->slots[part->first + at];
+        if (slot->place == RELATION_NO_ROW)
+            return slot;
+        if (slot->tag != entry->tag)
+            continue;
+        uint32_t row = rows != NULL ? rows[slot->place] : slot->place;
+        if (keys->exact || join_keys_same(keys, row, keys->indexed, entry->row))
+            return slot;
+    }
+}
+
+static void clear_slots(const struct join_index *index,
+                        const struct join_part *part)
+{
+    memset(&index->slots[part->first], 0xff, /* RELATION_NO_ROW */
+           ((uint64_t)part->mask + 1) * sizeof *index->slots);
+}
+
+static void slots_unique(struct building *building, unsigned number)
+{
+    struct join_index *index = building->index;
+    const struct join_part *part = &index->parts[number];
+    clear_slots(index, part);
+    for (uint64_t i = building->part_starts[number];
+         i < building->part_starts[number + 1]; i++) {
+        const struct entry *entry = &building->entries[i];
+        struct join_slot *slot = seek(index, part, entry, NULL);
+        bool repeated = slot->place != RELATION_NO_ROW;
+        if (repeated && !index->once) {
+            atomic_store(&building->repeated, true);
+            return;
+        }
+        if (!repeated)
+            *slot = (struct join_slot){ entry->tag, entry->row };
+    }
+}
+
+/* Numbers the groups of a part, in the order of their first rows, which go
+ * into `list` until that gets all rows, and counts their rows. */
+static uint32_t number_groups(struct building *building, unsigned number)
+{
+    struct join_index *index = building->index;
+    uint64_t first = building->part_starts[number];
+    uint32_t groups = 0;
+    for (uint64_t i = first; i < building->part_starts[number + 1]; i++) {
+        struct entry *entry = &building->entries[i];
+        struct join_slot *slot =
+            seek(index, &index->parts[number], entry, index->list);
+        if (slot->place == RELATION_NO_ROW) {
+            *slot =
+                (struct join_slot){ entry->tag, (uint32_t)(first + groups) };
+            index->list[first + groups] = entry->row;
+            index->starts[first + groups++] = 0;
+        }
+        index->starts[slot->place]++;
+        entry->tag = slot->place;
+    }
+    return groups;
+}
+
+static void slots_list(struct building *building, unsigned number)
+{
+    struct join_index *index = building->index;
+    uint64_t first = building->part_starts[number];
+    uint64_t end = building->part_starts[number + 1];
+    uint32_t *starts = index->starts + first;
+    uint32_t sum = (uint32_t)first;
+    clear_slots(index, &index->parts[number]);
+    uint32_t groups = number_groups(building, number);
+    for (uint32_t i = 0; i < groups; i++)
+        starts[i] = sum += starts[i];
+    if (groups < end - first) /* else it is the next part's first start */
+        starts[groups] = (uint32_t)end;
+    for (uint64_t i = end; i-- > first;) {
+        const struct entry *entry = &building->entries[i];
+        index->list[--index->starts[entry->tag]] = entry->row;
+    }
+}
+
+/* ---------------------------------------------------------------- build -- */
+
+static void build_share(void *context, unsigned share)
+{
+    struct building *building = context;
+    bool dense = building->index->dense;
+    (void)share;
+    for (;;) {
+        unsigned part = atomic_fetch_add(&building->next_part, 1);
+        if (part >= building->part_count
+            || (!building->lists && atomic_load(&building->repeated)))
+            return;
+        if (building->lists)
+            (dense ? dense_list : slots_list)(building, part);
+        else
+            (dense ? dense_unique : slots_unique)(building, part);
+    }
+}
+
+static void build_parts(struct building *building, bool lists)
+{
+    building->lists = lists;
+    atomic_store(&building->next_part, 0);
+    parallel_run(building->threads, build_share, building);
+}
+
+/* The slots of all parts: half or more are free. */
+static enum vdbq_status make_slots(struct building *building,
+                                   struct error *error)
+{
+    struct join_index *index = building->index;
+    uint64_t sum = 0;
+    index->parts = memory_zeroed(building->part_count, sizeof *index->parts);
+    if (index->parts == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < building->part_count; i++) {
+        uint64_t rows = building->part_starts[i + 1] - building->part_starts[i];
+        uint64_t slots = 4;
+        while (slots < rows + rows / 2 && slots < UINT32_MAX)
+            slots *= 2;
+        index->parts[i] =
+            (struct join_part){ .first = sum, .mask = (uint32_t)(slots - 1) };
+        sum += slots;
+    }
+    index->slots = memory_spread(NULL, sum * sizeof *index->slots);
+    return index->slots != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+static enum vdbq_status make_starts(struct join_index *index, uint64_t count,
+                                    struct error *error)
+{
+    memory_release(index->starts);
+    index->starts = memory_spread(NULL, count * sizeof *index->starts);
+    return index->starts != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Lists the rows of each key, after it was seen that they are several. */
+static enum vdbq_status build_lists(struct building *building,
+                                    struct error *error)
+{
+    struct join_index *index = building->index;
+    uint64_t rows = building->part_starts[building->part_count];
+    enum vdbq_status status = VDBQ_OK;
+    index->unique = false;
+    index->list = memory_spread(NULL, rows * sizeof *index->list);
+    if (index->list == NULL)
+        return error_no_memory(error);
+    if (!index->dense)
+        status = make_starts(index, rows + 1, error);
+    if (status != VDBQ_OK)
+        return status;
+    build_parts(building, true);
+    index->starts[index->dense ? index->keys->tags + 1 : rows] = (uint32_t)rows;
+    return VDBQ_OK;
+}
+
+/* Drops what is of no use where keys are not unique. */
+static void drop_direct(struct join_index *index)
+{
+    memory_release(index->starts);
+    memory_release(index->bits);
+    index->starts = NULL;
+    index->bits = NULL;
+}
+
+static enum vdbq_status build(struct building *building, struct error *error)
+{
+    struct join_index *index = building->index;
+    const struct join_index_params *params = building->params;
+    bool direct = join_direct_pays(index, building->threads), unique = false;
+    enum vdbq_status status = VDBQ_OK;
+    if (direct)
+        status = join_direct(index, params->which, params->rows,
+                             building->threads, &unique, error);
+    if (status != VDBQ_OK || unique)
+        return status;
+    drop_direct(index);
+    status = part_rows(building, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = index->dense ? make_starts(index, index->keys->tags + 2, error)
+                          : make_slots(building, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (!direct)
+        build_parts(building, false);
+    return direct || atomic_load(&building->repeated)
+               ? build_lists(building, error)
+               : VDBQ_OK;
+}
+
+/* How rows are parted. */
+static void choose_parts(struct building *building)
+{
+    struct join_index *index = building->index;
+    const struct join_index_params *params = building->params;
+    unsigned bits = 0;
+    while (bits < PART_BITS_MAX && params->rows >> bits > PART_ROWS)
+        bits++;
+    index->part_bits = bits;
+    building->part_count = 1u << bits;
+    while (index->dense && params->keys->tags >> building->tag_shift >> bits)
+        building->tag_shift++;
+}
+
+enum vdbq_status join_index_init(struct join_index *index,
+                                 const struct join_index_params *params,
+                                 struct error *error)
+{
+    const struct join_keys *keys = params->keys;
+    struct building building = {
+        .index = index,
+        .params = params,
+        .threads = parallel_threads(params->threads, params->rows),
+    };
+    *index = (struct join_index){
+        .keys = keys,
+        .dense = keys->exact
+                 && keys->tags <= params->rows * DENSE_TAGS + DENSE_TAGS_MIN,
+        .once = params->once,
+        .unique = true,
+    };
+    choose_parts(&building);
+    enum vdbq_status status = build(&building, error);
+    memory_release(building.places);
+    memory_release(building.part_starts);
+    memory_release(building.entries);
+    return status;
+}
+
+void join_index_finish(struct join_index *index)
+{
+    drop_direct(index);
+    memory_release(index->list);
+    memory_release(index->slots);
+    memory_release(index->parts);
+    *index = (struct join_index){ 0 };
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tags of rows: see join_keys.h. All loops over values run over a block of
+ * rows at once.
+ */
+#include "exec/join/join_keys.h"
+
+#include <string.h>
+
+#include "base/threads/parallel.h"
+#include "exec/rows/row_index.h"
+
+/* --------------------------------------------------------------- texts -- */
+
+/* Makes what translates the words of the asking side. */
+static enum vdbq_status make_texts(struct join_keys *keys,
+                                   const struct stream *asking,
+                                   struct error *error)
+{
+    for (unsigned i = 0; i < keys->count; i++) {
+        struct words *words =
+            stream_words(asking, (unsigned)keys->asking_columns[i]);
+        if (keys->indexed[i].type != VDBQ_TEXT
+            || words == keys->indexed[i].words)
+            continue;
+        keys->texts[i] = words_translate(words, keys->indexed[i].words);
+        if (keys->texts[i] == NULL)
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+/* The numbers of words of a block of rows as those of the indexed side. */
+static void translate_block(const struct join_keys *keys, unsigned key,
+                            uint64_t first, unsigned rows)
+{
+    const struct relation_column *column = &keys->asking[key];
+    const uint32_t *from = keys->sources[key];
+    uint32_t count = column->words != NULL ? column->words->count : 0;
+    uint32_t *numbers = keys->numbers[key];
+    for (uint64_t i = first; i < first + rows; i++)
+        numbers[i] = from[i] < count ? keys->texts[key][from[i]] : WORDS_NONE;
+}
+
+/* -------------------------------------------------------------- ranges -- */
+
+/* The least and the greatest value of a column. */
+struct bounds {
+    int64_t low, high; /* low > high: there is no value */
+};
+
+PARALLEL_CLONES
+static void bounds_i32(const int32_t *values, uint64_t rows, struct bounds *to)
+{
+    int32_t low = values[0], high = values[0];
+    for (uint64_t i = 1; i < rows; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    *to = (struct bounds){ low, high };
+}
+
+PARALLEL_CLONES
+static void bounds_i64(const int64_t *values, uint64_t rows, struct bounds *to)
+{
+    int64_t low = values[0], high = values[0];
+    for (uint64_t i = 1; i < rows; i++) {
+        low = values[i] < low ? values[i] : low;
+        high = values[i] > high ? values[i] : high;
+    }
+    *to = (struct bounds){ low, high };
+}
+
+static void bounds_nulls(const struct relation_column *column, uint64_t first,
+                         uint64_t end, struct bounds *to)
+{
+    *to = (struct bounds){ INT64_MAX, INT64_MIN };
+    for (uint64_t i = first; i < end; i++) {
+        int64_t value = relation_integer(column, i);
+        if (column->nulls[i] != 0)
+            continue;
+        to->low = value < to->low ? value : to->low;
+        to->high = value > to->high ? value : to->high;
+    }
+}
+
+struct bounding {
+    const struct relation_column *column;
+    uint64_t rows;
+    unsigned threads;
+    struct bounds bounds[PARALLEL_THREADS_MAX];
+};
+
+static void bound_share(void *context, unsigned share)
+{
+    struct bounding *all = context;
+    const struct relation_column *column = all->column;
+    uint64_t first = all->rows * share / all->threads;
+    uint64_t end = all->rows * (share + 1) / all->threads;
+    struct bounds *to = &all->bounds[share];
+    if (column->nulls != NULL || first == end)
+        bounds_nulls(column, first, end, to);
+    else if (column->width == sizeof(int32_t))
+        bounds_i32((const int32_t *)column->values + first, end - first, to);
+    else
+        bounds_i64((const int64_t *)column->values + first, end - first, to);
+}
+
+/* The range of a key; false: it has no integers, or they span too many. */
+static bool make_range(const struct join_keys *keys, unsigned key,
+                       uint64_t rows, unsigned threads)
+{
+    struct bounding all = { .column = &keys->indexed[key], .rows = rows };
+    struct join_range *range = &keys->ranges[key];
+    struct bounds bounds = { INT64_MAX, INT64_MIN };
+    if (all.column->type == VDBQ_FLOAT || all.column->type == VDBQ_DOUBLE)
+        return false;
+    all.threads = parallel_threads(threads, rows);
+    parallel_run(all.threads, bound_share, &all);
+    for (unsigned i = 0; i < all.threads; i++) {
+        const struct bounds *part = &all.bounds[i];
+        bounds.low = part->low < bounds.low ? part->low : bounds.low;
+        bounds.high = part->high > bounds.high ? part->high : bounds.high;
+    }
+    range->low = bounds.low;
+    if (bounds.low <= bounds.high)
+        range->values = (uint64_t)bounds.high - (uint64_t)bounds.low + 1;
+    range->codes = range->values + keys->nulls_match;
+    return range->values <= JOIN_NO_TAG
+           && (range->values > 0 || bounds.low > bounds.high);
+}
+
+/* Counts the combinations of values, as far as they have tags. */
+static void make_ranges(struct join_keys *keys, uint64_t rows, unsigned threads)
+{
+    keys->tags = 1;
+    keys->exact = true;
+    for (unsigned i = 0; i < keys->count && keys->exact; i++) {
+        keys->exact = make_range(keys, i, rows, threads)
+                      && keys->tags * keys->ranges[i].codes <= JOIN_NO_TAG;
+        keys->tags *= keys->exact ? keys->ranges[i].codes : 1;
+    }
+}
+
+/* -------------------------------------------------------- open, finish -- */
+
+enum vdbq_status join_keys_init(struct join_keys *keys,
+                                const struct join_keys_params *params,
+                                struct error *error)
+{
+    const int *columns = VECTOR_ITEMS(params->indexed_keys, int);
+    unsigned count = (unsigned)params->indexed_keys->count;
+    *keys = (struct join_keys){
+        .nulls_match = params->nulls_match,
+        .asking_columns = VECTOR_ITEMS(params->asking_keys, int),
+        .ranges = memory_zeroed(count, sizeof *keys->ranges),
+        .indexed = memory_zeroed(count, sizeof *keys->indexed),
+        .asking = memory_zeroed(count, sizeof *keys->asking),
+        .texts = memory_zeroed(count, sizeof *keys->texts),
+        .sources = memory_zeroed(count, sizeof *keys->sources),
+        .numbers = memory_zeroed(count, sizeof *keys->numbers),
+    };
+    if (!keys->ranges || !keys->indexed || !keys->asking || !keys->texts
+        || !keys->sources || !keys->numbers)
+        return error_no_memory(error);
+    keys->count = count;
+    for (unsigned i = 0; i < count; i++)
+        keys->indexed[i] = params->indexed->columns[columns[i]];
+    make_ranges(keys, params->indexed->rows, params->threads);
+    return make_texts(keys, params->asking, error);
+}
+
+void join_keys_finish(struct join_keys *keys)
+{
+    for (unsigned i = 0; i < keys->count; i++) {
+        memory_release(keys->texts[i]);
+        memory_release(keys->numbers[i]);
+    }
+    memory_release(keys->ranges);
+    memory_release(keys->indexed);
+    memory_release(keys->asking);
+    memory_release(keys->texts);
+    memory_release(keys->sources);
+    memory_release(keys->numbers);
+    *keys = (struct join_keys){ 0 };
+}
+
+/* Room for the words' numbers of so many rows. */
+static enum vdbq_status numbers_room(struct join_keys *keys, uint64_t rows,
+                                     struct error *error)
+{
+    for (unsigned i = 0; i < keys->count && rows > keys->room; i++) {
+        uint32_t *numbers;
+        if (keys->texts[i] == NULL)
+            continue;
+        numbers = memory_resize(keys->numbers[i], rows * sizeof *numbers);
+        if (numbers == NULL)
+            return error_no_memory(error);
+        keys->numbers[i] = numbers;
+    }
+    keys->room = rows > keys->room ? rows : keys->room;
+    return VDBQ_OK;
+}
+
+enum vdbq_status join_keys_begin(struct join_keys *keys,
+                                 const struct relation *rows,
+                                 struct error *error)
+{
+    enum vdbq_status status = numbers_room(keys, rows->rows, error);
+    for (unsigned i = 0; i < keys->count && status == VDBQ_OK; i++) {
+        keys->asking[i] = rows->columns[keys->asking_columns[i]];
+        keys->sources[i] = keys->asking[i].values;
+        if (keys->texts[i] != NULL)
+            keys->asking[i].values = keys->numbers[i];
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- tags -- */
+
+static inline uint32_t next_tag(const struct join_range *range, uint32_t tag,
+                                int64_t value)
+{
+    uint64_t code = (uint64_t)value - (uint64_t)range->low;
+    bool none = tag == JOIN_NO_TAG || code >= range->values;
+    return none ? JOIN_NO_TAG : tag * (uint32_t)range->codes + (uint32_t)code;
+}
+
+/* Whether all values of a range are of 32 bits, so that codes are told in as
+ * many. */
+static bool is_narrow(const struct join_range *range)
+{
+    return range->low >= INT32_MIN && range->low <= INT32_MAX
+           && range->values <= (uint64_t)(INT32_MAX - range->low) + 1;
+}
+
+PARALLEL_CLONES
+static void tags_narrow(struct join_range range, const int32_t *restrict values,
+                        unsigned count, uint32_t *restrict tags)
+{
+    uint32_t low = (uint32_t)range.low, codes = (uint32_t)range.codes;
+    uint32_t end = (uint32_t)range.values;
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t code = (uint32_t)values[i] - low, tag = tags[i];
+        tags[i] = ((tag == JOIN_NO_TAG) | (code >= end)) ? JOIN_NO_TAG
+                                                         : tag * codes + code;
+    }
+}
+
+PARALLEL_CLONES
+static void tags_i32(struct join_range range, const int32_t *restrict values,
+                     unsigned count, uint32_t *restrict tags)
+{
+    for (unsigned i = 0; i < count; i++)
+        tags[i] = next_tag(&range, tags[i], values[i]);
+}
+
+PARALLEL_CLONES
+static void tags_i64(struct join_range range, const int64_t *restrict values,
+                     unsigned count, uint32_t *restrict tags)
+{
+    for (unsigned i = 0; i < count; i++)
+        tags[i] = next_tag(&range, tags[i], values[i]);
+}
+
+static void tags_nulls(const struct join_keys *keys, unsigned key,
+                       const struct relation_column *column, uint64_t first,
+                       unsigned count, uint32_t *tags)
+{
+    const struct join_range *range = &keys->ranges[key];
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t tag = tags[i];
+        if (column->nulls[first + i] == 0)
+            tags[i] = next_tag(range, tag, relation_integer(column, first + i));
+        else if (!keys->nulls_match || tag == JOIN_NO_TAG)
+            tags[i] = JOIN_NO_TAG;
+        else
+            tags[i] = tag * (uint32_t)range->codes + (uint32_t)range->values;
+    }
+}
+
+static void exact_tags(const struct join_keys *keys,
+                       const struct relation_column *columns, uint64_t first,
+                       unsigned count, uint32_t *tags)
+{
+    memset(tags, 0, count * sizeof *tags);
+    for (unsigned i = 0; i < keys->count; i++) {
+        const struct relation_column *column = &columns[i];
+        if (column->nulls != NULL)
+            tags_nulls(keys, i, column, first, count, tags);
+        else if (column->width == sizeof(int32_t))
+            (is_narrow(&keys->ranges[i]) ? tags_narrow : tags_i32)(
+                keys->ranges[i], (const int32_t *)column->values + first, count,
+                tags);
+        else
+            tags_i64(keys->ranges[i], (const int64_t *)column->values + first,
+                     count, tags);
+    }
+}
+
+/* Whether a row equals no row, not even itself: for a NULL or a NaN. */
+static bool equals_none(const struct join_keys *keys,
+                        const struct relation_column *columns, uint64_t row)
+{
+    for (unsigned i = 0; i < keys->count; i++)
+        if (!row_same(&columns[i], row, &columns[i], row))
+            return true;
+    return !keys->nulls_match && row_has_null(columns, keys->count, row);
+}
+
+static void hash_tags(const struct join_keys *keys,
+                      const struct relation_column *columns, uint64_t first,
+                      unsigned count, uint32_t *tags)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t hash = (uint32_t)row_hash(columns, keys->count, first + i);
+        hash = hash < JOIN_NO_TAG ? hash : hash - 1;
+        tags[i] = equals_none(keys, columns, first + i) ? JOIN_NO_TAG : hash;
+    }
+}
+
+static void make_tags(const struct join_keys *keys,
+                      const struct relation_column *columns, uint64_t first,
+                      unsigned count, uint32_t *tags)
+{
+    if (keys->exact)
+        exact_tags(keys, columns, first, count, tags);
+    else
+        hash_tags(keys, columns, first, count, tags);
+}
+
+unsigned join_tags_indexed(const struct join_keys *keys, uint64_t first,
+                           uint64_t end, uint32_t *tags)
+{
+    unsigned count =
+        end - first < JOIN_BLOCK ? (unsigned)(end - first) : JOIN_BLOCK;
+    make_tags(keys, keys->indexed, first, count, tags);
+    return count;
+}
+
+void join_tags_asking(const struct join_keys *keys, uint64_t first,
+                      unsigned count, uint32_t *tags)
+{
+    for (unsigned i = 0; i < keys->count; i++)
+        if (keys->texts[i] != NULL)
+            translate_block(keys, i, first, count);
+    make_tags(keys, keys->asking, first, count, tags);
+}
+
+bool join_keys_same(const struct join_keys *keys, uint64_t indexed,
+                    const struct relation_column *columns, uint64_t row)
+{
+    for (unsigned i = 0; i < keys->count; i++)
+        if (!row_same(&keys->indexed[i], indexed, &columns[i], row))
+            return false;
+    return true;
+}

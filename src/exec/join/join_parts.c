@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cuts both sides of a join into parts: see join_parts.h. Rows whose keys are
+ * equal, on whichever side, go to the same part. Rows that can have no
+ * partner, for a NULL, are spread evenly.
+ */
+#include "exec/join/join_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "exec/rows/row_index.h"
+
+enum {
+    INDEX_BYTES = 40, /* of an index for each row, while it is made      */
+    ROOM_SHARE = 8,   /* of the limit that a join has in any case        */
+    PARTS_MIN = 4,
+    BLOCK_MIN = 4 << 10, /* bytes of a block in a file, where parts are more
+                             than PARTS_MIN                                  */
+    BLOCK_MAX = 1 << 20,
+    CUT_ROWS = 1 << 15, /* rows that are cut at once                       */
+    BLOCK_ROWS_MIN = 16
+};
+
+/* -------------------------------------------------------------- memory -- */
+
+bool join_memory(struct join_stream *join, uint64_t bytes)
+{
+    struct stream_memory *memory = join->head.params->memory;
+    if (memory == NULL)
+        return true;
+    if (bytes > join_memory_room(join))
+        return false;
+    memory->used_bytes += bytes - join->taken_bytes;
+    join->taken_bytes = bytes;
+    return true;
+}
+
+uint64_t join_memory_room(const struct join_stream *join)
+{
+    const struct stream_memory *memory = join->head.params->memory;
+    if (memory == NULL)
+        return UINT64_MAX;
+    uint64_t others = memory->used_bytes - join->taken_bytes;
+    uint64_t least = memory->limit_bytes / ROOM_SHARE;
+    return others + least < memory->limit_bytes ? memory->limit_bytes - others
+                                                : least;
+}
+
+/* Bytes of a right row in memory. */
+static uint64_t right_row_bytes(const struct join_stream *join)
+{
+    const struct step *step = join->head.inputs[1]->step;
+    return spill_row_bytes(step->columns, step->column_count, NULL)
+           + INDEX_BYTES;
+}
+
+static uint64_t held_bytes(const struct join_stream *join)
+{
+    const struct step *left = join->head.inputs[0]->step;
+    return join->right.rows * right_row_bytes(join)
+           + join->early.rows
+                 * spill_row_bytes(left->columns, left->column_count, NULL);
+}
+
+/* -------------------------------------------------------- open, finish -- */
+
+static bool *copy_reads(const struct stream *stream)
+{
+    unsigned count = stream->step->column_count;
+    bool *reads = memory_zeroed(count + (size_t)1, sizeof *reads);
+    if (reads != NULL)
+        memcpy(reads, stream->reads, count * sizeof *reads);
+    return reads;
+}
+
+static enum vdbq_status cut_init(struct join_parts *parts, struct join_cut *cut,
+                                 unsigned input, struct error *error)
+{
+    const struct stream *head = &parts->join->head;
+    const struct stream *from = head->inputs[input];
+    const struct step_join *step = &head->step->join;
+    cut->keys = input == 0 ? &step->left_keys : &step->right_keys;
+    cut->reads = copy_reads(from);
+    if (cut->reads == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = relation_init(&cut->rows, from->step->columns,
+                                            from->step->column_count, error);
+    if (status != VDBQ_OK)
+        return status;
+    return spill_init(
+        &cut->spill,
+        &(struct spill_params){ .files = head->params->files,
+                                .columns = from->step->columns,
+                                .column_count = from->step->column_count,
+                                .reads = cut->reads,
+                                .parts = parts->count,
+                                .block_bytes = parts->block_bytes },
+        error);
+}
+
+static void cut_finish(struct join_cut *cut)
+{
+    spill_finish(&cut->spill);
+    join_view_finish(&cut->rows);
+    memory_release((void *)cut->reads);
+}
+
+/* How many parts, of about how many right rows; what a block then takes. */
+static void choose_parts(struct join_parts *parts)
+{
+    const struct join_stream *join = parts->join;
+    uint64_t half = parts->share_bytes / 2, row = right_row_bytes(join);
+    uint64_t rows = join->head.inputs[1]->rows_most;
+    rows = rows > 2 * join->right.rows ? rows : 2 * join->right.rows;
+    parts->count = PARTS_MIN;
+    while (parts->count < JOIN_PARTS_MAX && parts->count * half < rows * row
+           && half / parts->count > 2 * BLOCK_MIN)
+        parts->count *= 2;
+    if (join->head.step->join.right_keys.count == 0)
+        parts->count = 1;
+    parts->block_bytes =
+        half / parts->count < BLOCK_MAX ? half / parts->count : BLOCK_MAX;
+    parts->block_rows =
+        half / row > BLOCK_ROWS_MIN ? half / row : BLOCK_ROWS_MIN;
+}
+
+/* Makes the numbers of the left side's words on the right one. */
+static enum vdbq_status make_texts(struct join_parts *parts,
+                                   struct error *error)
+{
+    const struct join_stream *join = parts->join;
+    const int *left = VECTOR_ITEMS(parts->left.keys, int);
+    const int *right = VECTOR_ITEMS(parts->right.keys, int);
+    for (size_t i = 0; i < parts->left.keys->count; i++) {
+        const struct relation_column *from = &join->left.columns[left[i]];
+        const struct relation_column *to = &join->right.columns[right[i]];
+        if (from->type != VDBQ_TEXT || from->words == to->words)
+            continue;
+        parts->texts[i] = words_translate(from->words, to->words);
+        parts->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
+        if (parts->texts[i] == NULL || parts->numbers[i] == NULL)
+            return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+static enum vdbq_status make_room(struct join_parts *parts, struct error *error)
+{
+    size_t keys = parts->join->head.step->join.left_keys.count + 1;
+    parts->keys = memory_zeroed(keys, sizeof *parts->keys);
+    parts->texts = memory_zeroed(keys, sizeof *parts->texts);
+    parts->numbers = memory_zeroed(keys, sizeof *parts->numbers);
+    parts->rows = memory_zeroed(CUT_ROWS, sizeof *parts->rows);
+    parts->rows_from =
+        memory_zeroed(JOIN_PARTS_MAX + 1, sizeof *parts->rows_from);
+    parts->parts = memory_zeroed(CUT_ROWS, 1);
+    parts->row_numbers = memory_zeroed(CUT_ROWS, sizeof *parts->row_numbers);
+    return parts->keys && parts->texts && parts->numbers && parts->rows
+                   && parts->rows_from && parts->parts && parts->row_numbers
+               ? VDBQ_OK
+               : error_no_memory(error);
+}
+
+static enum vdbq_status parts_create(struct join_stream *join,
+                                     struct error *error)
+{
+    struct join_parts *parts = memory_zeroed(1, sizeof *parts);
+    join->parts = parts;
+    if (parts == NULL)
+        return error_no_memory(error);
+    parts->join = join;
+    parts->share_bytes = join_memory_room(join);
+    join_memory(join, parts->share_bytes);
+    choose_parts(parts);
+    enum vdbq_status status = make_room(parts, error);
+    if (status == VDBQ_OK)
+        status = cut_init(parts, &parts->right, 1, error);
+    if (status == VDBQ_OK)
+        status = cut_init(parts, &parts->left, 0, error);
+    return status == VDBQ_OK ? make_texts(parts, error) : status;
+}
+
+/* Frees what cutting alone takes. */
+static void end_cutting(struct join_parts *parts)
+{
+    for (size_t i = 0; parts->texts != NULL && parts->numbers != NULL
+                       && i < parts->join->head.step->join.left_keys.count;
+         i++) {
+        memory_release(parts->texts[i]);
+        memory_release(parts->numbers[i]);
+    }
+    memory_release(parts->keys);
+    memory_release(parts->texts);
+    memory_release(parts->numbers);
+    memory_release(parts->rows);
+    memory_release(parts->rows_from);
+    memory_release(parts->parts);
+    memory_release(parts->row_numbers);
+    parts->keys = NULL;
+    parts->texts = parts->numbers = NULL;
+    parts->rows = parts->rows_from = NULL;
+    parts->parts = NULL;
+    parts->row_numbers = NULL;
+}
+
+void join_parts_destroy(struct join_parts *parts)
+{
+    if (parts == NULL)
+        return;
+    join_merge_destroy(parts->merge);
+    end_cutting(parts);
+    cut_finish(&parts->left);
+    cut_finish(&parts->right);
+    spill_finish(&parts->output);
+    spill_finish(&parts->rest[0]);
+    spill_finish(&parts->rest[1]);
+    memory_release(parts);
+}
+
+/* ----------------------------------------------------------------- cut -- */
+
+/* Looks at the keys of the rows at hand. */
+static void look_at_keys(struct join_parts *parts, const struct join_cut *cut)
+{
+    const int *columns = VECTOR_ITEMS(cut->keys, int);
+    for (size_t i = 0; i < cut->keys->count; i++) {
+        parts->keys[i] = cut->rows.columns[columns[i]];
+        if (cut != &parts->left || parts->texts[i] == NULL)
+            continue;
+        const uint32_t *words = parts->keys[i].values;
+        uint32_t *numbers = parts->numbers[i];
+        const struct words *from = parts->join->left.columns[columns[i]].words;
+        for (uint64_t row = 0; row < cut->rows.rows; row++)
+            numbers[row] = from != NULL && words[row] < from->count
+                               ? parts->texts[i][words[row]]
+                               : WORDS_NONE;
+        parts->keys[i].values = numbers;
+    }
+}
+
+/* The part of a row at hand. */
+static unsigned part_of(const struct join_parts *parts,
+                        const struct join_cut *cut, uint64_t row)
+{
+    unsigned keys = (unsigned)cut->keys->count;
+    uint64_t hash = cut->count + row;
+    if (keys > 0
+        && (parts->join->head.step->join.nulls_match
+            || !row_has_null(parts->keys, keys, row)))
+        hash = row_hash(parts->keys, keys, row) >> 32;
+    return (unsigned)hash & (parts->count - 1);
+}
+
+/* Orders the rows at hand by their parts. */
+static void order_rows(struct join_parts *parts, const struct join_cut *cut)
+{
+    uint32_t *from = parts->rows_from;
+    memset(from, 0, (JOIN_PARTS_MAX + 1) * sizeof *from);
+    for (uint64_t i = 0; i < cut->rows.rows; i++) {
+        unsigned part = part_of(parts, cut, i);
+        parts->parts[i] = (uint8_t)part;
+        parts->row_numbers[i] = cut->count + i;
+        from[part + 1]++;
+    }
+    for (unsigned i = 0; i < parts->count; i++)
+        from[i + 1] += from[i];
+    for (uint64_t i = cut->rows.rows; i-- > 0;)
+        parts->rows[--from[parts->parts[i] + 1]] = (uint32_t)i;
+}
+
+/* Adds the rows at hand to their parts. */
+static enum vdbq_status cut_rows(struct join_parts *parts, struct join_cut *cut,
+                                 struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    look_at_keys(parts, cut);
+    order_rows(parts, cut);
+    /* from[part + 1] is now where the part's rows start. */
+    for (unsigned i = 0; i < parts->count && status == VDBQ_OK; i++) {
+        uint64_t first = parts->rows_from[i + 1];
+        uint64_t end =
+            i + 1 < parts->count ? parts->rows_from[i + 2] : cut->rows.rows;
+        status = spill_add(&cut->spill, i,
+                           &(struct spill_rows){ .from = &cut->rows,
+                                                 .rows = parts->rows + first,
+                                                 .numbers = parts->row_numbers,
+                                                 .count = end - first },
+                           error);
+    }
+    cut->count += cut->rows.rows;
+    return status;
+}
+
+static enum vdbq_status cut_batch(struct join_parts *parts,
+                                  struct join_cut *cut,
+                                  const struct vdbq_batch *batch,
+                                  uint64_t first, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t rows; first < batch->rows && status == VDBQ_OK;
+         first += rows) {
+        rows = batch->rows - first;
+        rows = rows < CUT_ROWS ? rows : CUT_ROWS;
+        join_view(&cut->rows, batch, first, rows);
+        status = cut_rows(parts, cut, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(parts->join->head.params, error);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------- right side -- */
+
+/* Forgets the rows that were gathered, and their memory. */
+static void forget(struct relation *relation)
+{
+    for (unsigned i = 0; i < relation->column_count; i++) {
+        memory_release(relation->columns[i].values);
+        memory_release(relation->columns[i].nulls);
+        relation->columns[i].values = NULL;
+        relation->columns[i].nulls = NULL;
+    }
+    relation->rows = relation->rows_room = 0;
+}
+
+/* Whether a key of JOIN_MARK is NULL. */
+static bool marks_null(const struct join_stream *join)
+{
+    const struct step_join *step = &join->head.step->join;
+    if (step->kind != JOIN_MARK)
+        return false;
+    const struct relation_column *key =
+        &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]];
+    return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
+}
+
+/* Puts the right rows that were gathered into their parts. */
+static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
+{
+    unsigned count = join->right.column_count;
+    struct vdbq_vector *vectors =
+        memory_zeroed(count + (size_t)1, sizeof *vectors);
+    if (vectors == NULL)
+        return error_no_memory(error);
+    relation_vectors(&join->right, 0, vectors);
+    join->right_null |= marks_null(join);
+    join->right_any |= join->right.rows > 0;
+    enum vdbq_status status = cut_batch(
+        join->parts, &join->parts->right,
+        &(struct vdbq_batch){
+            .rows = join->right.rows, .columns = count, .column = vectors },
+        0, error);
+    memory_release(vectors);
+    forget(&join->right);
+    return status;
+}
+
+enum vdbq_status join_right_added(struct join_stream *join, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (join->parts == NULL && join_memory(join, held_bytes(join)))
+        return VDBQ_OK;
+    if (join->parts == NULL)
+        status = parts_create(join, error);
+    return status == VDBQ_OK ? cut_right(join, error) : status;
+}
+
+enum vdbq_status join_parts_right(struct join_stream *join, struct error *error)
+{
+    return spill_end(&join->parts->right.spill, error);
+}
+
+/* ----------------------------------------------------------- left side -- */
+
+static void note_text(struct join_parts *parts)
+{
+    snprintf(parts->text, sizeof parts->text,
+             "join in %u partition%s (%u passes)", parts->count,
+             parts->count == 1 ? "" : "s", parts->passes);
+}
+
+/* Notes what failed, if it is the first. */
+void join_parts_failed(struct join_parts *parts, const struct error *error,
+                       uint64_t left, unsigned pass)
+{
+    if (parts->failure.status != VDBQ_OK && parts->failed_left <= left)
+        return;
+    parts->failure = *error;
+    parts->failed_left = left;
+    parts->failed_pass = pass;
+}
+
+/* Takes the next left rows to hand. Where they fail that is their end. */
+static enum vdbq_status next_left(struct join_stream *join, struct error *error)
+{
+    struct join_parts *parts = join->parts;
+    enum vdbq_status status = VDBQ_OK;
+    join->pending.rows = 0;
+    if (join->left_failure.status != VDBQ_OK)
+        *error = join->left_failure;
+    else
+        status = stream_batch(join->head.inputs[0], &join->pending, error);
+    if (!stream_row_failed(status) && join->left_failure.status == VDBQ_OK)
+        return status;
+    join_parts_failed(parts, error, parts->left.count, 0);
+    return VDBQ_OK;
+}
+
+/* Cuts the left rows: those that came early, and the others. */
+static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
+{
+    struct join_parts *parts = join->parts;
+    enum vdbq_status status = VDBQ_OK;
+    if (join->pending.rows > 0)
+        status = cut_batch(parts, &parts->left, &join->pending, 0, error);
+    relation_finish(&join->early);
+    join->pending.rows = 1;
+    while (status == VDBQ_OK && join->pending.rows > 0) {
+        status = next_left(join, error);
+        if (status == VDBQ_OK && join->pending.rows > 0)
+            status = cut_batch(parts, &parts->left, &join->pending, 0, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(join->head.params, error);
+    }
+    return status == VDBQ_OK ? spill_end(&parts->left.spill, error) : status;
+}
+
+enum vdbq_status join_parts_left(struct join_stream *join, struct error *error)
+{
+    struct join_parts *parts = join->parts;
+    enum vdbq_status status = cut_left(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(&join->head, 0);
+    end_cutting(parts);
+    join->head.rows_most = parts->left.count > parts->right.count
+                               ? parts->left.count
+                               : parts->right.count;
+    return VDBQ_OK;
+}
+
+/* ------------------------------------------------------------- batches -- */
+
+/* Joins what comes next, and begins to merge it. */
+static enum vdbq_status begin_merge(struct join_parts *parts,
+                                    struct error *error)
+{
+    join_merge_destroy(parts->merge);
+    parts->merge = NULL;
+    enum vdbq_status status = join_rounds_run(parts, error);
+    return status == VDBQ_OK ? join_merge_create(parts, &parts->merge, error)
+                             : status;
+}
+
+/* Whether the rows that are merged are the last ones. */
+static bool is_over(const struct join_parts *parts)
+{
+    bool failed = parts->failure.status != VDBQ_OK;
+    return !join_rounds_more(parts)
+           || (failed && parts->left_next > parts->failed_left);
+}
+
+enum vdbq_status join_parts_batch(struct join_stream *join,
+                                  struct vdbq_batch *batch, struct error *error)
+{
+    struct join_parts *parts = join->parts;
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch->rows == 0) {
+        status = stream_pause(join->head.params, error);
+        if (status == VDBQ_OK && parts->merge != NULL)
+            status = join_merge_batch(parts->merge, batch, error);
+        if (status != VDBQ_OK || batch->rows > 0)
+            break;
+        if (parts->merge != NULL && is_over(parts))
+            break;
+        status = begin_merge(parts, error);
+    }
+    if (status == VDBQ_OK && batch->rows == 0
+        && parts->failure.status != VDBQ_OK) {
+        *error = parts->failure;
+        status = error->status;
+    }
+    note_text(parts);
+    return status;
+}
+
+const char *join_parts_text(const struct join_parts *parts)
+{
+    return parts->text;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Joins whose right rows are too many for the memory that there is. Both sides
+ * are cut into parts by their keys (one part, where there are none), which go
+ * to a temporary file, each row with its number; a part is joined by itself,
+ * in passes: each is a join of its left rows, or of those that found no
+ * partner so far, with as many right rows as fit. What passes give goes to a
+ * file again, and is merged by the numbers of the left rows.
+ *
+ *     join_parts.c   the cut, and memory that is counted
+ *     join_pass.c    a pass: a join stream over rows of files
+ *     join_rounds.c  which passes the kind of a join takes
+ *     join_merge.c   their rows in order
+ *
+ * Without keys a part's rows would all have pairs: left rows then come a few
+ * at a time, so that the file of rows to merge stays small.
+ */
+#ifndef VDBQ_EXEC_JOIN_PARTS_H
+#define VDBQ_EXEC_JOIN_PARTS_H
+
+#include "exec/join/join.h"
+#include "exec/rows/spill.h"
+
+/* Of the number of a right row that stands alone: behind all left rows. */
+#define JOIN_ALONE (UINT64_C(1) << 63)
+
+/* -------------------------------------------------------------- memory -- */
+
+/* Counts `bytes` in all as this join's; false: there is no room for them. */
+bool join_memory(struct join_stream *join, uint64_t bytes);
+/* Bytes that it may have, with those it has. */
+uint64_t join_memory_room(const struct join_stream *join);
+
+/* To be called when rows were added to the right side: where they are too
+ * many they are put aside, and the right side is empty. */
+enum vdbq_status join_right_added(struct join_stream *join,
+                                  struct error *error);
+
+/* ------------------------------------------------------------- the cut -- */
+
+enum { JOIN_PARTS_MAX = 256 };
+
+/* A side that is cut. */
+struct join_cut {
+    struct spill spill;
+    struct relation rows; /* that are cut: a view of a batch               */
+    const struct vector *keys; /* of int: its columns                       */
+    uint64_t count;    /* rows so far: the next one's number            */
+    const bool *reads; /* of each column, owned                         */
+};
+
+/* Right rows of a part that are at hand together. */
+struct join_block {
+    struct relation rows;
+    uint64_t *numbers;
+    uint64_t room; /* of the numbers                                */
+};
+
+struct join_merge;
+
+struct join_parts {
+    struct join_stream *join;
+    uint64_t share_bytes; /* of memory, for all that it does               */
+    unsigned count;       /* of parts, a power of two                      */
+    uint64_t block_bytes; /* of the file, for each part                    */
+    uint64_t block_rows;  /* right rows that a pass takes at most          */
+    struct join_cut left, right;
+    uint32_t **texts;             /* a key: for each word of the left side, its
+                              number on the right one; NULL: the same       */
+    struct relation_column *keys; /* of the rows that are cut               */
+    uint32_t **numbers; /* ... of a text: its words'                     */
+    uint32_t *rows, *rows_from; /* by parts; the first one of each part     */
+    uint8_t *parts; /* of each row                                   */
+    uint64_t *row_numbers;
+    struct spill output;  /* rows of the passes, a part each               */
+    struct spill rest[2]; /* left rows without a partner so far            */
+    uint64_t left_next;   /* left rows come a few at a time: the next one  */
+    uint64_t left_most;   /* ... and how many at once                      */
+    struct join_merge *merge;
+    struct error failure; /* of the first left row for which something
+                              failed; status OK: none did                   */
+    uint64_t failed_left; /* ... its number ...                            */
+    unsigned failed_pass; /* ... and of the output, the part of its pass   */
+    unsigned passes;
+    char text[96];
+};
+
+/* Ends the right side; cuts the left one, and begins to join. */
+enum vdbq_status join_parts_right(struct join_stream *join,
+                                  struct error *error);
+enum vdbq_status join_parts_left(struct join_stream *join, struct error *error);
+/* Something failed for a left row of that number, in the pass whose rows are that
+ * part of the output. */
+void join_parts_failed(struct join_parts *parts, const struct error *error,
+                       uint64_t left, unsigned pass);
+void join_parts_destroy(struct join_parts *parts); /* accepts NULL */
+/* The next rows of the join; rows 0: the end. */
+enum vdbq_status join_parts_batch(struct join_stream *join,
+                                  struct vdbq_batch *batch,
+                                  struct error *error);
+/* "join in 64 partitions (64 passes)" */
+const char *join_parts_text(const struct join_parts *parts);
+
+/* ---------------------------------------------------------------- pass -- */
+
+struct join_pass {
+    struct join_parts *parts;
+    enum join_kind kind;
+    struct spill_range left;
+    const struct join_block *right;
+    struct spill *to;   /* gets the rows, in its last part               */
+    struct spill *rest; /* JOIN_MARK: gets left rows that are not marked
+                              true, which are not for `to`; or NULL         */
+};
+enum vdbq_status join_pass_run(const struct join_pass *pass,
+                               struct error *error);
+
+/* -------------------------------------------------------------- rounds -- */
+
+/* Joins all parts, or the next left rows, into `output`. */
+enum vdbq_status join_rounds_run(struct join_parts *parts, struct error *error);
+/* Whether left rows are still to come. */
+bool join_rounds_more(const struct join_parts *parts);
+
+/* --------------------------------------------------------------- merge -- */
+
+/* Merges the output of passes by the rows' numbers, then by the passes, up to
+ * what failed. What it is given outlives it. */
+enum vdbq_status join_merge_create(const struct join_parts *parts,
+                                   struct join_merge **merge,
+                                   struct error *error);
+void join_merge_destroy(struct join_merge *merge); /* accepts NULL */
+enum vdbq_status join_merge_batch(struct join_merge *merge,
+                                  struct vdbq_batch *batch,
+                                  struct error *error);
+
+#endif

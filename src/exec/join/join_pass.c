@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A pass of a join in parts: a join stream whose right rows are there, and
+ * whose left rows come from a file. It is opened, asked for all its rows, and
+ * closed like any other, but nobody counts its rows as those of a step.
+ */
+#include "exec/join/join_parts.h"
+
+#include <string.h>
+
+/* ------------------------------------------------- left rows of a file -- */
+
+struct rows_stream {
+    struct stream head;
+    struct spill_reader reader;
+    const struct relation *words; /* has those of the columns */
+};
+
+static enum vdbq_status
+rows_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
+{
+    return spill_read(&((struct rows_stream *)stream)->reader, batch, error);
+}
+
+static struct words *rows_words(const struct stream *stream, unsigned column)
+{
+    return ((const struct rows_stream *)stream)->words->columns[column].words;
+}
+
+static void rows_close(struct stream *stream)
+{
+    spill_reader_finish(&((struct rows_stream *)stream)->reader);
+}
+
+static const struct stream_calls rows_calls = { .batch = rows_batch,
+                                                .words = rows_words,
+                                                .close = rows_close };
+
+/* `step` has the columns, and no inputs. */
+static enum vdbq_status rows_open(const struct join_pass *pass,
+                                  const struct step *step,
+                                  struct stream **stream, struct error *error)
+{
+    const struct join_stream *join = pass->parts->join;
+    struct rows_stream *made = memory_zeroed(1, sizeof *made);
+    *stream = NULL;
+    if (made == NULL)
+        return error_no_memory(error);
+    made->head = (struct stream){ .calls = &rows_calls,
+                                  .params = join->head.params,
+                                  .step = step,
+                                  .rows_most = pass->left.rows,
+                                  .replays = true };
+    made->words = &join->left;
+    *stream = &made->head;
+    return spill_reader_init(&made->reader, &pass->left, error);
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* Rows of the pass that is under way. */
+struct giving {
+    const struct join_pass *pass;
+    struct join_stream *join;
+    uint32_t *rows[2]; /* JOIN_MARK: without a partner, with one */
+    uint64_t room;
+};
+
+static enum vdbq_status add(struct giving *giving, struct spill *to,
+                            const uint32_t *rows, uint64_t count,
+                            struct error *error)
+{
+    return spill_add(to, (unsigned)to->parts.count - 1,
+                     &(struct spill_rows){ .from = &giving->join->output,
+                                           .rows = rows,
+                                           .numbers = giving->join->numbers,
+                                           .count = count },
+                     error);
+}
+
+static bool make_lists(struct giving *giving, uint64_t rows)
+{
+    for (unsigned i = 0; i < 2 && rows > giving->room; i++) {
+        uint32_t *list = memory_resize(giving->rows[i], rows * sizeof *list);
+        if (list == NULL)
+            return false;
+        giving->rows[i] = list;
+    }
+    giving->room = rows > giving->room ? rows : giving->room;
+    return true;
+}
+
+/* Those that are marked true are done with, the others are not. */
+static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
+                                   struct error *error)
+{
+    const struct relation *output = &giving->join->output;
+    const struct relation_column *mark =
+        &output->columns[output->column_count - 1];
+    uint64_t counts[2] = { 0 };
+    if (!make_lists(giving, rows))
+        return error_no_memory(error);
+    for (uint64_t i = 0; i < rows; i++) {
+        bool is = !relation_is_null(mark, i) && relation_integer(mark, i) != 0;
+        giving->rows[is][counts[is]++] = (uint32_t)i;
+    }
+    enum vdbq_status status =
+        add(giving, giving->pass->rest, giving->rows[0], counts[0], error);
+    return status == VDBQ_OK ? add(giving, giving->pass->to, giving->rows[1],
+                                   counts[1], error)
+                             : status;
+}
+
+/* The condition failed for a pair: that ends the pass, and maybe the join. */
+static enum vdbq_status note_failure(const struct giving *giving,
+                                     const struct error *error)
+{
+    struct join_parts *parts = giving->pass->parts;
+    join_parts_failed(parts, error, giving->join->failed_left,
+                      (unsigned)parts->output.parts.count - 1);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status give_all(struct giving *giving, struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(&giving->join->head, &batch, error);
+        if (status != VDBQ_OK || batch.rows == 0)
+            break;
+        status = giving->pass->rest != NULL
+                     ? add_marked(giving, batch.rows, error)
+                     : add(giving, giving->pass->to, NULL, batch.rows, error);
+    }
+    if (status != VDBQ_OK && giving->join->head.held != NULL
+        && status == giving->join->head.held->status)
+        status = note_failure(giving, error);
+    memory_release(giving->rows[0]);
+    memory_release(giving->rows[1]);
+    return status;
+}
+
+/* ---------------------------------------------------------------- pass -- */
+
+/* Left columns for those that go on; of the right ones what is asked for. */
+static void copy_reads(const struct join_pass *pass, bool *reads,
+                       unsigned count)
+{
+    const struct join_cut *left = &pass->parts->left;
+    for (unsigned i = 0; i < count; i++)
+        reads[i] = i < left->spill.column_count
+                       ? left->reads[i]
+                       : pass->parts->join->head.reads[i];
+}
+
+/* The join of the pass, without its input. */
+static struct join_stream *make_join(const struct join_pass *pass,
+                                     const struct step *step)
+{
+    const struct join_stream *whole = pass->parts->join;
+    struct join_stream *join = memory_zeroed(1, sizeof *join);
+    if (join == NULL)
+        return NULL;
+    join->head = (struct stream){
+        .calls = &join_stream.calls,
+        .params = whole->head.params,
+        .step = step,
+        .inputs =
+            memory_zeroed(step->inputs.count + 1, sizeof *join->head.inputs),
+        .reads = memory_zeroed(step->column_count + (size_t)1,
+                               sizeof *join->head.reads),
+        .replays = true,
+    };
+    if (join->head.reads != NULL)
+        copy_reads(pass, join->head.reads, step->column_count);
+    join->threads = whole->threads;
+    join->right = pass->right->rows;
+    join->right_numbers = pass->right->numbers;
+    join->right_any = whole->right_any;
+    join->right_null = whole->right_null;
+    join->numbered = true;
+    return join;
+}
+
+static enum vdbq_status open_join(struct join_stream *join, struct error *error)
+{
+    if (join->head.inputs == NULL || join->head.reads == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        join_view_init(&join->left, join->head.inputs[0], error);
+    return status == VDBQ_OK ? join_begin(join, error) : status;
+}
+
+/* The steps that the streams of a pass say they are. */
+struct pass_steps {
+    struct step join, left;
+};
+
+static struct pass_steps make_steps(const struct join_pass *pass)
+{
+    const struct join_parts *parts = pass->parts;
+    struct pass_steps steps = {
+        .join = *parts->join->head.step,
+        .left = { .columns = (struct step_column *)parts->left.spill.columns,
+                  .column_count = parts->left.spill.column_count },
+    };
+    steps.join.join.kind = pass->kind;
+    if (pass->kind == JOIN_SEMI || pass->kind == JOIN_ANTI)
+        steps.join.column_count = steps.left.column_count;
+    return steps;
+}
+
+enum vdbq_status join_pass_run(const struct join_pass *pass,
+                               struct error *error)
+{
+    const struct pass_steps steps = make_steps(pass);
+    struct giving giving = { .pass = pass,
+                             .join = make_join(pass, &steps.join) };
+    struct stream *left = NULL;
+    enum vdbq_status status = VDBQ_OK;
+    if (giving.join == NULL)
+        return error_no_memory(error);
+    pass->parts->passes++;
+    status = rows_open(pass, &steps.left, &left, error);
+    if (giving.join->head.inputs != NULL)
+        giving.join->head.inputs[0] = left;
+    else
+        stream_close(left);
+    if (status == VDBQ_OK)
+        status = open_join(giving.join, error);
+    if (status == VDBQ_OK)
+        status = give_all(&giving, error);
+    giving.join->right = (struct relation){ 0 }; /* it is the caller's */
+    stream_close(&giving.join->head);
+    return status;
+}

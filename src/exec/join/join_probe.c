@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Looks rows up in an index of keys, a block at once: what a row needs is
+ * fetched while others are looked at.
+ */
+#include "exec/join/join_index.h"
+
+#include "base/threads/parallel.h"
+
+enum { PROBES = 64 }; /* that are on their way at once */
+
+/* --------------------------------------------------------------- dense -- */
+
+PARALLEL_CLONES
+static void dense_rows(const uint32_t *rows, uint32_t tags,
+                       const uint32_t *wanted, unsigned count, uint32_t *starts,
+                       uint32_t *counts)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
+        uint32_t row = rows[tag];
+        starts[i] = row;
+        counts[i] = row != RELATION_NO_ROW;
+    }
+}
+
+PARALLEL_CLONES
+static void dense_bits(const uint64_t *bits, uint32_t tags,
+                       const uint32_t *wanted, unsigned count, uint32_t *starts,
+                       uint32_t *counts)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
+        counts[i] = bits[tag / 64] >> tag % 64 & 1;
+        starts[i] = counts[i] - 1; /* RELATION_NO_ROW, or row 0 for any */
+    }
+}
+
+PARALLEL_CLONES
+static void dense_groups(const uint32_t *places, uint32_t tags,
+                         const uint32_t *wanted, unsigned count,
+                         uint32_t *starts, uint32_t *counts)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
+        starts[i] = places[tag];
+        counts[i] = places[tag + 1] - places[tag];
+    }
+}
+
+/* ---------------------------------------------------------------- slots -- */
+
+/* What is sought: row `row` of the asking side, its tag and first slot. */
+struct probe {
+    uint64_t row;
+    const struct join_slot *slots; /* of its part */
+    uint32_t mask, at, tag;
+};
+
+static inline struct probe begin(const struct join_index *index, uint64_t row,
+                                 uint32_t tag)
+{
+    uint64_t hash = join_tag_hash(tag);
+    const struct join_part *part =
+        &index->parts[join_tag_part(hash, index->part_bits)];
+    return (struct probe){ .row = row,
+                           .slots = index->slots + part->first,
+                           .mask = part->mask,
+                           .at = (uint32_t)hash & part->mask,
+                           .tag = tag };
+}
+
+/* Whether the row of a slot equals the row that is sought. */
+static bool same(const struct join_index *index, uint32_t place, uint64_t row)
+{
+    const struct join_keys *keys = index->keys;
+    uint32_t indexed =
+        index->list != NULL ? index->list[index->starts[place]] : place;
+    return join_keys_same(keys, indexed, keys->asking, row);
+}
+
+/* The place in its slot, or none. */
+static inline uint32_t end(const struct join_index *index,
+                           const struct probe *probe)
+{
+    uint32_t at = probe->at;
+    for (;; at = (at + 1) & probe->mask) {
+        const struct join_slot *slot = &probe->slots[at];
+        if (slot->place == RELATION_NO_ROW)
+            return RELATION_NO_ROW;
+        if (slot->tag == probe->tag
+            && (index->keys->exact || same(index, slot->place, probe->row)))
+            return slot->place;
+    }
+}
+
+/* The places of rows in slots. */
+static void find_slots(const struct join_index *index, uint64_t first,
+                       const uint32_t *tags, unsigned count, uint32_t *places)
+{
+    struct probe probes[PROBES];
+    for (unsigned from = 0; from < count; from += PROBES) {
+        unsigned most = count - from < PROBES ? count - from : PROBES;
+        for (unsigned i = 0; i < most; i++) {
+            probes[i] = begin(index, first + from + i, tags[from + i]);
+            __builtin_prefetch(&probes[i].slots[probes[i].at]);
+        }
+        for (unsigned i = 0; i < most; i++)
+            places[from + i] = probes[i].tag != JOIN_NO_TAG
+                                   ? end(index, &probes[i])
+                                   : RELATION_NO_ROW;
+    }
+}
+
+/* From places in `starts` to the rows of groups. */
+static void find_groups(const struct join_index *index, unsigned count,
+                        uint32_t *starts, uint32_t *counts)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t place = starts[i];
+        counts[i] = 0;
+        if (place == RELATION_NO_ROW)
+            continue;
+        starts[i] = index->starts[place];
+        counts[i] = index->starts[place + 1] - starts[i];
+    }
+}
+
+void join_index_find(const struct join_index *index, uint64_t first,
+                     unsigned rows, uint32_t *starts, uint32_t *counts)
+{
+    uint32_t tags[JOIN_BLOCK];
+    join_tags_asking(index->keys, first, rows, tags);
+    if (index->bits != NULL) {
+        dense_bits(index->bits, (uint32_t)index->keys->tags, tags, rows, starts,
+                   counts);
+        return;
+    }
+    if (index->dense) {
+        (index->unique ? dense_rows : dense_groups)(index->starts,
+                                                    (uint32_t)index->keys->tags,
+                                                    tags, rows, starts, counts);
+        return;
+    }
+    find_slots(index, first, tags, rows, starts);
+    if (index->unique)
+        for (unsigned i = 0; i < rows; i++)
+            counts[i] = starts[i] != RELATION_NO_ROW;
+    else
+        find_groups(index, rows, starts, counts);
+}

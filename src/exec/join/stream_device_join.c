@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_JOIN where a device has the left rows and joins itself. Its rows stay
+ * there if somebody takes them; else they come to the host round by round.
+ */
+#include <stdio.h>
+
+#include "exec/join/device_join.h"
+#include "exec/stream/stream_inner.h"
+
+struct device_join_stream {
+    struct stream head;
+    struct device *device;              /* that has the left rows        */
+    uint64_t room;                      /* of its memory                 */
+    struct device_column *left, *right; /* what is known of the columns  */
+    struct words **words;               /* of the left ones, then of the
+                                            right ones; held              */
+    unsigned word_count;
+    struct device_join *join;
+    struct sink *sink; /* takes the rows; NULL: none    */
+    bool left_ended;
+    struct device_memory *pinned; /* a round, for the host         */
+    struct device_place *places;  /* ... the columns in it         */
+    struct vdbq_vector *vectors;
+    struct device_times times; /* of bringing it                */
+    char where[96];            /* for stats                     */
+};
+
+/* --------------------------------------------------------------- choose -- */
+
+/* The columns of a relation: what there is in them. */
+static void describe(const struct relation *relation, unsigned number,
+                     struct device_column *column)
+{
+    const struct relation_column *from = &relation->columns[number];
+    *column = (struct device_column){ .type = from->type,
+                                      .nullable = from->nulls != NULL };
+    if (from->type == VDBQ_FLOAT || from->type == VDBQ_DOUBLE)
+        return;
+    for (uint64_t i = 0; i < relation->rows; i++) {
+        if (relation_is_null(from, i))
+            continue;
+        int64_t value = relation_integer(from, i);
+        if (!column->ranged || value < column->low)
+            column->low = value;
+        if (!column->ranged || value > column->high)
+            column->high = value;
+        column->ranged = true;
+    }
+}
+
+static struct device_column *relation_facts(const struct relation *relation)
+{
+    struct device_column *columns =
+        memory_zeroed(relation->column_count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < relation->column_count; i++)
+        describe(relation, i, &columns[i]);
+    return columns;
+}
+
+/* What is known of the right columns. */
+static struct device_column *right_columns(struct stream *right,
+                                           const struct device *device)
+{
+    if (stream_relation(right) != NULL)
+        return relation_facts(stream_relation(right));
+    return stream_device(right, NULL) == device ? stream_device_columns(right)
+                                                : NULL;
+}
+
+/* Whether the right rows, so many at most, fit on the device whatever their
+ * columns are. */
+static bool right_fits(const struct stream *right, const struct device *device,
+                       uint64_t room, bool *fits)
+{
+    unsigned count = right->step->column_count;
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] =
+            (struct device_column){ .type = right->step->columns[i].type,
+                                    .nullable = true };
+    *fits = columns != NULL
+            && device_join_fits(device, columns, count, right->rows_most, room);
+    memory_release(columns);
+    return columns != NULL;
+}
+
+enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
+                             const struct stream_kind **kind,
+                             struct error *error)
+{
+    uint64_t room;
+    const struct device *device = stream_device(inputs[0], &room);
+    enum vdbq_status status = VDBQ_OK;
+    bool fits;
+    *kind = &join_stream;
+    if (device == NULL || !device_join_does(&step->join, device))
+        return VDBQ_OK;
+    if (!right_fits(inputs[1], device, room, &fits))
+        return error_no_memory(error);
+    if (fits
+        && (stream_device(inputs[1], NULL) != device
+            || !stream_bounded(inputs[1]))) {
+        status = stream_gathered(&inputs[1], error);
+        if (status == VDBQ_OK && !right_fits(inputs[1], device, room, &fits))
+            status = error_no_memory(error);
+    }
+    if (status == VDBQ_OK && fits)
+        *kind = &device_join_stream;
+    return status;
+}
+
+/* ----------------------------------------------------------------- open -- */
+
+/* Holds the words of both sides: those of the right one outlive it. */
+static enum vdbq_status take_words(struct device_join_stream *join,
+                                   struct error *error)
+{
+    const struct stream *left = join->head.inputs[0];
+    const struct stream *right = join->head.inputs[1];
+    unsigned lefts = left->step->column_count;
+    unsigned rights = right->step->column_count;
+    join->words = memory_zeroed(lefts + rights + 1, sizeof *join->words);
+    join->word_count = lefts + rights;
+    if (join->words == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < lefts; i++)
+        join->words[i] = words_hold(stream_words(left, i));
+    for (unsigned i = 0; i < rights; i++)
+        join->words[lefts + i] = words_hold(stream_words(right, i));
+    return VDBQ_OK;
+}
+
+/* Brings the right rows to the device, or takes them there, and indexes
+ * them. */
+static enum vdbq_status take_right(struct device_join_stream *join,
+                                   struct error *error)
+{
+    struct stream *right = join->head.inputs[1];
+    struct device_store *store = device_join_right(join->join);
+    const struct relation *relation = stream_relation(right);
+    enum vdbq_status status = VDBQ_OK;
+    if (relation != NULL) {
+        status = device_store_fill(store, relation, error);
+    } else {
+        stream_sink(right, &store->sink);
+        status = stream_drain(right, error);
+    }
+    if (status == VDBQ_OK)
+        status = device_join_index(join->join, error);
+    return status;
+}
+
+static enum vdbq_status make_join(struct device_join_stream *join,
+                                  struct error *error)
+{
+    const struct stream *left = join->head.inputs[0];
+    const struct stream *right = join->head.inputs[1];
+    return device_join_create(
+        &(struct device_join_params){
+            .step = &join->head.step->join,
+            .device = join->device,
+            .left = join->left,
+            .right = join->right,
+            .left_count = left->step->column_count,
+            .right_count = right->step->column_count,
+            .left_words = join->words,
+            .right_words = join->words + left->step->column_count },
+        &join->join, error);
+}
+
+static enum vdbq_status device_join_open(struct stream *stream,
+                                         struct error *error)
+{
+    struct device_join_stream *join = (struct device_join_stream *)stream;
+    struct stream *left = stream->inputs[0], *right = stream->inputs[1];
+    enum vdbq_status status;
+    join->device = stream_device(left, &join->room);
+    join->left = stream_device_columns(left);
+    join->right = right_columns(right, join->device);
+    join->vectors =
+        memory_zeroed(stream->step->column_count + 1, sizeof *join->vectors);
+    join->places =
+        memory_zeroed(stream->step->column_count + 1, sizeof *join->places);
+    if (!join->left || !join->right || !join->vectors || !join->places)
+        return error_no_memory(error);
+    stream->rows_most =
+        left->rows_most > right->rows_most ? left->rows_most : right->rows_most;
+    status = take_words(join, error);
+    if (status == VDBQ_OK)
+        status = make_join(join, error);
+    if (status == VDBQ_OK)
+        status = take_right(join, error);
+    if (status != VDBQ_OK)
+        return status;
+    stream_close_input(stream, 1);
+    stream_sink(left, &device_join_left(join->join)->sink);
+    return VDBQ_OK;
+}
+
+static void device_join_close(struct stream *stream)
+{
+    struct device_join_stream *join = (struct device_join_stream *)stream;
+    device_join_destroy(join->join);
+    device_memory_release(join->pinned);
+    for (unsigned i = 0; join->words != NULL && i < join->word_count; i++)
+        words_release(join->words[i]);
+    memory_release(join->places);
+    memory_release(join->words);
+    memory_release(join->left);
+    memory_release(join->right);
+    memory_release(join->vectors);
+}
+
+/* ----------------------------------------------------------------- rows -- */
+
+static void note_where(struct device_join_stream *join)
+{
+    uint64_t rounds = device_join_rounds(join->join);
+    snprintf(join->where, sizeof join->where, "%s (join, %s, %llu round%s)",
+             device_facts(join->device)->name, device_join_text(join->join),
+             (unsigned long long)rounds, rounds == 1 ? "" : "s");
+}
+
+/* The next output rows; 0: the end. */
+static enum vdbq_status next_rows(struct device_join_stream *join,
+                                  struct sink_rows *rows, struct error *error)
+{
+    struct device_store *left = device_join_left(join->join);
+    enum vdbq_status status = device_join_next(join->join, rows, error);
+    bool more;
+    while (status == VDBQ_OK && rows->count == 0 && !join->left_ended) {
+        status = stream_pause(join->head.params, error);
+        left->rows = 0;
+        if (status == VDBQ_OK)
+            status = stream_advance(join->head.inputs[0], &more, error);
+        if (status == VDBQ_OK)
+            status = device_join_begin(join->join, error);
+        if (status == VDBQ_OK)
+            status = device_join_next(join->join, rows, error);
+        join->left_ended = status != VDBQ_OK || !more;
+    }
+    note_where(join);
+    return status;
+}
+
+/* Makes room for a round on the host. */
+static enum vdbq_status host_room(struct device_join_stream *join,
+                                  uint64_t bytes, struct error *error)
+{
+    if (join->pinned != NULL && device_memory_size(join->pinned) >= bytes)
+        return VDBQ_OK;
+    device_memory_release(join->pinned);
+    join->pinned = NULL;
+    return device_memory_create(join->device, MEMORY_PINNED, bytes,
+                                &join->pinned, error);
+}
+
+/* Brings a column of a round to the host. */
+static enum vdbq_status bring(struct device_join_stream *join,
+                              const struct sink_rows *rows, unsigned number,
+                              const struct device_place *place,
+                              struct error *error)
+{
+    const struct output *output = &rows->outputs[number];
+    uint8_t *host = device_memory_host(join->pinned);
+    struct vdbq_vector *vector = &join->vectors[number];
+    *vector = (struct vdbq_vector){
+        .type = join->head.step->columns[number].type,
+        .values = host + place->values,
+        .nulls = place->nulls != UINT64_MAX ? host + place->nulls : NULL,
+    };
+    enum vdbq_status status =
+        device_read(rows->memory, output->values, host + place->values,
+                    rows->count * place->width, &join->times, error);
+    if (status == VDBQ_OK && vector->nulls != NULL)
+        status = device_read(rows->memory, output->nulls, host + place->nulls,
+                             rows->count, &join->times, error);
+    return status;
+}
+
+static enum vdbq_status device_join_batch(struct stream *stream,
+                                          struct vdbq_batch *batch,
+                                          struct error *error)
+{
+    struct device_join_stream *join = (struct device_join_stream *)stream;
+    struct sink_rows rows;
+    unsigned count;
+    const struct device_column *columns =
+        device_join_columns(join->join, &count);
+    enum vdbq_status status = next_rows(join, &rows, error);
+    if (status != VDBQ_OK || rows.count == 0)
+        return status;
+    status = host_room(
+        join, device_places(columns, count, rows.count, join->places), error);
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++)
+        status = bring(join, &rows, i, &join->places[i], error);
+    batch->column = join->vectors;
+    batch->rows = rows.count;
+    return status;
+}
+
+static struct words *device_join_words(const struct stream *stream,
+                                       unsigned column)
+{
+    return ((const struct device_join_stream *)stream)->words[column];
+}
+
+static void device_join_stats(const struct stream *stream,
+                              struct vdbq_stats *stats)
+{
+    const struct device_join_stream *join =
+        (const struct device_join_stream *)stream;
+    stats->steps = join->where;
+    stream_add_times(&join->times, stats);
+    if (join->join != NULL)
+        stream_add_times(device_join_times(join->join), stats);
+}
+
+/* ---------------------------------------------------- rows on a device -- */
+
+static struct device *join_device(const struct stream *stream, uint64_t *room)
+{
+    const struct device_join_stream *join =
+        (const struct device_join_stream *)stream;
+    *room = join->room;
+    return join->device;
+}
+
+static struct device_column *join_columns(struct stream *stream)
+{
+    unsigned count;
+    const struct device_column *own = device_join_columns(
+        ((struct device_join_stream *)stream)->join, &count);
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = own[i];
+    return columns;
+}
+
+static void join_sink(struct stream *stream, struct sink *sink)
+{
+    struct device_join_stream *join = (struct device_join_stream *)stream;
+    join->sink = sink;
+    if (sink->reads != NULL)
+        device_join_reads(join->join, sink->reads);
+}
+
+static enum vdbq_status join_advance(struct stream *stream, bool *more,
+                                     struct error *error)
+{
+    struct device_join_stream *join = (struct device_join_stream *)stream;
+    struct sink_rows rows;
+    enum vdbq_status status = next_rows(join, &rows, error);
+    *more = status == VDBQ_OK && rows.count > 0;
+    stream->rows += *more ? rows.count : 0;
+    return *more ? join->sink->take(join->sink, &rows, error) : status;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = join_device,
+    .columns = join_columns,
+    .sink = join_sink,
+    .advance = join_advance,
+};
+
+const struct stream_kind device_join_stream = {
+    .size = sizeof(struct device_join_stream),
+    .calls = { .batch = device_join_batch,
+               .words = device_join_words,
+               .stats = device_join_stats,
+               .close = device_join_close,
+               .device = &device_calls },
+    .open = device_join_open,
+};

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lays out control blocks: struct launch, feeds and outputs first, then code,
+ * constants, what is known of inner rows, and lookup tables; ranks come last.
+ */
+#include "exec/launch/control.h"
+
+#include <string.h>
+
+#include "cl/tablet.h"
+
+/* Bytes of a lookup table of `count` values. */
+static u64 table_size(unsigned width, u32 count)
+{
+    return TABLET_ALIGNED(sizeof(struct lookup) + (u64)width * count);
+}
+
+/* Bytes of all lookup tables. */
+static u64 tables_size(const struct program_pack *pack,
+                       const struct run_values *values)
+{
+    u64 size = 0;
+    for (unsigned i = 0; i < pack->lookup_count; i++)
+        size += table_size(values->lookups[i].width, values->lookups[i].count);
+    return size;
+}
+
+/* Where the lookup tables themselves are; the ranks of inner rows follow. */
+static u64 tables_at(const struct launch *launch,
+                     const struct program_pack *pack)
+{
+    return TABLET_ALIGNED(launch->indexes
+                          + pack->index_count * sizeof(struct key_index));
+}
+
+/* Bytes of the ranks of inner rows. */
+static u64 inner_ranks_size(const struct program_pack *pack,
+                            const struct run_inner *inner)
+{
+    u64 size = 0;
+    for (unsigned i = 0; i < pack->inner_count && inner->ranks != NULL; i++)
+        size += run_ranks_size(&inner->ranks[i]);
+    return size;
+}
+
+/* Where the parts start. */
+static struct launch layout(const struct program *program,
+                            const struct program_pack *pack,
+                            const struct run_values *values,
+                            const struct run_inner *inner,
+                            struct control *control)
+{
+    struct program_part part = program_part(program);
+    struct launch launch = {
+        .code_first = (u32)part.first,
+        .code_end = (u32)part.converge,
+        .feed_count = pack->feed_count,
+        .output_count = program_results(program),
+    };
+    launch.feeds = TABLET_ALIGNED(sizeof launch);
+    launch.outputs = TABLET_ALIGNED(launch.feeds
+                                    + (u64)LAUNCH_PIECES * pack->feed_count
+                                          * sizeof(struct feed));
+    launch.code = TABLET_ALIGNED(launch.outputs
+                                 + launch.output_count * sizeof(struct output));
+    launch.constants =
+        TABLET_ALIGNED(launch.code + program->code.count * sizeof(struct code));
+    launch.lookups =
+        TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
+    launch.inner_feeds =
+        TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
+    launch.indexes = TABLET_ALIGNED(
+        launch.inner_feeds + pack->inner_count * sizeof(struct inner_feed));
+    control->head_size = launch.code;
+    control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
+                          + inner_ranks_size(pack, inner);
+    control->size = control->fixed_size + LAUNCH_PIECES * values->ranks_size;
+    return launch;
+}
+
+/* Writes a lookup table; gives the place behind it. */
+static u64 put_table(u8 *block, u64 at, const void *table, unsigned width,
+                     u32 count)
+{
+    struct lookup head = { .count = count };
+    memcpy(block + at, &head, sizeof head);
+    memcpy(block + at + sizeof head, table, (size_t)width * count);
+    return at + table_size(width, count);
+}
+
+/* Fills in what the program leaves open; gives the place behind. */
+static u64 put_values(u8 *block, const struct program *program,
+                      const struct program_pack *pack,
+                      const struct run_values *values)
+{
+    struct launch *launch = control_launch(block);
+    i64 *constants = (i64 *)(void *)(block + launch->constants);
+    u64 *places = (u64 *)(void *)(block + launch->lookups);
+    u64 at = tables_at(launch, pack);
+    for (unsigned i = 0; i < pack->slot_count; i++) {
+        const struct program_slot *slot = &pack->slots[i];
+        enum opcode op = program_at(program, slot->pc)->op;
+        if (op_facts(op)->form != FORM_LOOKUP)
+            constants[slot->place] = values->slots[i];
+    }
+    for (unsigned i = 0; i < pack->lookup_count; i++) {
+        const struct run_lookup *lookup = &values->lookups[i];
+        places[i] = at;
+        at = put_table(block, at, lookup->values, lookup->width, lookup->count);
+    }
+    return at;
+}
+
+/* Describes the inner rows; their ranks go to `at`. */
+static void put_inner(u8 *block, u64 at, const struct program_pack *pack,
+                      const struct run_inner *inner)
+{
+    struct launch *launch = control_launch(block);
+    struct inner_feed *feeds =
+        (struct inner_feed *)(void *)(block + launch->inner_feeds);
+    if (pack->index_count > 0)
+        memcpy(block + launch->indexes, inner->indexes,
+               pack->index_count * sizeof *inner->indexes);
+    for (unsigned i = 0; i < pack->inner_count; i++) {
+        feeds[i] = inner->feeds[i];
+        feeds[i].ranks = 0;
+        if (inner->ranks == NULL || inner->ranks[i].ranks == NULL)
+            continue;
+        feeds[i].ranks = at;
+        at = put_table(block, at, inner->ranks[i].ranks, sizeof(i32),
+                       inner->ranks[i].count);
+    }
+}
+
+enum vdbq_status control_init(struct control *control,
+                              const struct program *program,
+                              const struct program_pack *pack,
+                              const struct run_values *values,
+                              const struct run_inner *inner,
+                              struct arena *arena, struct error *error)
+{
+    struct launch launch = layout(program, pack, values, inner, control);
+    u8 *bytes = arena_alloc(arena, control->fixed_size);
+    control->bytes = bytes;
+    if (bytes == NULL)
+        return error_no_memory(error);
+    memcpy(bytes, &launch, sizeof launch);
+    memcpy(bytes + launch.code, pack->code,
+           program->code.count * sizeof(struct code));
+    memcpy(bytes + launch.constants, pack->constants,
+           pack->constant_count * sizeof(i64));
+    put_inner(bytes, put_values(bytes, program, pack, values), pack, inner);
+    return VDBQ_OK;
+}
+
+u64 run_ranks_size(const struct run_ranks *ranks)
+{
+    return ranks->ranks == NULL ? 0 : table_size(sizeof(i32), ranks->count);
+}
+
+u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
+                  struct feed *feed)
+{
+    if (ranks->ranks == NULL)
+        return at;
+    feed->ranks = at;
+    return put_table(block, at, ranks->ranks, sizeof(i32), ranks->count);
+}
+
+struct launch *control_launch(u8 *block)
+{
+    return (struct launch *)(void *)block;
+}
+
+struct feed *control_feeds(u8 *block, unsigned piece)
+{
+    const struct launch *launch = control_launch(block);
+    return (struct feed *)(void *)(block + launch->feeds)
+           + piece * launch->feed_count;
+}
+
+struct output *control_outputs(u8 *block)
+{
+    return (struct output *)(void *)(block + control_launch(block)->outputs);
+}

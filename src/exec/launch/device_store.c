@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows in a device's memory: see device_store.h. The room doubles where it is
+ * too small, and the rows are moved by the device.
+ */
+#include "exec/launch/device_store.h"
+
+#include <string.h>
+
+#include "cl/tablet.h"
+#include "device/kernel.h"
+
+enum { ROWS_ROOM_FIRST = 1 << 10, WRITE_ROWS = 1 << 20 };
+
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error);
+static enum vdbq_status sink_wait(struct sink *sink, struct error *error);
+
+uint64_t device_places(const struct device_column *columns, unsigned count,
+                       uint64_t rows, struct device_place *places)
+{
+    uint64_t at = 0;
+    for (unsigned i = 0; i < count; i++) {
+        struct device_place own = { .values = at,
+                                    .nulls = UINT64_MAX,
+                                    .width = relation_width(columns[i].type) };
+        at = TABLET_ALIGNED(at + rows * own.width);
+        if (columns[i].nullable) {
+            own.nulls = at;
+            at = TABLET_ALIGNED(at + rows);
+        }
+        if (places != NULL)
+            places[i] = own;
+    }
+    return at > 0 ? at : TABLET_ALIGN;
+}
+
+enum vdbq_status
+device_store_init(struct device_store *store, struct device *device,
+                  const struct device_column *columns, unsigned column_count,
+                  struct device_times *times, struct error *error)
+{
+    *store = (struct device_store){
+        .sink = { .take = sink_take, .wait = sink_wait },
+        .device = device,
+        .times = times,
+        .columns = columns,
+        .column_count = column_count,
+        .places = memory_zeroed(column_count + 1, sizeof *store->places),
+    };
+    return store->places != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+void device_store_finish(struct device_store *store)
+{
+    device_memory_release(store->memory);
+    memory_release(store->places);
+    *store = (struct device_store){ 0 };
+}
+
+/* ----------------------------------------------------------------- room -- */
+
+/* Copies values that the device has to the store's memory, behind its rows. */
+static enum vdbq_status keep(struct device_store *store,
+                             const struct sink_rows *rows, uint64_t from,
+                             uint64_t to, unsigned width, struct error *error)
+{
+    return device_call(
+        store->device,
+        &(struct device_call){ .kernel = KERNEL_SORT_KEEP,
+                               .memories = { rows->memory, store->memory },
+                               .memory_count = 2,
+                               .numbers = { from, to, width, rows->start,
+                                            rows->count, store->rows },
+                               .number_count = 6,
+                               .items = rows->count },
+        store->times, error);
+}
+
+/* Moves the rows from where they were. */
+static enum vdbq_status move(struct device_store *store,
+                             struct device_memory *memory,
+                             const struct device_place *places,
+                             struct error *error)
+{
+    struct sink_rows rows = { .memory = memory, .count = store->rows };
+    enum vdbq_status status = VDBQ_OK;
+    store->rows = 0;
+    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
+        status = keep(store, &rows, places[i].values, store->places[i].values,
+                      places[i].width, error);
+        if (status == VDBQ_OK && places[i].nulls != UINT64_MAX)
+            status = keep(store, &rows, places[i].nulls, store->places[i].nulls,
+                          1, error);
+    }
+    store->rows = rows.count;
+    return status;
+}
+
+enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
+                                   struct error *error)
+{
+    struct device_memory *before = store->memory;
+    struct device_place *places;
+    uint64_t room = 2 * store->rows_room;
+    enum vdbq_status status;
+    if (rows <= store->rows_room && before != NULL)
+        return VDBQ_OK;
+    if (rows > RELATION_ROWS_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "more than %u rows on the device for one step of a "
+                         "query",
+                         RELATION_ROWS_MAX);
+    room = room > rows ? room : rows;
+    room = room > ROWS_ROOM_FIRST ? room : ROWS_ROOM_FIRST;
+    if (device_places(store->columns, store->column_count, room, NULL)
+        > device_facts(store->device)->buffer_max_bytes)
+        room = rows;
+    places = memory_zeroed(store->column_count + 1, sizeof *places);
+    if (places == NULL)
+        return error_no_memory(error);
+    status = device_memory_create(
+        store->device, MEMORY_DEVICE,
+        device_places(store->columns, store->column_count, room, places),
+        &store->memory, error);
+    if (status != VDBQ_OK) {
+        store->memory = before;
+        memory_release(places);
+        return status;
+    }
+    store->rows_room = room;
+    struct device_place *old = store->places;
+    store->places = places;
+    if (store->rows > 0)
+        status = move(store, before, old, error);
+    if (before != NULL && status == VDBQ_OK)
+        status = sink_wait(&store->sink, error);
+    device_memory_release(before);
+    memory_release(old);
+    return status;
+}
+
+/* --------------------------------------------------------------- taking -- */
+
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
+{
+    struct device_store *store = (struct device_store *)sink;
+    enum vdbq_status status =
+        device_store_room(store, store->rows + rows->count, error);
+    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
+        const struct device_place *place = &store->places[i];
+        status = keep(store, rows, rows->outputs[i].values, place->values,
+                      place->width, error);
+        if (status == VDBQ_OK && place->nulls != UINT64_MAX)
+            status = keep(store, rows, rows->outputs[i].nulls, place->nulls, 1,
+                          error);
+    }
+    store->rows += rows->count;
+    return status;
+}
+
+static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
+{
+    struct device_store *store = (struct device_store *)sink;
+    return device_calls_wait(store->device, store->times, error);
+}
+
+/* ----------------------------------------------------------- a relation -- */
+
+/* Copies bytes of the host to the store's memory, through pinned memory. */
+static enum vdbq_status write(struct device_store *store,
+                              struct device_memory *pinned, uint64_t at,
+                              const uint8_t *bytes, uint64_t size,
+                              struct error *error)
+{
+    uint64_t room = device_memory_size(pinned);
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t done = 0; done < size && status == VDBQ_OK; done += room) {
+        uint64_t some = size - done < room ? size - done : room;
+        memcpy(device_memory_host(pinned), bytes + done, some);
+        status =
+            device_write(store->memory, at + done, device_memory_host(pinned),
+                         some, store->times, error);
+    }
+    return status;
+}
+
+enum vdbq_status device_store_fill(struct device_store *store,
+                                   const struct relation *relation,
+                                   struct error *error)
+{
+    uint64_t rows = relation->rows;
+    struct device_memory *pinned = NULL;
+    enum vdbq_status status = device_store_room(store, rows, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(
+            store->device, MEMORY_PINNED,
+            (rows < WRITE_ROWS ? rows + 1 : WRITE_ROWS) * sizeof(uint64_t),
+            &pinned, error);
+    for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
+        const struct relation_column *column = &relation->columns[i];
+        const struct device_place *place = &store->places[i];
+        status = write(store, pinned, place->values, column->values,
+                       rows * place->width, error);
+        if (status == VDBQ_OK && place->nulls != UINT64_MAX)
+            status =
+                write(store, pinned, place->nulls, column->nulls, rows, error);
+    }
+    device_memory_release(pinned);
+    if (status == VDBQ_OK)
+        store->rows = rows;
+    return status;
+}

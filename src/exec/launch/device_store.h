@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows that are gathered in one memory of a device, column by column: those
+ * that a sink takes, or those of a relation.
+ */
+#ifndef VDBQ_EXEC_DEVICE_STORE_H
+#define VDBQ_EXEC_DEVICE_STORE_H
+
+#include "exec/rows/relation.h"
+#include "exec/launch/sink.h"
+
+/* Where a column is in a memory of some rows. */
+struct device_place {
+    uint64_t values;
+    uint64_t nulls; /* bytes; UINT64_MAX: none is NULL */
+    unsigned width; /* of a value                      */
+};
+
+/* Places columns for `rows` rows, one behind the other; the bytes of all, not
+ * 0. `places` may be NULL. */
+uint64_t device_places(const struct device_column *columns, unsigned count,
+                       uint64_t rows, struct device_place *places);
+
+struct device_store {
+    struct sink sink; /* first: takes rows behind those that are there */
+    struct device *device;
+    struct device_times *times; /* added to                  */
+    const struct device_column *columns;
+    unsigned column_count;
+    struct device_memory *memory;
+    uint64_t rows, rows_room;
+    struct device_place *places; /* of the columns in it      */
+};
+
+/* Makes an empty store; `columns` outlive it. device_store_finish() is due
+ * whatever it returns, and accepts a zeroed struct; nothing may be in
+ * flight. */
+enum vdbq_status
+device_store_init(struct device_store *store, struct device *device,
+                  const struct device_column *columns, unsigned column_count,
+                  struct device_times *times, struct error *error);
+void device_store_finish(struct device_store *store);
+
+/* Makes room for so many rows in all, however many there are. Waits for what
+ * is in flight where they are moved. */
+enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
+                                   struct error *error);
+/* Copies the rows of a relation, whose columns are the store's, into an empty
+ * one. */
+enum vdbq_status device_store_fill(struct device_store *store,
+                                   const struct relation *relation,
+                                   struct error *error);
+
+#endif

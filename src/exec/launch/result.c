@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Step two of the two-step result (Bakkum & Chakradhar, section 4): only rows
+ * that exist leave the device, in table order. A dense machine's are one
+ * segment; elsewhere (a CPU) the steps of a group pack their rows next to one
+ * another, and their descriptors join into segments. Nothing is moved but what
+ * left narrow: it is widened.
+ */
+#include "exec/launch/result.h"
+
+#include <string.h>
+
+#include "base/threads/team.h"
+#include "cl/tablet.h"
+#include "exec/launch/narrow.h"
+
+uint64_t result_row_bytes(const struct program *program)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < program_results(program); i++)
+        bytes += type_width(program_result(program, i).type)
+                 + (program_result(program, i).null_register >= 0);
+    return bytes;
+}
+
+enum vdbq_status result_init(struct result *result,
+                             const struct result_params *params,
+                             struct error *error)
+{
+    unsigned columns = program_results(params->program);
+    *result = (struct result){ .params = *params,
+                               .segments = VECTOR(struct segment),
+                               .copies = VECTOR(struct device_copy) };
+    result->vectors =
+        arena_alloc(&result->arena, columns * sizeof *result->vectors);
+    result->outputs =
+        arena_alloc(&result->arena, columns * sizeof *result->outputs);
+    return result->vectors && result->outputs ? VDBQ_OK
+                                              : error_no_memory(error);
+}
+
+static void result_release(struct result *result)
+{
+    device_memory_release(result->written);
+    device_memory_release(result->copied);
+    device_memory_release(result->narrow);
+    result->written = result->copied = result->narrow = NULL;
+    result->rows_room = 0;
+}
+
+void result_finish(struct result *result)
+{
+    result_release(result);
+    vector_finish(&result->segments);
+    vector_finish(&result->copies);
+    arena_finish(&result->arena);
+}
+
+bool result_leaves(const struct result *result)
+{
+    return !result->params.mapped && result->params.sink == NULL;
+}
+
+/* --------------------------------------------------------------- room -- */
+
+/* Gives each result column its place for `rows` rows; the bytes in all. */
+static u64 place_outputs(struct result *result, uint64_t rows)
+{
+    const struct program *program = result->params.program;
+    u64 at = 0;
+    for (unsigned i = 0; i < program_results(program); i++) {
+        struct program_result column = program_result(program, i);
+        struct output *output = &result->outputs[i];
+        *output = (struct output){ .values = at,
+                                   .register_ = column.register_,
+                                   .null_register = column.null_register,
+                                   .width = type_width(column.type) };
+        at = TABLET_ALIGNED(at + rows * output->width);
+        output->nulls = at;
+        if (output->null_register >= 0)
+            at = TABLET_ALIGNED(at + rows);
+    }
+    return at;
+}
+
+/* Allocates for `rows` rows: what the machine writes, and where the host
+ * reads it. */
+static enum vdbq_status result_room(struct result *result, uint64_t rows,
+                                    struct error *error)
+{
+    struct device *device = result->params.device;
+    bool mapped = result->params.mapped;
+    u64 size = place_outputs(result, rows);
+    enum vdbq_status status =
+        device_memory_create(device, mapped ? MEMORY_PINNED : MEMORY_DEVICE,
+                             size, &result->written, error);
+    if (status == VDBQ_OK && result_leaves(result))
+        status = device_memory_create(device, MEMORY_PINNED, size,
+                                      &result->copied, error);
+    if (status == VDBQ_OK)
+        result->rows_room = rows;
+    return status;
+}
+
+void result_leave_wide(struct result *result)
+{
+    for (unsigned i = 0; i < program_results(result->params.program); i++)
+        result->outputs[i].narrow = 0;
+}
+
+enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
+                              uint64_t steps, struct device_times *times,
+                              struct error *error)
+{
+    uint64_t rows = steps * shape.step_rows;
+    enum vdbq_status status = VDBQ_OK;
+    result->segments.count = result->copies.count = result->next = 0;
+    result->foreseen = 0;
+    result->dense = shape.dense;
+    result_leave_wide(result);
+    if (rows > result->rows_room) {
+        if (result->params.sink != NULL)
+            status = result->params.sink->wait(result->params.sink, error);
+        if (status != VDBQ_OK)
+            return status;
+        result_release(result);
+        status = result_room(result, rows, error);
+    }
+    if (status == VDBQ_OK && result->params.mapped)
+        status = device_memory_give(result->written, times, error);
+    return status;
+}
+
+/* ------------------------------------------------------------ arrange -- */
+
+/* Adds rows behind the last segment, or joins them to it. */
+static enum vdbq_status add_segment(struct result *result, u32 start, u32 count,
+                                    struct error *error)
+{
+    struct segment *last =
+        result->segments.count > 0
+            ? vector_at(&result->segments, result->segments.count - 1)
+            : NULL;
+    if (count == 0)
+        return VDBQ_OK;
+    if (last != NULL && last->start + last->count == start) {
+        last->count += count;
+        return VDBQ_OK;
+    }
+    last = vector_add(&result->segments);
+    if (last == NULL)
+        return error_no_memory(error);
+    *last = (struct segment){ .start = start, .count = count };
+    return VDBQ_OK;
+}
+
+/* Bytes of a column's value as it leaves the device. */
+static u32 leaving_width(const struct output *output)
+{
+    return output->narrow > 0 ? output->narrow : output->width;
+}
+
+/* Where values of a column from row `start` on arrive. A narrow one has half
+ * its place, in memory of half the size. */
+static u8 *arrival(const struct result *result, const struct output *output,
+                   u64 start)
+{
+    bool narrow = output->narrow > 0;
+    u8 *host = device_memory_host(narrow ? result->narrow : result->copied);
+    return host + output->values / (narrow ? 2 : 1)
+           + start * leaving_width(output);
+}
+
+static bool any_narrow(const struct result *result)
+{
+    bool any = false;
+    for (unsigned i = 0; i < program_results(result->params.program); i++)
+        any |= result->outputs[i].narrow > 0;
+    return any;
+}
+
+/* Makes sure that there is memory for narrow columns to arrive in. */
+static enum vdbq_status narrow_room(struct result *result, struct error *error)
+{
+    if (!any_narrow(result) || result->narrow != NULL)
+        return VDBQ_OK;
+    return device_memory_create(result->params.device, MEMORY_PINNED,
+                                device_memory_size(result->copied) / 2 + 1,
+                                &result->narrow, error);
+}
+
+static enum vdbq_status add_copy(struct result *result, u64 at, void *bytes,
+                                 u64 size, struct error *error)
+{
+    struct device_copy copy = {
+        .memory = result->written, .offset = at, .bytes = bytes, .size = size
+    };
+    return vector_append(&result->copies, &copy, 1) ? VDBQ_OK
+                                                    : error_no_memory(error);
+}
+
+/* One segment of all columns is to be copied to the host. */
+static enum vdbq_status copy_segment(struct result *result,
+                                     const struct segment *segment,
+                                     struct error *error)
+{
+    unsigned columns = program_results(result->params.program);
+    u8 *host = device_memory_host(result->copied);
+    if (segment->count == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = narrow_room(result, error);
+    for (unsigned i = 0; i < columns && status == VDBQ_OK; i++) {
+        const struct output *output = &result->outputs[i];
+        u64 width = leaving_width(output);
+        u64 nulls = output->nulls + segment->start;
+        status = add_copy(result, output->values + segment->start * width,
+                          arrival(result, output, segment->start),
+                          segment->count * width, error);
+        if (status == VDBQ_OK && output->null_register >= 0)
+            status =
+                add_copy(result, nulls, host + nulls, segment->count, error);
+    }
+    return status;
+}
+
+enum vdbq_status result_foresee(struct result *result, uint64_t rows,
+                                struct error *error)
+{
+    result->foreseen = rows;
+    return copy_segment(result, &(struct segment){ .count = (u32)rows }, error);
+}
+
+/* The one segment of a dense machine's rows; what was not foreseen of it is to
+ * be copied. */
+static enum vdbq_status arrange_dense(struct result *result, u32 rows,
+                                      struct error *error)
+{
+    struct segment rest = { .start = (u32)result->foreseen };
+    if (rows > rest.start)
+        rest.count = rows - rest.start;
+    enum vdbq_status status = add_segment(result, 0, rows, error);
+    return status == VDBQ_OK && result_leaves(result)
+               ? copy_segment(result, &rest, error)
+               : status;
+}
+
+enum vdbq_status result_arrange(struct result *result,
+                                const struct progress *progress, unsigned steps,
+                                struct error *error)
+{
+    const struct descriptor *descriptors = (const void *)(progress + 1);
+    enum vdbq_status status = VDBQ_OK;
+    result->copies.count = 0;
+    if (result->dense)
+        return arrange_dense(result, progress->rows, error);
+    for (unsigned i = 0; i < steps && status == VDBQ_OK; i++)
+        status = add_segment(result, descriptors[i].start, descriptors[i].count,
+                             error);
+    for (size_t i = 0; result_leaves(result) && i < result->segments.count
+                       && status == VDBQ_OK;
+         i++)
+        status = copy_segment(result, vector_at(&result->segments, i), error);
+    return status;
+}
+
+enum vdbq_status result_sink(struct result *result, struct error *error)
+{
+    struct sink *sink = result->params.sink;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < result->segments.count && status == VDBQ_OK; i++) {
+        const struct segment *segment = vector_at(&result->segments, i);
+        status = sink->take(sink,
+                            &(struct sink_rows){ .memory = result->written,
+                                                 .outputs = result->outputs,
+                                                 .start = segment->start,
+                                                 .count = segment->count },
+                            error);
+        if (status == VDBQ_OK)
+            sink->rows += segment->count;
+    }
+    result->segments.count = 0;
+    return status;
+}
+
+/* Rows that are widened at a time. */
+enum { PART_ROWS = 1 << 15 };
+
+/* Rows of a segment that arrived. */
+struct arrived {
+    const struct result *result;
+    const struct segment *segment;
+};
+
+/* Widens the narrow columns of part i of the rows; for team_run(). */
+static void widen_part(void *context, unsigned i)
+{
+    const struct arrived *arrived = context;
+    const struct result *result = arrived->result;
+    u64 first = (u64)i * PART_ROWS, rows = arrived->segment->count - first;
+    u64 start = arrived->segment->start + first;
+    for (unsigned k = 0; k < program_results(result->params.program); k++) {
+        const struct output *output = &result->outputs[k];
+        if (output->narrow > 0)
+            narrow_widen(output, arrival(result, output, start),
+                         (u8 *)device_memory_host(result->copied)
+                             + output->values + start * output->width,
+                         rows < PART_ROWS ? rows : PART_ROWS);
+    }
+}
+
+static void widen(const struct result *result, const struct segment *segment)
+{
+    struct arrived arrived = { .result = result, .segment = segment };
+    bool many = segment->count > PART_ROWS;
+    team_run(many ? device_team(result->params.device) : NULL,
+             (segment->count + PART_ROWS - 1) / PART_ROWS, widen_part,
+             &arrived);
+}
+
+enum vdbq_status result_land(struct result *result, struct device_times *times,
+                             struct error *error)
+{
+    struct device_memory *memory = result->copied;
+    enum vdbq_status status = VDBQ_OK;
+    if (result->params.sink != NULL)
+        return VDBQ_OK;
+    if (result->params.mapped) {
+        memory = result->written;
+        status = device_memory_take(memory, times, error);
+    }
+    result->host = device_memory_host(memory);
+    for (size_t i = 0; any_narrow(result) && i < result->segments.count; i++)
+        widen(result, vector_at(&result->segments, i));
+    return status;
+}
+
+void result_batch(struct result *result, struct vdbq_batch *batch)
+{
+    unsigned columns = program_results(result->params.program);
+    *batch =
+        (struct vdbq_batch){ .columns = columns, .column = result->vectors };
+    if (result->next >= result->segments.count)
+        return;
+    const struct segment *segment = vector_at(&result->segments, result->next);
+    for (unsigned i = 0; i < columns; i++) {
+        const struct output *output = &result->outputs[i];
+        struct program_result column =
+            program_result(result->params.program, i);
+        result->vectors[i] = (struct vdbq_vector){
+            .type = (enum vdbq_type)column.type,
+            .values = result->host + output->values
+                      + (u64)segment->start * output->width,
+            .nulls = output->null_register >= 0
+                         ? result->host + output->nulls + segment->start
+                         : NULL,
+        };
+    }
+    batch->rows = segment->count;
+    result->next++;
+}

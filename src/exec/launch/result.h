@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The result of a launch: where the machine writes rows and descriptors, and
+ * how they come out as batches in table order. Part of the runner.
+ */
+#ifndef VDBQ_EXEC_RESULT_H
+#define VDBQ_EXEC_RESULT_H
+
+#include "device/job.h"
+#include "exec/launch/sink.h"
+#include "program/program.h"
+
+struct result_params {
+    struct device *device;
+    const struct program *program;
+    bool mapped;       /* the machine writes into the host's memory */
+    struct sink *sink; /* takes the rows on the device; NULL: none */
+};
+
+/* Result rows that lie next to one another, in order. */
+struct segment {
+    u32 start;
+    u32 count;
+};
+
+struct result {
+    struct result_params params;
+    struct vdbq_vector *vectors;   /* of the batch, one a result column     */
+    struct output *outputs;        /* where the columns lie                 */
+    bool dense;                    /* the rows lie in order, without gaps   */
+    uint64_t rows_room;            /* rows there is room for                */
+    struct device_memory *written; /* what the machine writes               */
+    struct device_memory *copied;  /* the host's copy, pinned; not mapped   */
+    struct device_memory *narrow;  /* where narrow columns arrive, pinned;
+                                      NULL: there were none                 */
+    struct vector segments;        /* of struct segment, in table order     */
+    struct vector copies;          /* of struct device_copy: the segments'  */
+    uint64_t foreseen;             /* rows that were sent before they were
+                                      known to be there                     */
+    size_t next;                   /* the segment that comes next           */
+    const u8 *host;                /* where the rows are, for the host      */
+    struct arena arena;
+};
+
+/* Bytes of one result row, and of its NULLs. */
+uint64_t result_row_bytes(const struct program *program);
+
+enum vdbq_status result_init(struct result *result,
+                             const struct result_params *params,
+                             struct error *error);
+/* Accepts a zeroed struct. */
+void result_finish(struct result *result);
+
+/* Makes room for a launch of `steps` steps by a machine of that shape: after
+ * it `outputs` and the memories hold for the launch. */
+enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
+                              uint64_t steps, struct device_times *times,
+                              struct error *error);
+
+/* Has no column leave narrow, as it is after result_begin(). */
+void result_leave_wide(struct result *result);
+
+/* Of a dense machine, before it has run: makes the `copies` that bring its
+ * first `rows` rows to the host, as many as are likely to be there. */
+enum vdbq_status result_foresee(struct result *result, uint64_t rows,
+                                struct error *error);
+/* The machine has run: makes `segments`, and the `copies` that bring them to
+ * the host, but for rows that were foreseen. Descriptors follow `progress`
+ * unless the machine is dense. */
+enum vdbq_status result_arrange(struct result *result,
+                                const struct progress *progress, unsigned steps,
+                                struct error *error);
+/* The copies are done: the rows can be read. */
+enum vdbq_status result_land(struct result *result, struct device_times *times,
+                             struct error *error);
+
+/* Whether the rows are copied to the host. */
+bool result_leaves(const struct result *result);
+
+/* Hands the segments' rows to the sink: there are none left. */
+enum vdbq_status result_sink(struct result *result, struct error *error);
+
+/* The next batch; rows 0: no more. */
+void result_batch(struct result *result, struct vdbq_batch *batch);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The runner: one program on one device, with a ring of launches in flight and
+ * the memory that they need. It knows feeds and result rows, not tables. The
+ * two-step result is made here: step one in the kernel, step two by joining
+ * what lies in order, or by moving it on the device.
+ */
+#ifndef VDBQ_EXEC_RUNNER_H
+#define VDBQ_EXEC_RUNNER_H
+
+#include "cl/tablet.h"
+#include "device/job.h"
+#include "exec/launch/sink.h"
+#include "exec/launch/control.h"
+#include "program/program.h"
+
+/* How data gets to the machine and back. */
+enum run_mode {
+    MODE_SERIAL,   /* copied in, run, copied out, one after another      */
+    MODE_STREAMED, /* the same, while other launches do the same         */
+    MODE_MAPPED,   /* the machine works in the host's pinned memory      */
+    MODE_CACHED    /* as streamed, of tablets that stay on the device    */
+};
+enum { RUN_MODES = MODE_CACHED + 1 };
+const char *runner_mode_name(enum run_mode mode);
+
+/* Launches that are in flight at most: four keep a link busy both ways. */
+enum { RUNNER_RING_MAX = 4 };
+
+struct runner_params {
+    struct device *device;
+    const struct program *program; /* checked; outlives the runner */
+    enum run_mode mode;
+    enum device_build build;
+    bool adaptive;  /* `build` is ours to choose, and to change between
+                      launches: exec/launch/adapt.h                           */
+    uint64_t rows;  /* of all launches together, as far as is known     */
+    bool most_live; /* so many rows become result rows that most tiles have
+                      one: columns are best loaded without asking      */
+    const struct run_inner *inner;   /* of a program of several cursors; what
+                      it points to lives as long as the runner          */
+    const struct run_values *values; /* what the program leaves open; NULL:
+                      nothing. Read while the runner opens             */
+};
+
+struct runner;
+
+enum vdbq_status runner_open(const struct runner_params *params,
+                             struct runner **runner, struct error *error);
+void runner_close(struct runner *runner);
+
+/* From now on a sink takes the rows, on the device: runner_batch() gives none.
+ * Before the first launch. */
+void runner_sink(struct runner *runner, struct sink *sink);
+
+/* The columns that the program reads: feed i of an input is feeds[i]. */
+const struct program_pack *runner_pack(const struct runner *runner);
+
+/* The most rows, or cells, of one launch, all pieces together: work is bounded to a
+ * fraction of a second and memory to a fixed share. A multiple of 64. */
+uint64_t runner_rows_max(const struct runner *runner);
+
+/* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
+struct runner_piece {
+    const struct feed *feeds;
+    const struct run_ranks *ranks; /* one a feed; NULL: none has any. They
+                                      live as long as the runner, and two
+                                      launches with the same pointer have
+                                      the same ranks                      */
+    uint64_t rows;                 /* at least 1                           */
+    struct device_memory *data;    /* in which they lie; NULL: ...         */
+    u8 *host;                      /* they are copied from here, column by
+                                   column                               */
+};
+
+/* Cells of a grid, where the program has several axes: the one piece has the
+ * left rows, of which the first has the cells from 0 on (cl/launch.h). */
+struct runner_grid {
+    uint64_t first; /* cell                                             */
+    uint64_t cells; /* at least 1, at most runner_rows_max()            */
+    uint32_t axis_rows[VDBQ_AXES_MAX - 1];
+};
+
+/* One launch, over the rows of some pieces in that order. All of it belongs to
+ * the launch until its rows are there. */
+struct runner_input {
+    struct runner_piece pieces[LAUNCH_PIECES];
+    unsigned count;
+    const struct device_copy *copies; /* to be made before, into `data`    */
+    size_t copy_count;
+    struct runner_grid grid; /* of a program of several axes; else zeroed */
+};
+
+/* Launches in flight, and whether there is room for one more. */
+unsigned runner_in_flight(const struct runner *runner);
+unsigned runner_ring(const struct runner *runner); /* at most */
+bool runner_has_room(const struct runner *runner);
+
+/* Starts a launch; there must be room. The specialised machine is built here,
+ * for it is made for the encodings of the launches' feeds. */
+enum vdbq_status runner_start(struct runner *runner,
+                              const struct runner_input *input,
+                              struct error *error);
+
+/* The next result rows of the oldest launch in flight, in order; rows 0: it
+ * has no more, and is in flight no longer. They live until the next call.
+ *
+ * Where rows fail, in whichever launches, the first of them ends the rows: those
+ * before it come, then rows 0, and the next call fails with RANGE and the
+ * position of the first instruction that failed for it. Its launch stays in
+ * flight and no other can start. */
+enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
+                              struct error *error);
+
+/* Of the launch in which a row failed: the rows before that. */
+uint64_t runner_rows_before(const struct runner *runner);
+
+/* The build that runs: "interpreted", "specialised", or from which launch on
+ * it was which. Lives as long as the runner. */
+const char *runner_build(struct runner *runner);
+
+/* What runs have cost so far; the caller may add to it. */
+struct device_times *runner_times(struct runner *runner);
+/* Adds that, and names the build. */
+void runner_stats(struct runner *runner, struct vdbq_stats *stats);
+
+#endif

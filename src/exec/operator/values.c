@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_VALUES: rows that the plan has, all in one batch. Texts become numbers
+ * of words here, like those of any column.
+ */
+#include <string.h>
+
+#include "exec/stream/stream_inner.h"
+
+struct values_stream {
+    struct stream head;
+    struct relation rows;
+    struct vdbq_vector *vectors;
+    bool given;
+};
+
+static enum vdbq_status copy_texts(struct values_stream *values,
+                                   unsigned column, struct error *error)
+{
+    const struct step_values *step = &values->head.step->values;
+    struct words *words = words_make(step->vectors[column].values, step->rows,
+                                     values->rows.columns[column].values);
+    if (words == NULL)
+        return error_no_memory(error);
+    relation_words(&values->rows, column, words);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status copy_column(struct values_stream *values,
+                                    unsigned column, struct error *error)
+{
+    const struct step_values *step = &values->head.step->values;
+    const struct vdbq_vector *from = &step->vectors[column];
+    struct relation_column *to = &values->rows.columns[column];
+    enum vdbq_status status = VDBQ_OK;
+    bool flags = from->nulls != NULL && step->rows > 0;
+    if (flags)
+        status = relation_flags(&values->rows, column, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (flags)
+        memcpy(to->nulls, from->nulls, step->rows);
+    if (from->type == VDBQ_TEXT)
+        return copy_texts(values, column, error);
+    if (step->rows > 0)
+        memcpy(to->values, from->values, step->rows * to->width);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status values_open(struct stream *stream, struct error *error)
+{
+    struct values_stream *values = (struct values_stream *)stream;
+    const struct step *step = stream->step;
+    enum vdbq_status status =
+        relation_init(&values->rows, step->columns, step->column_count, error);
+    stream->rows_most = step->values.rows;
+    if (status == VDBQ_OK)
+        status = relation_room(&values->rows, step->values.rows, error);
+    for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
+        status = copy_column(values, i, error);
+    values->rows.rows = step->values.rows;
+    values->vectors =
+        memory_zeroed(step->column_count, sizeof *values->vectors);
+    if (status == VDBQ_OK && values->vectors == NULL)
+        status = error_no_memory(error);
+    return status;
+}
+
+static enum vdbq_status values_batch(struct stream *stream,
+                                     struct vdbq_batch *batch,
+                                     struct error *error)
+{
+    struct values_stream *values = (struct values_stream *)stream;
+    (void)error;
+    batch->rows = values->given ? 0 : values->rows.rows;
+    relation_vectors(&values->rows, 0, values->vectors);
+    batch->column = values->vectors;
+    values->given = true;
+    return VDBQ_OK;
+}
+
+static struct words *values_words(const struct stream *stream, unsigned column)
+{
+    return ((const struct values_stream *)stream)->rows.columns[column].words;
+}
+
+static void values_close(struct stream *stream)
+{
+    struct values_stream *values = (struct values_stream *)stream;
+    relation_finish(&values->rows);
+    memory_release(values->vectors);
+}
+
+const struct stream_kind values_stream = {
+    .size = sizeof(struct values_stream),
+    .calls = { .batch = values_batch,
+               .words = values_words,
+               .close = values_close },
+    .open = values_open,
+};

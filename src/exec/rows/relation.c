@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows in memory. Columns grow together, by half of what they are, so that
+ * large ones are moved by the system, page by page, and seldom.
+ */
+#include "exec/rows/relation.h"
+
+#include <string.h>
+
+#include "base/threads/parallel.h"
+
+enum { ROWS_ROOM_FIRST = 64 };
+
+unsigned relation_width(enum vdbq_type type)
+{
+    return type_width(step_machine_type(type));
+}
+
+enum vdbq_status relation_init(struct relation *relation,
+                               const struct step_column *columns,
+                               unsigned count, struct error *error)
+{
+    *relation = (struct relation){ 0 };
+    relation->columns = memory_zeroed(count, sizeof *relation->columns);
+    if (relation->columns == NULL)
+        return error_no_memory(error);
+    relation->column_count = count;
+    for (unsigned i = 0; i < count; i++) {
+        relation->columns[i].type = columns[i].type;
+        relation->columns[i].width = relation_width(columns[i].type);
+    }
+    return VDBQ_OK;
+}
+
+void relation_finish(struct relation *relation)
+{
+    for (unsigned i = 0; i < relation->column_count; i++) {
+        memory_release(relation->columns[i].values);
+        memory_release(relation->columns[i].nulls);
+        words_release(relation->columns[i].words);
+    }
+    memory_release(relation->columns);
+    *relation = (struct relation){ 0 };
+}
+
+/* ---------------------------------------------------------------- room -- */
+
+/* Gives a column room for `rows` rows; false: no memory. */
+static bool column_room(struct relation_column *column, uint64_t rows_before,
+                        uint64_t rows)
+{
+    void *values = memory_spread(column->values, rows * column->width);
+    if (values == NULL)
+        return false;
+    column->values = values;
+    if (column->nulls == NULL)
+        return true;
+    uint8_t *nulls = memory_resize(column->nulls, rows);
+    if (nulls == NULL)
+        return false;
+    column->nulls = nulls;
+    memset(nulls + rows_before, 0, rows - rows_before);
+    return true;
+}
+
+enum vdbq_status relation_room(struct relation *relation, uint64_t rows,
+                               struct error *error)
+{
+    uint64_t wanted = relation->rows + rows;
+    uint64_t room = relation->rows_room + relation->rows_room / 2;
+    if (wanted <= relation->rows_room)
+        return VDBQ_OK;
+    if (rows > RELATION_ROWS_MAX || wanted > RELATION_ROWS_MAX)
+        return error_set(error, VDBQ_LIMIT,
+                         "more than %u rows in memory for one step of a query",
+                         RELATION_ROWS_MAX);
+    room = room < ROWS_ROOM_FIRST ? ROWS_ROOM_FIRST : room;
+    room = room < wanted ? wanted : room;
+    for (unsigned i = 0; i < relation->column_count; i++)
+        if (!column_room(&relation->columns[i], relation->rows_room, room))
+            return error_no_memory(error);
+    relation->rows_room = room;
+    return VDBQ_OK;
+}
+
+enum vdbq_status relation_flags(struct relation *relation, unsigned column,
+                                struct error *error)
+{
+    struct relation_column *to = &relation->columns[column];
+    if (to->nulls != NULL)
+        return VDBQ_OK;
+    to->nulls =
+        memory_zeroed(relation->rows_room > 0 ? relation->rows_room : 1, 1);
+    return to->nulls != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* ------------------------------------------------------------- append -- */
+
+/* What threads append: each its share of the rows, of all columns. */
+struct appending {
+    struct relation *to;
+    const struct vdbq_batch *batch;
+    uint64_t first, rows; /* of the batch */
+    unsigned threads;
+};
+
+static void append_values(const struct relation_column *to, uint64_t at,
+                          const struct vdbq_vector *from, uint64_t first,
+                          uint64_t rows)
+{
+    memcpy((char *)to->values + at * to->width,
+           (const char *)from->values + first * to->width, rows * to->width);
+    if (to->nulls == NULL)
+        return;
+    if (from->nulls != NULL)
+        memcpy(to->nulls + at, from->nulls + first, rows);
+    else
+        memset(to->nulls + at, 0, rows);
+}
+
+static void append_share(void *context, unsigned share)
+{
+    const struct appending *all = context;
+    uint64_t first = all->rows * share / all->threads;
+    uint64_t end = all->rows * (share + 1) / all->threads;
+    for (unsigned i = 0; i < all->to->column_count && first < end; i++)
+        append_values(&all->to->columns[i], all->to->rows + first,
+                      &all->batch->column[i], all->first + first, end - first);
+}
+
+/* Makes the NULL flags that the rows take. */
+static enum vdbq_status append_flags(const struct appending *all,
+                                     struct error *error)
+{
+    struct relation *to = all->to;
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
+        const uint8_t *nulls = all->batch->column[i].nulls;
+        if (nulls != NULL && to->columns[i].nulls == NULL
+            && memchr(nulls + all->first, 1, all->rows) != NULL)
+            status = relation_flags(to, i, error);
+    }
+    return status;
+}
+
+static enum vdbq_status append(struct appending *all, struct error *error)
+{
+    if (all->rows == 0)
+        return VDBQ_OK;
+    enum vdbq_status status = relation_room(all->to, all->rows, error);
+    if (status == VDBQ_OK)
+        status = append_flags(all, error);
+    if (status != VDBQ_OK)
+        return status;
+    parallel_run(all->threads, append_share, all);
+    all->to->rows += all->rows;
+    return VDBQ_OK;
+}
+
+enum vdbq_status relation_append(struct relation *relation,
+                                 const struct vdbq_batch *batch,
+                                 unsigned threads, struct error *error)
+{
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .rows = batch->rows,
+                             .threads =
+                                 parallel_threads(threads, batch->rows) };
+    return append(&all, error);
+}
+
+enum vdbq_status relation_append_part(struct relation *relation,
+                                      const struct vdbq_batch *batch,
+                                      uint64_t first, uint64_t rows,
+                                      struct error *error)
+{
+    struct appending all = { .to = relation,
+                             .batch = batch,
+                             .first = first,
+                             .rows = rows,
+                             .threads = 1 };
+    return append(&all, error);
+}
+
+/* ---------------------------------------------------------------- pick -- */
+
+static void pick_values(const struct relation_column *from,
+                        const struct relation_column *to, uint64_t at,
+                        const uint32_t *rows, uint64_t count)
+{
+    if (from->width == sizeof(u32)) {
+        const u32 *source = from->values;
+        u32 *target = (u32 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    } else {
+        const u64 *source = from->values;
+        u64 *target = (u64 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = source[rows[i]];
+    }
+}
+
+/* ... where there may be no row. */
+static void pick_values_or_none(const struct relation_column *from,
+                                const struct relation_column *to, uint64_t at,
+                                const uint32_t *rows, uint64_t count)
+{
+    if (from->width == sizeof(u32)) {
+        const u32 *source = from->values;
+        u32 *target = (u32 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+    } else {
+        const u64 *source = from->values;
+        u64 *target = (u64 *)to->values + at;
+        for (uint64_t i = 0; i < count; i++)
+            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+    }
+}
+
+static void pick_nulls(const struct relation_column *from, uint8_t *nulls,
+                       const uint32_t *rows, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] =
+            rows[i] == RELATION_NO_ROW || relation_is_null(from, rows[i]);
+}
+
+/* Whether a row has no number. */
+static bool lacks_any(const uint32_t *rows, uint64_t count)
+{
+    bool lacks = false;
+    for (uint64_t i = 0; i < count; i++)
+        lacks |= rows[i] == RELATION_NO_ROW;
+    return lacks;
+}
+
+static bool is_read(const struct relation_picking *picking, unsigned column)
+{
+    return picking->reads == NULL || picking->reads[column];
+}
+
+enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    const struct relation *from = picking->from;
+    for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
+        if (is_read(picking, i)
+            && (picking->lacks || from->columns[i].nulls != NULL))
+            status = relation_flags(picking->to, picking->first + i, error);
+    return status;
+}
+
+void relation_pick_part(const struct relation_picking *picking, uint64_t at,
+                        const uint32_t *rows, uint64_t count)
+{
+    for (unsigned i = 0; i < picking->from->column_count; i++) {
+        const struct relation_column *from = &picking->from->columns[i];
+        const struct relation_column *to =
+            &picking->to->columns[picking->first + i];
+        if (!is_read(picking, i))
+            continue;
+        (picking->lacks ? pick_values_or_none : pick_values)(from, to, at, rows,
+                                                             count);
+        if (to->nulls != NULL)
+            pick_nulls(from, to->nulls + at, rows, count);
+    }
+}
+
+enum vdbq_status relation_pick(struct relation *relation, unsigned first,
+                               const struct relation *from,
+                               const uint32_t *rows, uint64_t count,
+                               struct error *error)
+{
+    struct relation_picking picking = { .to = relation,
+                                        .first = first,
+                                        .from = from,
+                                        .lacks = lacks_any(rows, count) };
+    enum vdbq_status status = relation_pick_flags(&picking, error);
+    if (status == VDBQ_OK)
+        relation_pick_part(&picking, relation->rows, rows, count);
+    return status;
+}
+
+void relation_vectors(const struct relation *relation, uint64_t row,
+                      struct vdbq_vector *vectors)
+{
+    for (unsigned i = 0; i < relation->column_count; i++) {
+        const struct relation_column *column = &relation->columns[i];
+        vectors[i] = (struct vdbq_vector){
+            .type = column->type,
+            .values = (const char *)column->values + row * column->width,
+            .nulls = column->nulls != NULL ? column->nulls + row : NULL,
+        };
+    }
+}
+
+void relation_words(struct relation *relation, unsigned column,
+                    struct words *words)
+{
+    words_release(relation->columns[column].words);
+    relation->columns[column].words = words;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chains of rows in buckets, at most as many rows as buckets. A chain holds
+ * rows in their order, as long as all of them were added at once.
+ */
+#include "exec/rows/row_index.h"
+
+#include <string.h>
+
+enum { BUCKETS_MIN = 16 };
+
+enum vdbq_status row_index_init(struct row_index *index, unsigned key_count,
+                                bool nulls_match, struct error *error)
+{
+    *index = (struct row_index){ .nulls_match = nulls_match,
+                                 .key_count = key_count };
+    index->keys = memory_zeroed(key_count, sizeof *index->keys);
+    return index->keys != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+void row_index_finish(struct row_index *index)
+{
+    memory_release(index->keys);
+    memory_release(index->hashes);
+    memory_release(index->next);
+    memory_release(index->heads);
+    *index = (struct row_index){ 0 };
+}
+
+/* ---------------------------------------------------------------- keys -- */
+
+/* The bits that stand for a value: equal values have equal bits. */
+static uint64_t value_bits(const struct relation_column *key, uint64_t row)
+{
+    if (key->type == VDBQ_FLOAT || key->type == VDBQ_DOUBLE) {
+        double value = key->type == VDBQ_FLOAT
+                           ? ((const float *)key->values)[row]
+                           : ((const double *)key->values)[row];
+        uint64_t bits;
+        value = value == 0 ? 0 : value; /* there are two of them */
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+    if (key->width == sizeof(uint32_t))
+        return ((const uint32_t *)key->values)[row];
+    return ((const uint64_t *)key->values)[row];
+}
+
+uint64_t row_hash(const struct relation_column *keys, unsigned key_count,
+                  uint64_t row)
+{
+    uint64_t hash = 0;
+    for (unsigned i = 0; i < key_count; i++) {
+        uint64_t bits = relation_is_null(&keys[i], row)
+                            ? UINT64_MAX
+                            : value_bits(&keys[i], row);
+        hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
+        hash ^= hash >> 29;
+    }
+    return hash * 0xbf58476d1ce4e5b9u >> 16;
+}
+
+bool row_has_null(const struct relation_column *keys, unsigned key_count,
+                  uint64_t row)
+{
+    bool null = false;
+    for (unsigned i = 0; i < key_count; i++)
+        null |= relation_is_null(&keys[i], row);
+    return null;
+}
+
+static bool is_number(const struct relation_column *key, uint64_t row)
+{
+    if (key->type == VDBQ_FLOAT)
+        return ((const float *)key->values)[row]
+               == ((const float *)key->values)[row];
+    if (key->type == VDBQ_DOUBLE)
+        return ((const double *)key->values)[row]
+               == ((const double *)key->values)[row];
+    return true;
+}
+
+bool row_same(const struct relation_column *a, uint64_t a_row,
+              const struct relation_column *b, uint64_t b_row)
+{
+    bool a_null = relation_is_null(a, a_row);
+    if (a_null || relation_is_null(b, b_row))
+        return a_null && relation_is_null(b, b_row);
+    return value_bits(a, a_row) == value_bits(b, b_row) && is_number(a, a_row);
+}
+
+static bool same_keys(const struct row_index *index, uint32_t at,
+                      const struct relation_column *keys, uint64_t row)
+{
+    for (unsigned i = 0; i < index->key_count; i++)
+        if (!row_same(&index->keys[i], at, &keys[i], row))
+            return false;
+    return true;
+}
+
+/* ----------------------------------------------------------------- add -- */
+
+static bool resize(struct row_index *index, uint64_t rows)
+{
+    uint64_t buckets = BUCKETS_MIN;
+    while (buckets < rows)
+        buckets *= 2;
+    uint64_t *hashes = memory_resize(index->hashes, buckets * sizeof *hashes);
+    if (hashes == NULL)
+        return false;
+    index->hashes = hashes;
+    uint32_t *next = memory_resize(index->next, buckets * sizeof *next);
+    if (next == NULL)
+        return false;
+    index->next = next;
+    uint32_t *heads = memory_resize(index->heads, buckets * sizeof *heads);
+    if (heads == NULL)
+        return false;
+    index->heads = heads;
+    index->rows_room = buckets;
+    index->mask = (uint32_t)(buckets - 1);
+    memset(heads, 0xff, buckets * sizeof *heads); /* RELATION_NO_ROW */
+    return true;
+}
+
+/* Puts a row at the start of its chain. */
+static void link_row(struct row_index *index, uint64_t row)
+{
+    uint32_t *head = &index->heads[index->hashes[row] & index->mask];
+    if (!index->nulls_match && row_has_null(index->keys, index->key_count, row))
+        return;
+    index->next[row] = *head;
+    *head = (uint32_t)row;
+}
+
+enum vdbq_status row_index_add(struct row_index *index,
+                               const struct relation_column *keys,
+                               uint64_t rows, struct error *error)
+{
+    uint64_t first = index->rows;
+    memcpy(index->keys, keys, index->key_count * sizeof *keys);
+    if (rows > index->rows_room) {
+        if (!resize(index, rows))
+            return error_no_memory(error);
+        first = 0;
+    }
+    for (uint64_t row = index->rows; row < rows; row++)
+        index->hashes[row] = row_hash(keys, index->key_count, row);
+    for (uint64_t row = rows; row > first; row--)
+        link_row(index, row - 1);
+    index->rows = rows;
+    return VDBQ_OK;
+}
+
+uint32_t row_index_find(const struct row_index *index,
+                        const struct relation_column *keys, uint64_t row,
+                        uint64_t hash, uint32_t after)
+{
+    uint32_t at;
+    if (index->rows == 0)
+        return RELATION_NO_ROW;
+    at = after == RELATION_NO_ROW ? index->heads[hash & index->mask]
+                                  : index->next[after];
+    while (at != RELATION_NO_ROW
+           && (index->hashes[at] != hash || !same_keys(index, at, keys, row)))
+        at = index->next[at];
+    return at;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Parts of rows in a temporary file. Each part that is being filled has a
+ * relation of one block's rows, which are written when it is full.
+ */
+#include "exec/rows/spill.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+    ROWS_MIN = 16, /* of a block                              */
+    ROWS_MAX = 1 << 16,
+    LIST_ROWS = 1 << 10 /* row numbers that are made at once   */
+};
+
+struct spill_block {
+    uint64_t offset; /* in the file */
+    uint64_t size;
+    uint32_t rows;
+};
+
+struct spill_part {
+    uint64_t rows;
+    struct vector blocks;   /* of struct spill_block          */
+    struct relation buffer; /* rows that were not written yet */
+    uint64_t *numbers;      /* ... theirs; NULL: no memory yet */
+};
+
+static struct spill_part *part_at(const struct spill *spill, unsigned part)
+{
+    return vector_at(&spill->parts, part);
+}
+
+static uint64_t padded(uint64_t size)
+{
+    return (size + 7) / 8 * 8;
+}
+
+static bool keeps(const struct spill *spill, unsigned column)
+{
+    return spill->reads == NULL || spill->reads[column];
+}
+
+/* -------------------------------------------------------- open, finish -- */
+
+uint64_t spill_row_bytes(const struct step_column *columns, unsigned count,
+                         const bool *reads)
+{
+    uint64_t bytes = sizeof(uint64_t);
+    for (unsigned i = 0; i < count; i++)
+        if (reads == NULL || reads[i])
+            bytes += relation_width(columns[i].type) + 1;
+    return bytes;
+}
+
+enum vdbq_status spill_init(struct spill *spill,
+                            const struct spill_params *params,
+                            struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    *spill = (struct spill){
+        .files = params->files != NULL ? params->files : &os_temporary_files,
+        .columns = params->columns,
+        .column_count = params->column_count,
+        .reads = params->reads,
+        .row_bytes = spill_row_bytes(params->columns, params->column_count,
+                                     params->reads),
+        .parts = VECTOR(struct spill_part),
+    };
+    uint64_t rows = params->block_bytes / spill->row_bytes;
+    rows = rows < ROWS_MAX ? rows : ROWS_MAX;
+    spill->block_rows = rows > ROWS_MIN ? (uint32_t)rows : ROWS_MIN;
+    for (unsigned i = 0; i < params->parts && status == VDBQ_OK; i++)
+        status = spill_part_add(spill, error);
+    return status;
+}
+
+/* Frees the memory of a part whose rows are written. */
+static void part_finish(struct spill_part *part)
+{
+    relation_finish(&part->buffer);
+    memory_release(part->numbers);
+    part->numbers = NULL;
+}
+
+void spill_finish(struct spill *spill)
+{
+    for (unsigned i = 0; i < spill->parts.count; i++) {
+        part_finish(part_at(spill, i));
+        vector_finish(&part_at(spill, i)->blocks);
+    }
+    vector_finish(&spill->parts);
+    memory_release(spill->block);
+    if (spill->file != NULL)
+        spill->files->close(spill->file);
+    *spill = (struct spill){ 0 };
+}
+
+enum vdbq_status spill_part_add(struct spill *spill, struct error *error)
+{
+    struct spill_part *part = vector_add(&spill->parts);
+    if (part == NULL)
+        return error_no_memory(error);
+    part->blocks = VECTOR(struct spill_block);
+    return VDBQ_OK;
+}
+
+uint64_t spill_rows(const struct spill *spill, unsigned part)
+{
+    return part_at(spill, part)->rows;
+}
+
+/* --------------------------------------------------------------- write -- */
+
+static enum vdbq_status file_failed(const char *what, int failure,
+                                    struct error *error)
+{
+    if (failure == ENOMEM)
+        return error_no_memory(error);
+    error_set(error, VDBQ_IO, "a temporary file cannot be %s: %s", what,
+              strerror(failure));
+    return error_hint(error,
+                      "rows that do not fit into VDBQ_MEMORY go to "
+                      "files in TMPDIR: give more memory, or name a folder "
+                      "with more room");
+}
+
+/* Bytes of a block at most. */
+static uint64_t block_bytes(const struct spill *spill)
+{
+    return padded(spill->column_count)
+           + spill->block_rows * (spill->row_bytes + 1)
+           + (uint64_t)spill->column_count * 16;
+}
+
+/* Puts an array into the block, at `at`; the place behind it. */
+static uint64_t put(const struct spill *spill, uint64_t at, const void *from,
+                    uint64_t size)
+{
+    memcpy(spill->block + at, from, size);
+    memset(spill->block + at + size, 0, padded(size) - size);
+    return at + padded(size);
+}
+
+/* Makes the block of a part's buffer; its size. */
+static uint64_t make_block(const struct spill *spill,
+                           const struct spill_part *part)
+{
+    const struct relation *rows = &part->buffer;
+    uint64_t at = padded(spill->column_count);
+    memset(spill->block, 0, at);
+    at = put(spill, at, part->numbers, rows->rows * sizeof *part->numbers);
+    for (unsigned i = 0; i < spill->column_count; i++) {
+        const struct relation_column *column = &rows->columns[i];
+        if (!keeps(spill, i))
+            continue;
+        at = put(spill, at, column->values, rows->rows * column->width);
+        if (column->nulls == NULL
+            || memchr(column->nulls, 1, rows->rows) == NULL)
+            continue;
+        spill->block[i] = 1;
+        at = put(spill, at, column->nulls, rows->rows);
+    }
+    return at;
+}
+
+static enum vdbq_status write_block(struct spill *spill, uint64_t size,
+                                    struct error *error)
+{
+    int failure = 0;
+    if (spill->file == NULL)
+        failure = spill->files->open("", OS_OPEN_CREATE, &spill->file);
+    if (failure != 0)
+        return file_failed("made", failure, error);
+    failure =
+        spill->files->write(spill->file, spill->block, size, spill->file_bytes);
+    return failure == 0 ? VDBQ_OK : file_failed("written", failure, error);
+}
+
+/* Writes the rows of a part's buffer. */
+static enum vdbq_status flush(struct spill *spill, struct spill_part *part,
+                              struct error *error)
+{
+    struct spill_block block = { .offset = spill->file_bytes,
+                                 .rows = (uint32_t)part->buffer.rows };
+    if (block.rows == 0)
+        return VDBQ_OK;
+    if (spill->block == NULL)
+        spill->block = memory_resize(NULL, block_bytes(spill));
+    if (spill->block == NULL)
+        return error_no_memory(error);
+    block.size = make_block(spill, part);
+    enum vdbq_status status = write_block(spill, block.size, error);
+    if (status == VDBQ_OK && !vector_append(&part->blocks, &block, 1))
+        status = error_no_memory(error);
+    spill->file_bytes += block.size;
+    part->buffer.rows = 0;
+    return status;
+}
+
+enum vdbq_status spill_part_end(struct spill *spill, unsigned part,
+                                struct error *error)
+{
+    enum vdbq_status status = flush(spill, part_at(spill, part), error);
+    part_finish(part_at(spill, part));
+    return status;
+}
+
+enum vdbq_status spill_end(struct spill *spill, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (unsigned i = 0; i < spill->parts.count && status == VDBQ_OK; i++)
+        status = spill_part_end(spill, i, error);
+    memory_release(spill->block);
+    spill->block = NULL;
+    return status;
+}
+
+/* ----------------------------------------------------------------- add -- */
+
+static enum vdbq_status make_buffer(const struct spill *spill,
+                                    struct spill_part *part,
+                                    struct error *error)
+{
+    if (part->numbers != NULL)
+        return VDBQ_OK;
+    enum vdbq_status status = relation_init(&part->buffer, spill->columns,
+                                            spill->column_count, error);
+    if (status == VDBQ_OK)
+        status = relation_room(&part->buffer, spill->block_rows, error);
+    if (status != VDBQ_OK)
+        return status;
+    part->numbers =
+        memory_resize(NULL, spill->block_rows * sizeof *part->numbers);
+    return part->numbers != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Adds so many rows, for which the buffer has room. */
+static enum vdbq_status add_some(const struct spill *spill,
+                                 struct spill_part *part,
+                                 const struct spill_rows *rows,
+                                 const uint32_t *list, uint64_t count,
+                                 struct error *error)
+{
+    struct relation from = *rows->from;
+    struct relation_picking picking = { .to = &part->buffer,
+                                        .from = &from,
+                                        .reads = spill->reads };
+    from.column_count = spill->column_count;
+    enum vdbq_status status = relation_pick_flags(&picking, error);
+    if (status != VDBQ_OK)
+        return status;
+    relation_pick_part(&picking, part->buffer.rows, list, count);
+    for (uint64_t i = 0; i < count; i++)
+        part->numbers[part->buffer.rows + i] = rows->numbers[list[i]];
+    part->buffer.rows += count;
+    part->rows += count;
+    return VDBQ_OK;
+}
+
+/* Numbers of rows [first, first + count): as they are given, or in `own`. */
+static const uint32_t *list_of(const struct spill_rows *rows, uint64_t first,
+                               uint64_t count, uint32_t *own)
+{
+    if (rows->rows != NULL)
+        return rows->rows + first;
+    for (uint64_t i = 0; i < count; i++)
+        own[i] = (uint32_t)(first + i);
+    return own;
+}
+
+enum vdbq_status spill_add(struct spill *spill, unsigned number,
+                           const struct spill_rows *rows, struct error *error)
+{
+    struct spill_part *part = part_at(spill, number);
+    uint32_t own[LIST_ROWS];
+    enum vdbq_status status =
+        rows->count > 0 ? make_buffer(spill, part, error) : VDBQ_OK;
+    for (uint64_t at = 0, count; at < rows->count && status == VDBQ_OK;
+         at += count) {
+        uint64_t room = spill->block_rows - part->buffer.rows;
+        count = rows->count - at;
+        count = count < room ? count : room;
+        count = count < LIST_ROWS ? count : LIST_ROWS;
+        status = add_some(spill, part, rows, list_of(rows, at, count, own),
+                          count, error);
+        if (status == VDBQ_OK && part->buffer.rows == spill->block_rows)
+            status = flush(spill, part, error);
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------- read -- */
+
+/* All blocks of a part but the last one are full. */
+enum vdbq_status spill_reader_init(struct spill_reader *reader,
+                                   const struct spill_range *range,
+                                   struct error *error)
+{
+    const struct spill *spill = range->spill;
+    *reader = (struct spill_reader){
+        .spill = spill,
+        .part = range->part,
+        .block = range->first / spill->block_rows,
+        .skip = (uint32_t)(range->first % spill->block_rows),
+        .rows_left = range->rows,
+        .blank = memory_zeroed(spill->block_rows, sizeof(uint64_t)),
+        .vectors = memory_zeroed(spill->column_count + (size_t)1,
+                                 sizeof *reader->vectors),
+    };
+    return reader->blank != NULL && reader->vectors != NULL
+               ? VDBQ_OK
+               : error_no_memory(error);
+}
+
+void spill_reader_finish(struct spill_reader *reader)
+{
+    memory_release(reader->memory);
+    memory_release(reader->blank);
+    memory_release(reader->vectors);
+    *reader = (struct spill_reader){ 0 };
+}
+
+static enum vdbq_status load(struct spill_reader *reader,
+                             const struct spill_block *block,
+                             struct error *error)
+{
+    const struct spill *spill = reader->spill;
+    if (block->size > reader->room) {
+        uint8_t *memory = memory_resize(reader->memory, block->size);
+        if (memory == NULL)
+            return error_no_memory(error);
+        reader->memory = memory;
+        reader->room = block->size;
+    }
+    int failure = spill->files->read(spill->file, reader->memory, block->size,
+                                     block->offset);
+    return failure == 0 ? VDBQ_OK : file_failed("read", failure, error);
+}
+
+/* Looks at the rows of the block that was loaded, from `skip` on. */
+static void view(struct spill_reader *reader, const struct spill_block *block)
+{
+    const struct spill *spill = reader->spill;
+    uint64_t skip = reader->skip;
+    uint8_t *at = reader->memory + padded(spill->column_count);
+    reader->vectors[spill->column_count] =
+        (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = at + skip * 8 };
+    at += (uint64_t)block->rows * sizeof(uint64_t);
+    for (unsigned i = 0; i < spill->column_count; i++) {
+        unsigned width = relation_width(spill->columns[i].type);
+        struct vdbq_vector *vector = &reader->vectors[i];
+        *vector = (struct vdbq_vector){ .type = spill->columns[i].type,
+                                        .values = reader->blank };
+        if (!keeps(spill, i))
+            continue;
+        vector->values = at + skip * width;
+        at += padded((uint64_t)block->rows * width);
+        if (reader->memory[i] == 0)
+            continue;
+        vector->nulls = at + skip;
+        at += padded(block->rows);
+    }
+}
+
+enum vdbq_status spill_read(struct spill_reader *reader,
+                            struct vdbq_batch *batch, struct error *error)
+{
+    const struct spill *spill = reader->spill;
+    const struct vector *blocks = &part_at(spill, reader->part)->blocks;
+    *batch = (struct vdbq_batch){ .columns = spill->column_count };
+    if (reader->rows_left == 0)
+        return VDBQ_OK;
+    const struct spill_block *block = vector_at(blocks, reader->block);
+    enum vdbq_status status = load(reader, block, error);
+    if (status != VDBQ_OK)
+        return status;
+    uint64_t rows = block->rows - reader->skip;
+    rows = rows < reader->rows_left ? rows : reader->rows_left;
+    view(reader, block);
+    reader->rows_left -= rows;
+    reader->skip += (uint32_t)rows;
+    if (reader->skip == block->rows) {
+        reader->block++;
+        reader->skip = 0;
+    }
+    batch->rows = rows;
+    batch->column = reader->vectors;
+    return VDBQ_OK;
+}

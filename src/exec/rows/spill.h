@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows put aside in a temporary file, in parts: what is added to a part comes
+ * back in that order. Beside its columns each row has a number. A part's rows
+ * go to the file in blocks; of columns that nobody reads nothing is kept.
+ *
+ * A block in the file:
+ *
+ *     offset  size               what
+ *     0       columns, padded    whether the column has NULL flags
+ *     ...     8 * rows           the rows' numbers
+ *     ...     width * rows       a column that is kept: its values, padded to
+ *                                8 bytes; then its flags, likewise
+ */
+#ifndef VDBQ_EXEC_SPILL_H
+#define VDBQ_EXEC_SPILL_H
+
+#include "base/os/os.h"
+#include "exec/rows/relation.h"
+
+struct spill {
+    const struct os_file_calls *files;
+    struct os_file *file; /* NULL: nothing was written yet            */
+    uint64_t file_bytes;
+    const struct step_column *columns;
+    unsigned column_count;
+    const bool *reads;  /* of each column: it is kept               */
+    uint64_t row_bytes; /* of what is kept of a row, with its number */
+    uint32_t block_rows;
+    uint8_t *block;      /* one that is written                      */
+    struct vector parts; /* of struct spill_part                     */
+};
+
+/* What is needed to make one; `columns` and `reads` outlive it. */
+struct spill_params {
+    const struct os_file_calls *files; /* NULL: os_temporary_files        */
+    const struct step_column *columns;
+    unsigned column_count;
+    const bool *reads;
+    unsigned parts;
+    uint64_t block_bytes; /* about                           */
+};
+/* spill_finish() is due whatever it returns, and accepts a zeroed struct. */
+enum vdbq_status spill_init(struct spill *spill,
+                            const struct spill_params *params,
+                            struct error *error);
+void spill_finish(struct spill *spill);
+
+/* Bytes that are kept of a row. */
+uint64_t spill_row_bytes(const struct step_column *columns, unsigned count,
+                         const bool *reads);
+
+/* Adds an empty part, behind the others. */
+enum vdbq_status spill_part_add(struct spill *spill, struct error *error);
+uint64_t spill_rows(const struct spill *spill, unsigned part);
+
+/* Rows of a relation, which has the spill's columns first. */
+struct spill_rows {
+    const struct relation *from;
+    const uint32_t *rows;    /* their numbers there; NULL: [0, count)      */
+    const uint64_t *numbers; /* of each row of `from`                      */
+    uint64_t count;
+};
+/* Adds rows to a part. */
+enum vdbq_status spill_add(struct spill *spill, unsigned part,
+                           const struct spill_rows *rows, struct error *error);
+/* Writes what is left of a part, and frees its memory; nothing may be added
+ * to it any more. */
+enum vdbq_status spill_part_end(struct spill *spill, unsigned part,
+                                struct error *error);
+enum vdbq_status spill_end(struct spill *spill, struct error *error);
+
+/* Reads a part, which was ended, block by block. */
+struct spill_reader {
+    const struct spill *spill;
+    unsigned part;
+    size_t block;       /* the next one                               */
+    uint32_t skip;      /* rows of it that were given already         */
+    uint64_t rows_left; /* to give out                                */
+    uint8_t *memory;    /* a block                                    */
+    uint64_t room;      /* ... bytes                                  */
+    void *blank;        /* values of columns that were not kept       */
+    struct vdbq_vector *vectors; /* the columns, then the numbers          */
+};
+/* Rows [first, first + rows) of a part. */
+struct spill_range {
+    const struct spill *spill;
+    unsigned part;
+    uint64_t first, rows;
+};
+/* spill_reader_finish() is due whatever it returns, and accepts a zeroed
+ * struct. */
+enum vdbq_status spill_reader_init(struct spill_reader *reader,
+                                   const struct spill_range *range,
+                                   struct error *error);
+void spill_reader_finish(struct spill_reader *reader);
+/* The next rows; rows 0: the end. They live until the next call. Behind the
+ * columns stands a vector of numbers, uint64_t. */
+enum vdbq_status spill_read(struct spill_reader *reader,
+                            struct vdbq_batch *batch, struct error *error);
+
+#endif

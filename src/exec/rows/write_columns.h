@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups written to a relation column by column; threads share the rows of a
+ * column out among them.
+ */
+#ifndef VDBQ_EXEC_WRITE_COLUMNS_H
+#define VDBQ_EXEC_WRITE_COLUMNS_H
+
+#include "base/threads/parallel.h"
+#include "exec/rows/relation.h"
+
+/* The head of a struct that knows the groups; zeroed but for `threads`. */
+struct column_writing {
+    unsigned threads;
+    unsigned number;                /* of the column */
+    struct relation_column *column; /* with NULL flags */
+    struct {
+        bool nulls; /* it wrote some */
+        enum vdbq_status status;
+        struct error error;
+    } shares[PARALLEL_THREADS_MAX];
+};
+
+/* Rows [first, end) that are a share's, of `count`. */
+static inline uint64_t share_first(const struct column_writing *writing,
+                                   uint64_t count, unsigned share)
+{
+    return count * share / writing->threads;
+}
+
+/* Makes `count` rows of the relation's columns: `write` is called for each
+ * column and share with the head, writes the share's rows and notes in
+ * shares[] what came of it. */
+enum vdbq_status write_columns(struct column_writing *writing,
+                               void (*write)(void *writing, unsigned share),
+                               uint64_t count, struct relation *relation,
+                               struct error *error);
+
+#endif

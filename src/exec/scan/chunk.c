@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rows of the host through a program. The memory of a chunk belongs to its
+ * launch until all its result rows were read; then the host takes it back.
+ */
+#include "exec/scan/chunk.h"
+
+#include <string.h>
+
+#include "exec/launch/feed.h"
+
+enum {
+    ROWS_FIRST = 1 << 12, /* of the first chunk, at most */
+    ROWS_GROWTH = 4,
+    ROWS_MAX = 1 << 18,
+    ROWS_STEP = 64
+};
+
+/* ---------------------------------------------------------------- open -- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Notes which columns the program reads. */
+static enum vdbq_status describe(struct chunks *chunks,
+                                 const struct program *program,
+                                 struct error *error)
+{
+    unsigned count = chunks->pack->feed_count;
+    struct arena *arena = &chunks->arena;
+    chunks->feeds = arena_alloc(arena, (count + 1) * sizeof *chunks->feeds);
+    chunks->places = arena_alloc(arena, (count + 1) * sizeof *chunks->places);
+    bool made = chunks->feeds != NULL && chunks->places != NULL;
+    for (unsigned i = 0; i < RUNNER_RING_MAX && made; i++) {
+        chunks->ring[i].nulls = arena_alloc(arena, count + 1);
+        made = chunks->ring[i].nulls != NULL;
+    }
+    if (!made)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < count; i++) {
+        int column = chunks->pack->feeds[i].column;
+        const struct program_table *table = vector_at(&program->tables, 0);
+        chunks->feeds[i].column = column;
+        if (column >= 0)
+            chunks->feeds[i].width = type_width(table->column_types[column]);
+    }
+    return VDBQ_OK;
+}
+
+/* Dictionaries of the columns that the program reads: the same in all chunks,
+ * which count as one. */
+static enum vdbq_status make_base(struct chunks *chunks,
+                                  const struct chunk_params *params,
+                                  struct word_base **base, struct error *error)
+{
+    struct program_pack pack;
+    enum vdbq_status status =
+        program_pack(params->program, &chunks->arena, &pack, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct words **words =
+        arena_alloc(&chunks->arena, (pack.feed_count + 1) * sizeof *words);
+    struct words *none = words_make(NULL, 0, NULL);
+    const struct program_table *table = vector_at(&params->program->tables, 0);
+    for (unsigned i = 0; words != NULL && i < pack.feed_count; i++) {
+        int column = pack.feeds[i].column;
+        if (column >= 0 && table->column_types[column] == TYPE_WORD)
+            words[i] = params->words[column] ? params->words[column] : none;
+    }
+    *base = words != NULL && none != NULL
+                ? word_base_make(words, 1, pack.feed_count)
+                : NULL;
+    words_release(none);
+    return *base != NULL ? VDBQ_OK : error_no_memory(error);
+}
+
+/* Collects the words of the run. */
+static enum vdbq_status make_words(struct chunks *chunks,
+                                   const struct chunk_params *params,
+                                   struct error *error)
+{
+    struct word_base *base = NULL;
+    enum vdbq_status status = make_base(chunks, params, &base, error);
+    struct word_table_params words = {
+        .program = params->program,
+        .base = base,
+        .parameters = params->stream->parameters,
+        .parameter_count = params->stream->parameter_count,
+    };
+    words.inner = inner_words(params->inner, &words.inner_count);
+    if (status == VDBQ_OK)
+        status = word_table_init(&chunks->words, &words, error);
+    word_base_release(base);
+    return status;
+}
+
+/* Puts the rows that are probed in place, then opens the runner. */
+static enum vdbq_status open_runner(struct chunks *chunks,
+                                    const struct chunk_params *params,
+                                    const struct stream_place *place,
+                                    struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (params->inner != NULL)
+        status = inner_put(params->inner,
+                           &(struct inner_place){ .device = place->device,
+                                                  .resident = place->resident,
+                                                  .words = &chunks->words },
+                           error);
+    if (status != VDBQ_OK)
+        return status;
+    return runner_open(
+        &(struct runner_params){ .device = place->device,
+                                 .program = params->program,
+                                 .mode = place->mode,
+                                 .build = place->build,
+                                 .adaptive = place->adaptive,
+                                 .rows = params->rows,
+                                 .most_live = params->most_live,
+                                 .inner = inner_run(params->inner),
+                                 .values = &chunks->words.values },
+        &chunks->runner, error);
+}
+
+enum vdbq_status chunks_init(struct chunks *chunks,
+                             const struct chunk_params *params,
+                             struct error *error)
+{
+    const struct stream_params *stream = params->stream;
+    struct stream_place place;
+    *chunks = (struct chunks){ 0 };
+    enum vdbq_status status = stream->choose(stream->choose_context, NULL,
+                                             params->rows, &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    chunks->mode = place.mode;
+    chunks->device = place.device;
+    chunks->takes = place.takes;
+    if (word_table_needed(params->program))
+        status = make_words(chunks, params, error);
+    if (status == VDBQ_OK)
+        status = open_runner(chunks, params, &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    chunks->pack = runner_pack(chunks->runner);
+    chunks->rows_room = params->rows + ROWS_STEP - 1
+                        - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
+    if (params->rows == 0 || params->rows > ROWS_FIRST)
+        chunks->rows_room = ROWS_FIRST;
+    chunks->rows_room =
+        least(chunks->rows_room, runner_rows_max(chunks->runner));
+    return describe(chunks, params->program, error);
+}
+
+void chunks_finish(struct chunks *chunks)
+{
+    runner_close(chunks->runner);
+    for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
+        device_memory_release(chunks->ring[i].memory);
+    word_table_finish(&chunks->words);
+    arena_finish(&chunks->arena);
+    *chunks = (struct chunks){ 0 };
+}
+
+/* ---------------------------------------------------------------- fill -- */
+
+bool chunks_have_room(const struct chunks *chunks)
+{
+    return runner_has_room(chunks->runner);
+}
+
+unsigned chunks_in_flight(const struct chunks *chunks)
+{
+    return runner_in_flight(chunks->runner);
+}
+
+/* The chunk behind those in flight. */
+static struct chunk *next_chunk(struct chunks *chunks)
+{
+    return &chunks->ring[(chunks->first + chunks_in_flight(chunks))
+                         % runner_ring(chunks->runner)];
+}
+
+/* Where a feed's values start in a chunk, and behind them its NULL bits; the
+ * number of feeds gives the size of all. Offset 0 is left out: it means that
+ * there are no NULLs. */
+static u64 values_at(const struct chunks *chunks, const struct chunk *chunk,
+                     unsigned feed)
+{
+    u64 at = TABLET_ALIGN;
+    for (unsigned i = 0; i < feed; i++)
+        at += TABLET_ALIGNED(chunk->rows_room * chunks->feeds[i].width)
+              + TABLET_ALIGNED(chunk->rows_room / 8);
+    return at;
+}
+
+static u64 nulls_at(const struct chunks *chunks, const struct chunk *chunk,
+                    unsigned feed)
+{
+    return values_at(chunks, chunk, feed)
+           + TABLET_ALIGNED(chunk->rows_room * chunks->feeds[feed].width);
+}
+
+enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
+                              struct error *error)
+{
+    struct chunk *next = next_chunk(chunks);
+    enum vdbq_status status = VDBQ_OK;
+    *chunk = next;
+    if (next->rows_room < chunks->rows_room) {
+        device_memory_release(next->memory);
+        next->memory = NULL;
+        next->rows_room = chunks->rows_room;
+        status = device_memory_create(
+            chunks->device, MEMORY_PINNED,
+            values_at(chunks, next, chunks->pack->feed_count), &next->memory,
+            error);
+        if (status != VDBQ_OK)
+            next->rows_room = 0;
+    } else {
+        status = device_memory_take(next->memory, runner_times(chunks->runner),
+                                    error);
+    }
+    next->rows = 0;
+    memset(next->nulls, 0, chunks->pack->feed_count);
+    return status;
+}
+
+/* The NULL bits of a feed of the chunk, 0 where they are new. */
+static u8 *null_bits(const struct chunks *chunks, struct chunk *chunk,
+                     unsigned feed)
+{
+    u8 *bits =
+        (u8 *)device_memory_host(chunk->memory) + nulls_at(chunks, chunk, feed);
+    if (!chunk->nulls[feed])
+        memset(bits, 0, chunk->rows_room / 8);
+    chunk->nulls[feed] = true;
+    return bits;
+}
+
+/* Turns the flags of rows into bits, from row `at` of the chunk on. */
+static void add_nulls(const struct chunks *chunks, struct chunk *chunk,
+                      unsigned feed, const uint8_t *flags, uint64_t rows)
+{
+    if (flags == NULL || memchr(flags, 1, rows) == NULL)
+        return;
+    u8 *bits = null_bits(chunks, chunk, feed);
+    for (uint64_t i = 0; i < rows; i++) {
+        uint64_t at = chunk->rows + i;
+        bits[at / 8] = (u8)(bits[at / 8] | (flags[i] & 1) << at % 8);
+    }
+}
+
+void chunk_add(const struct chunks *chunks, struct chunk *chunk,
+               const struct vdbq_batch *batch, uint64_t first, uint64_t rows)
+{
+    u8 *host = device_memory_host(chunk->memory);
+    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
+        const struct chunk_feed *feed = &chunks->feeds[i];
+        if (feed->column < 0)
+            continue;
+        const struct vdbq_vector *from = &batch->column[feed->column];
+        memcpy(host + values_at(chunks, chunk, i) + chunk->rows * feed->width,
+               (const u8 *)from->values + first * feed->width,
+               rows * feed->width);
+        add_nulls(chunks, chunk, i, from->nulls ? from->nulls + first : NULL,
+                  rows);
+    }
+    chunk->rows += rows;
+}
+
+/* One feed's values and NULL bits, by row numbers. */
+static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
+                      unsigned feed, const struct relation_column *from,
+                      const uint32_t *rows, uint64_t count)
+{
+    void *values = (u8 *)device_memory_host(chunk->memory)
+                   + values_at(chunks, chunk, feed);
+    if (from->width == sizeof(u32))
+        for (uint64_t i = 0; i < count; i++)
+            ((u32 *)values)[i] = ((const u32 *)from->values)[rows[i]];
+    else
+        for (uint64_t i = 0; i < count; i++)
+            ((u64 *)values)[i] = ((const u64 *)from->values)[rows[i]];
+    if (from->nulls == NULL)
+        return;
+    u8 *bits = null_bits(chunks, chunk, feed);
+    for (uint64_t i = 0; i < count; i++)
+        bits[i / 8] = (u8)(bits[i / 8] | (from->nulls[rows[i]] & 1) << i % 8);
+}
+
+void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
+                unsigned first, const struct relation *from,
+                const uint32_t *rows, uint64_t count)
+{
+    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
+        int column = chunks->feeds[i].column - (int)first;
+        if (column >= 0 && column < (int)from->column_count)
+            pick_feed(chunks, chunk, i, &from->columns[column], rows, count);
+    }
+    chunk->rows = count;
+}
+
+/* ------------------------------------------------------------- launch -- */
+
+static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
+{
+    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
+        const struct chunk_feed *from = &chunks->feeds[i];
+        struct feed *feed = &chunks->places[i];
+        if (from->column < 0) {
+            *feed = feed_numbers(chunks->rows_started);
+            continue;
+        }
+        *feed = (struct feed){ .values = values_at(chunks, chunk, i),
+                               .width = from->width,
+                               .encoding = ENCODING_PLAIN };
+        if (chunk->nulls[i])
+            feed->nulls = nulls_at(chunks, chunk, i);
+        chunks->bytes_started += feed_value_bytes(feed, chunk->rows)
+                                 + feed_null_bytes(feed, chunk->rows);
+    }
+}
+
+enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
+{
+    struct chunk *chunk = next_chunk(chunks);
+    struct runner_input input = { .count = 1 };
+    struct runner_piece *piece = &input.pieces[0];
+    place_feeds(chunks, chunk);
+    piece->feeds = chunks->places;
+    piece->rows = chunk->rows;
+    if (chunks->words.base != NULL)
+        piece->ranks = word_table_ranks(&chunks->words, 0);
+    if (chunks->mode == MODE_MAPPED)
+        piece->data = chunk->memory;
+    else
+        piece->host = device_memory_host(chunk->memory);
+    enum vdbq_status status = runner_start(chunks->runner, &input, error);
+    chunks->rows_started += chunk->rows;
+    if (chunk->rows == chunk->rows_room)
+        chunks->rows_room =
+            least(chunk->rows_room * ROWS_GROWTH,
+                  least(ROWS_MAX, runner_rows_max(chunks->runner)));
+    return status;
+}
+
+/* Where the feeds are among the columns of rows on the device. */
+static void place_rows(struct chunks *chunks, const struct sink_rows *from,
+                       uint64_t first, uint64_t rows)
+{
+    uint64_t start = from->start + first;
+    for (unsigned i = 0; i < chunks->pack->feed_count; i++) {
+        struct feed *feed = &chunks->places[i];
+        int column = chunks->feeds[i].column;
+        if (column < 0) {
+            *feed = feed_numbers(chunks->rows_started);
+            continue;
+        }
+        const struct output *output = &from->outputs[column];
+        *feed = (struct feed){ .values = output->values + start * output->width,
+                               .width = output->width,
+                               .encoding = ENCODING_PLAIN };
+        if (output->null_register >= 0) {
+            feed->nulls = output->nulls + start;
+            feed->bits = 8;
+        }
+        chunks->bytes_started +=
+            feed_value_bytes(feed, rows) + feed_null_bytes(feed, rows);
+    }
+}
+
+enum vdbq_status chunks_start_rows(struct chunks *chunks,
+                                   const struct sink_rows *from, uint64_t first,
+                                   uint64_t rows, struct error *error)
+{
+    struct runner_input input = { .count = 1 };
+    place_rows(chunks, from, first, rows);
+    input.pieces[0] = (struct runner_piece){ .feeds = chunks->places,
+                                             .rows = rows,
+                                             .data = from->memory };
+    if (chunks->words.base != NULL)
+        input.pieces[0].ranks = word_table_ranks(&chunks->words, 0);
+    chunks->rows_started += rows;
+    return runner_start(chunks->runner, &input, error);
+}
+
+enum vdbq_status chunks_batch(struct chunks *chunks, struct vdbq_batch *batch,
+                              struct error *error)
+{
+    enum vdbq_status status = runner_batch(chunks->runner, batch, error);
+    if (status == VDBQ_OK && batch->rows == 0)
+        chunks->first = (chunks->first + 1) % runner_ring(chunks->runner);
+    return status;
+}
+
+void chunks_stats(const struct chunks *chunks, struct vdbq_stats *stats)
+{
+    if (chunks->runner == NULL)
+        return;
+    runner_stats(chunks->runner, stats);
+    stats->bytes_read += chunks->bytes_started;
+}

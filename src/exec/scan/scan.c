@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only loop over tablets: walk, run, collect. A tablet is taken in parts
+ * when one launch over all of it would take too long or too much memory.
+ * Parts are started as long as the runner and the budgets have room; rows,
+ * and failures, come in the order of the parts.
+ */
+#include "exec/scan/scan.h"
+
+#include "exec/launch/feed.h"
+#include "exec/scan/source.h"
+#include "exec/scan/walk.h"
+
+/* What a launch may wait for: with less, the link is faster than the host. */
+enum { AWAITED_BYTES_MAX = 3 << 20 };
+
+/* A launch in flight. */
+struct part {
+    struct source sources[LAUNCH_PIECES]; /* one a piece */
+    uint64_t rows;
+    uint64_t bytes;        /* of the columns that it reads */
+    uint64_t bytes_mapped; /* ... those that lie in the file */
+};
+
+struct scan {
+    struct scan_params params;
+    struct runner *runner;
+    struct sink *sink;         /* that takes the rows; NULL: none */
+    const struct table *table; /* NULL: a program without a table, one row */
+    struct source_params sources;
+    struct feed *feeds;   /* of the launch at hand, piece by piece    */
+    struct vector copies; /* struct device_copy: likewise             */
+    struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
+    unsigned first;        /* the oldest of them                       */
+    struct walk walk;      /* over the table, if any: what comes next  */
+    uint64_t rows_run;     /* whose parts are done                     */
+    uint64_t bytes_done;   /* of the columns that were read            */
+    uint64_t bytes_mapped; /* of which so many lie in the file         */
+    bool fed;              /* nothing is left to start                 */
+    bool failed;
+    struct word_table words; /* zeroed: the program needs none           */
+    struct device_times word_times; /* of reading dictionaries             */
+    struct error held; /* ... since this happened; status OK: not  */
+    struct arena arena;
+};
+
+static enum vdbq_status feed(struct scan *scan, struct error *error);
+
+/* ---------------------------------------------------------- open, close -- */
+
+/* Dictionaries of the table's columns; without a table there are none. */
+static enum vdbq_status make_base(struct scan *scan, struct word_base **base,
+                                  struct error *error)
+{
+    struct program_pack pack;
+    if (scan->table == NULL) {
+        *base = word_base_make(NULL, 0, 0);
+        return *base != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    enum vdbq_status status =
+        program_pack(scan->params.runner.program, &scan->arena, &pack, error);
+    if (status != VDBQ_OK)
+        return status;
+    return word_cache_base(
+        &(struct word_cache_params){ .cache = scan->params.words,
+                                     .pool = scan->params.pool,
+                                     .table = scan->table,
+                                     .pack = &pack,
+                                     .times = &scan->word_times },
+        base, error);
+}
+
+/* Collects the words of the run. */
+static enum vdbq_status make_words(struct scan *scan, struct error *error)
+{
+    struct word_base *base = NULL;
+    enum vdbq_status status = make_base(scan, &base, error);
+    struct word_table_params params = {
+        .program = scan->params.runner.program,
+        .base = base,
+        .parameters = scan->params.parameters,
+        .parameter_count = scan->params.parameter_count,
+    };
+    params.inner = inner_words(scan->params.inner, &params.inner_count);
+    if (status == VDBQ_OK)
+        status = word_table_init(&scan->words, &params, error);
+    word_base_release(base);
+    scan->params.runner.values = &scan->words.values;
+    return status;
+}
+
+/* Finds the columns of the table that the program reads. */
+static bool find_columns(struct scan *scan)
+{
+    struct source_params *sources = &scan->sources;
+    unsigned feeds = sources->pack->feed_count;
+    unsigned *columns =
+        arena_alloc(&scan->arena, (feeds + 1) * sizeof *columns);
+    sources->columns = columns;
+    for (unsigned i = 0; columns != NULL && scan->table != NULL && i < feeds;
+         i++) {
+        unsigned column =
+            feed_table_column(scan->table, sources->pack->feeds[i].column);
+        if (column != NO_KEY)
+            columns[sources->column_count++] = column;
+    }
+    return columns != NULL;
+}
+
+/* Puts the rows that are probed in place, then opens the runner. */
+static enum vdbq_status open_runner(struct scan *scan, struct error *error)
+{
+    struct scan_params *params = &scan->params;
+    enum vdbq_status status = VDBQ_OK;
+    if (params->inner != NULL)
+        status =
+            inner_put(params->inner,
+                      &(struct inner_place){ .device = params->runner.device,
+                                             .resident = params->resident,
+                                             .words = &scan->words },
+                      error);
+    params->runner.inner = inner_run(params->inner);
+    return status == VDBQ_OK
+               ? runner_open(&params->runner, &scan->runner, error)
+               : status;
+}
+
+static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
+{
+    const struct scan_params *params = &scan->params;
+    const struct program *program = params->runner.program;
+    enum vdbq_status status = VDBQ_OK;
+    if (program->tables.count > 0)
+        scan->table = catalogue_table_id(
+            params->snapshot->catalogue,
+            VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
+    if (word_table_needed(program))
+        status = make_words(scan, error);
+    if (status == VDBQ_OK)
+        status = open_runner(scan, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (params->resident != NULL)
+        resident_drop_old(params->resident, params->snapshot->catalogue);
+    scan->sources = (struct source_params){
+        .mode = params->runner.mode,
+        .pool = params->pool,
+        .resident = params->resident,
+        .table = scan->table,
+        .pack = runner_pack(scan->runner),
+        .times = runner_times(scan->runner),
+    };
+    scan->copies = VECTOR(struct device_copy);
+    if (!find_columns(scan))
+        return error_no_memory(error);
+    scan->feeds =
+        arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1)
+                                      * LAUNCH_PIECES * sizeof *scan->feeds);
+    if (scan->feeds == NULL)
+        return error_no_memory(error);
+    if (scan->table != NULL
+        && !walk_init(
+            &scan->walk,
+            &(struct skip_params){
+                .program = params->runner.program,
+                .pack = scan->sources.pack,
+                .table = scan->table,
+                .words = scan->words.base != NULL ? &scan->words : NULL,
+                .inner = inner_ranges(params->inner) },
+            params->skips, &scan->arena))
+        return error_no_memory(error);
+    return VDBQ_OK;
+}
+
+enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
+                           struct error *error)
+{
+    struct scan *made = memory_zeroed(1, sizeof *made);
+    *scan = NULL;
+    if (made == NULL)
+        return error_no_memory(error);
+    made->params = *params;
+    enum vdbq_status status = scan_prepare(made, error);
+    if (status != VDBQ_OK)
+        scan_close(made);
+    else
+        *scan = made;
+    return status;
+}
+
+/* Lets go of what a part held; `failed`: its launch was. */
+static void part_close(struct scan *scan, struct part *part, bool failed)
+{
+    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+        source_close(&part->sources[i], &scan->sources, failed);
+}
+
+void scan_close(struct scan *scan)
+{
+    if (scan == NULL)
+        return;
+    runner_close(scan->runner); /* waits for what is in flight */
+    for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
+        part_close(scan, &scan->parts[i], scan->failed);
+    if (scan->params.pool != NULL)
+        pool_settle(scan->params.pool);
+    vector_finish(&scan->copies);
+    word_table_finish(&scan->words);
+    arena_finish(&scan->arena);
+    memory_release(scan);
+}
+
+void scan_sink(struct scan *scan, struct sink *sink)
+{
+    scan->sink = sink;
+    runner_sink(scan->runner, sink);
+}
+
+uint64_t scan_taken(const struct scan *scan)
+{
+    return scan->sink != NULL ? scan->sink->rows : 0;
+}
+
+/* Of values that may change after they were proven nothing is known. */
+bool scan_ranges(struct scan *scan, struct interval *ranges)
+{
+    return scan->table != NULL && !pool_maps(scan->params.pool)
+           && walk_ranges(&scan->walk, ranges);
+}
+
+/* --------------------------------------------------------------- batch -- */
+
+/* Rows that were run over or passed over. */
+static uint64_t rows_done(const struct scan *scan)
+{
+    return scan->rows_run + scan->walk.rows_skipped;
+}
+
+/* The oldest part has given all its rows. */
+static void part_done(struct scan *scan)
+{
+    struct part *part = &scan->parts[scan->first];
+    part_close(scan, part, false);
+    scan->rows_run += part->rows;
+    scan->bytes_done += part->bytes;
+    scan->bytes_mapped += part->bytes_mapped;
+    scan->first = (scan->first + 1) % RUNNER_RING_MAX;
+}
+
+/* The rows of the oldest part are there: what it read makes room for the next
+ * one, which runs while they are looked at. Nothing follows the first before its
+ * rows were: see runner_has_room(). */
+static enum vdbq_status part_landed(struct scan *scan, struct error *error)
+{
+    part_close(scan, &scan->parts[scan->first], false);
+    return rows_done(scan) > 0 ? feed(scan, error) : VDBQ_OK;
+}
+
+/* The next rows of the oldest launch in flight, where there is one; rows 0: it
+ * has no more. A failure that was held back comes behind the last. */
+static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
+                                  bool *more, struct error *error)
+{
+    enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
+    *batch = (struct vdbq_batch){ 0 };
+    *more = !scan->failed && status == VDBQ_OK
+            && runner_in_flight(scan->runner) > 0;
+    if (*more)
+        status = runner_batch(scan->runner, batch, error);
+    if (*more && status == VDBQ_OK && batch->rows == 0)
+        part_done(scan);
+    else if (*more && status == VDBQ_OK)
+        status = part_landed(scan, error);
+    if (!*more && status == VDBQ_OK && !scan->failed
+        && scan->held.status != VDBQ_OK) {
+        *error = scan->held;
+        status = error->status;
+    }
+    if (status != VDBQ_OK)
+        scan->failed = true;
+    return status;
+}
+
+enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
+                            struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool more = true;
+    *batch = (struct vdbq_batch){ 0 };
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = next_rows(scan, batch, &more, error);
+    return status;
+}
+
+enum vdbq_status scan_advance(struct scan *scan, bool *more,
+                              struct error *error)
+{
+    struct vdbq_batch none;
+    return next_rows(scan, &none, more, error);
+}
+
+/* --------------------------------------------------------------- start -- */
+
+/* Bytes of the columns that are read for a piece. */
+static uint64_t piece_bytes(const struct scan *scan,
+                            const struct runner_piece *piece)
+{
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < scan->sources.pack->feed_count; i++)
+        bytes += feed_value_bytes(&piece->feeds[i], piece->rows)
+                 + feed_null_bytes(&piece->feeds[i], piece->rows);
+    return bytes;
+}
+
+/* Takes the next rows of a tablet, at which the walk is, into a part. */
+static enum vdbq_status add_piece(struct scan *scan, struct part *part,
+                                  struct runner_input *input,
+                                  struct error *error)
+{
+    const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
+    struct source_params *sources = &scan->sources;
+    struct source *source = &part->sources[input->count];
+    struct feed *feeds = scan->feeds + input->count * sources->pack->feed_count;
+    uint64_t left = tablet->rows - scan->walk.row;
+    uint64_t most = runner_rows_max(scan->runner) - part->rows;
+    size_t copies = scan->copies.count;
+    enum vdbq_status status =
+        source_open(source, sources, tablet, &scan->copies, error);
+    if (status != VDBQ_OK) {
+        scan->copies.count = copies;
+        return status;
+    }
+    struct runner_piece *piece = &input->pieces[input->count++];
+    *piece = (struct runner_piece){ .feeds = feeds,
+                                    .rows = left < most ? left : most,
+                                    .data = source_data(source, sources),
+                                    .host = source_host(source, sources) };
+    if (scan->words.base != NULL)
+        piece->ranks = word_table_ranks(&scan->words, scan->walk.tablet);
+    source_feeds(source, sources, scan->walk.row, feeds);
+    uint64_t bytes = piece_bytes(scan, piece);
+    part->bytes += bytes;
+    part->bytes_mapped += source_mapped(source) ? bytes : 0;
+    part->rows += piece->rows;
+    walk_on(&scan->walk, piece->rows);
+    return VDBQ_OK;
+}
+
+/* Bytes that must come to the device before a part's launch can run. */
+static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
+{
+    uint64_t bytes = 0;
+    if (scan->sources.mode != MODE_CACHED)
+        return part->bytes;
+    for (size_t i = 0; i < scan->copies.count; i++)
+        bytes += VECTOR_ITEMS(&scan->copies, struct device_copy)[i].size;
+    return bytes;
+}
+
+/* Whether the next tablet may join a launch. Few, large launches cost the
+ * host less; but rows can set out only after what the launch waits for came,
+ * so that the first does not wait for more than it must. */
+static bool joins(const struct scan *scan, const struct part *part,
+                  const struct runner_input *input)
+{
+    uint64_t most = runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
+    return scan->sources.mode != MODE_MAPPED && bytes_awaited(scan, part) < most
+           && input->count < LAUNCH_PIECES
+           && walk_fits(&scan->walk,
+                        runner_rows_max(scan->runner) - part->rows);
+}
+
+/* Starts the next part of the table. Whatever keeps a tablet from joining the
+ * others is met again by the part that starts with it. */
+static enum vdbq_status start_part(struct scan *scan, struct error *error)
+{
+    struct part *part =
+        &scan->parts[(scan->first + runner_in_flight(scan->runner))
+                     % RUNNER_RING_MAX];
+    struct runner_input input = { 0 };
+    struct error ignored;
+    part->rows = part->bytes = part->bytes_mapped = 0;
+    scan->copies.count = 0;
+    enum vdbq_status status = add_piece(scan, part, &input, error);
+    if (status != VDBQ_OK)
+        return status;
+    while (joins(scan, part, &input)
+           && add_piece(scan, part, &input, &ignored) == VDBQ_OK)
+        continue;
+    input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
+    input.copy_count = scan->copies.count;
+    status = runner_start(scan->runner, &input, error);
+    if (status != VDBQ_OK)
+        part_close(scan, part, true);
+    return status;
+}
+
+/* Starts the program for its one row, without a table. */
+static enum vdbq_status start_row(struct scan *scan, struct error *error)
+{
+    scan->fed = true;
+    scan->parts[scan->first].rows = 1;
+    return runner_start(
+        scan->runner,
+        &(struct runner_input){
+            .pieces = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
+        error);
+}
+
+/* Whether the query is to stop. */
+static bool stopped(const struct scan *scan)
+{
+    const struct scan_params *params = &scan->params;
+    if (atomic_load(params->cancelled))
+        return true;
+    return params->progress != NULL && scan->table != NULL
+           && !params->progress(params->progress_context, rows_done(scan),
+                                scan->table->rows);
+}
+
+/* One launch more, or the end of the table. */
+static enum vdbq_status start_next(struct scan *scan, struct error *error)
+{
+    if (scan->table == NULL)
+        return start_row(scan, error);
+    scan->fed = !walk_more(&scan->walk);
+    if (scan->fed)
+        return VDBQ_OK;
+    enum vdbq_status status = start_part(scan, error);
+    if (status == VDBQ_OK)
+        walk_ahead(&scan->walk, &scan->sources);
+    return status;
+}
+
+/* Starts launches while there is room. A failure is held back until the rows
+ * of those before it are out. Where a budget has no room beside what is in
+ * flight, the ring is as short as that. */
+static enum vdbq_status feed(struct scan *scan, struct error *error)
+{
+    while (!scan->fed && runner_has_room(scan->runner)) {
+        if (stopped(scan))
+            return error_cancelled(error);
+        enum vdbq_status status = start_next(scan, error);
+        if (status == VDBQ_LIMIT && runner_in_flight(scan->runner) > 0)
+            return VDBQ_OK;
+        if (status != VDBQ_OK) {
+            scan->held = *error;
+            scan->fed = true;
+        }
+    }
+    return VDBQ_OK;
+}
+
+struct words *scan_words(const struct scan *scan)
+{
+    return scan->words.words;
+}
+
+void scan_stats(struct scan *scan, struct vdbq_stats *stats)
+{
+    runner_stats(scan->runner, stats);
+    stats->rows_read += scan->rows_run;
+    stats->bytes_read += scan->bytes_done;
+    stats->bytes_mapped += scan->bytes_mapped;
+    stats->tablets_skipped += scan->walk.tablets_skipped;
+    if (scan->table != NULL)
+        stats->tablets += scan->table->tablet_count;
+    stats->load_ns += scan->sources.load_ns;
+}

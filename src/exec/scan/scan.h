@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The scan: a program run over the tablets of a table, as its rows are asked
+ * for; in some modes launches are under way ahead of them.
+ */
+#ifndef VDBQ_EXEC_SCAN_H
+#define VDBQ_EXEC_SCAN_H
+
+#include <stdatomic.h>
+
+#include "data/pool/pool.h"
+#include "exec/build_side/inner.h"
+#include "exec/launch/resident.h"
+#include "exec/launch/runner.h"
+#include "exec/dictionary/word_cache.h"
+
+struct scan_params {
+    struct runner_params runner;
+    const struct snapshot *snapshot;    /* outlives the scan                  */
+    struct pool *pool;                  /* of the snapshot's database and of
+                                        the runner's device                */
+    struct resident *resident;          /* of that device; for MODE_CACHED    */
+    struct word_cache *words;           /* beside the pool; NULL: none        */
+    struct inner *inner;                /* rows that the program probes, put
+                                        in place here; NULL: none          */
+    const struct parameter *parameters; /* of the query                    */
+    unsigned parameter_count;
+    bool skips;                   /* tablets of which nothing comes     */
+    const atomic_bool *cancelled; /* read between launches              */
+    vdbq_progress progress;       /* may be NULL; called between them   */
+    void *progress_context;
+};
+
+struct scan;
+
+enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
+                           struct error *error);
+void scan_close(struct scan *scan);
+
+/* From now on a sink takes the rows; as runner_sink(). */
+void scan_sink(struct scan *scan, struct sink *sink);
+/* The rows that the sink took so far. */
+uint64_t scan_taken(const struct scan *scan);
+/* What is known of the values that are not NULL of the result's columns, as
+ * far as the facts of all tablets tell: an interval for each. False: nothing,
+ * or no memory. */
+bool scan_ranges(struct scan *scan, struct interval *ranges);
+
+/* The next result rows, in table order; rows 0: the end. They live until the
+ * next call. */
+enum vdbq_status scan_batch(struct scan *scan, struct vdbq_batch *batch,
+                            struct error *error);
+
+/* Has the sink take the rows of one launch more; `*more`: it was not the last
+ * one. */
+enum vdbq_status scan_advance(struct scan *scan, bool *more,
+                              struct error *error);
+
+/* The words of the result's texts; NULL: the program has none. The scan's. */
+struct words *scan_words(const struct scan *scan);
+
+/* Adds what the scan has cost so far to `stats`. */
+void scan_stats(struct scan *scan, struct vdbq_stats *stats);
+
+#endif

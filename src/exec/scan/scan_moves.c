@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_SCAN over another step's rows with a program that does nothing but give
+ * columns of them: it is not run. Its rows are the input's, with the columns
+ * where they belong.
+ */
+#include "exec/stream/stream_inner.h"
+
+/* A column that is one of the input's. */
+struct move {
+    unsigned column;
+    bool nulls; /* it has some */
+};
+
+struct scan_moves {
+    struct stream head;
+    struct move *moves;          /* one a column */
+    struct vdbq_vector *vectors; /* of the batch */
+};
+
+/* ---------------------------------------------------------------- moves -- */
+
+/* The column that is in register `to`, or whose NULL flags are; -1: none. */
+static int column_of(const struct program *program, bool null, int to)
+{
+    struct program_part part = program_part(program);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if (op_facts(in->op)->form == FORM_COLUMN && in->a == to
+            && (in->op == OP_COLUMN_NULL) == null)
+            return in->b;
+    }
+    return -1;
+}
+
+/* Whether the rows' part only loads columns and constants. */
+static bool only_loads(const struct program *program)
+{
+    struct program_part part = program_part(program);
+    for (int pc = part.first; pc < part.converge; pc++) {
+        enum opcode op = program_at(program, pc)->op;
+        if (op_facts(op)->form != FORM_COLUMN && op != OP_INTEGER_I32
+            && op != OP_RESULT)
+            return false;
+    }
+    return true;
+}
+
+/* A column of the input that is as wide; -1: none. */
+static int any_column(const struct step *input, unsigned width)
+{
+    int column = (int)input->column_count - 1;
+    while (column >= 0 && relation_width(input->columns[column].type) != width)
+        column--;
+    return column;
+}
+
+/* Where result column `number` comes from; one that nobody reads, from any as
+ * wide. */
+static bool make_move(const struct stream *stream, unsigned number,
+                      struct move *move)
+{
+    const struct program *program = &stream->step->scan.program;
+    const struct step *input = stream->inputs[0]->step;
+    enum vdbq_type type = stream->step->columns[number].type;
+    struct program_result result = program_result(program, number);
+    bool reads = stream->reads[number];
+    int column = reads ? column_of(program, false, result.register_)
+                       : any_column(input, relation_width(type));
+    if (column < 0
+        || relation_width(input->columns[column].type) != relation_width(type))
+        return false;
+    *move = (struct move){ .column = (unsigned)column,
+                           .nulls = reads && result.null_register >= 0 };
+    return !move->nulls
+           || column_of(program, true, result.null_register) == column;
+}
+
+bool scan_moves_can(const struct stream *stream)
+{
+    const struct program *program = &stream->step->scan.program;
+    struct move move;
+    bool can = program->tables.count == 1 && only_loads(program)
+               && stream_device(stream->inputs[0], NULL) == NULL;
+    for (unsigned i = 0; i < stream->step->column_count && can; i++)
+        can = make_move(stream, i, &move);
+    return can;
+}
+
+/* ---------------------------------------------------------------- stream -- */
+
+static enum vdbq_status scan_moves_open(struct stream *stream,
+                                        struct error *error)
+{
+    struct scan_moves *scan = (struct scan_moves *)stream;
+    unsigned count = stream->step->column_count;
+    stream->rows_most = stream->inputs[0]->rows_most;
+    scan->moves = memory_zeroed(count, sizeof *scan->moves);
+    scan->vectors = memory_zeroed(count, sizeof *scan->vectors);
+    if (scan->moves == NULL || scan->vectors == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < count; i++)
+        make_move(stream, i, &scan->moves[i]);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status scan_moves_batch(struct stream *stream,
+                                         struct vdbq_batch *batch,
+                                         struct error *error)
+{
+    struct scan_moves *scan = (struct scan_moves *)stream;
+    const struct step *step = stream->step;
+    struct vdbq_batch rows;
+    enum vdbq_status status = stream_batch(stream->inputs[0], &rows, error);
+    batch->rows = rows.rows;
+    if (status != VDBQ_OK || rows.rows == 0)
+        return status;
+    for (unsigned i = 0; i < step->column_count; i++) {
+        scan->vectors[i] = rows.column[scan->moves[i].column];
+        scan->vectors[i].type = step->columns[i].type;
+        if (!scan->moves[i].nulls)
+            scan->vectors[i].nulls = NULL;
+    }
+    batch->column = scan->vectors;
+    return VDBQ_OK;
+}
+
+static struct words *scan_moves_words(const struct stream *stream,
+                                      unsigned column)
+{
+    const struct scan_moves *scan = (const struct scan_moves *)stream;
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? stream_words(stream->inputs[0], scan->moves[column].column)
+               : NULL;
+}
+
+static void scan_moves_close(struct stream *stream)
+{
+    struct scan_moves *scan = (struct scan_moves *)stream;
+    memory_release(scan->moves);
+    memory_release(scan->vectors);
+}
+
+const struct stream_kind scan_moves = {
+    .size = sizeof(struct scan_moves),
+    .calls = { .batch = scan_moves_batch,
+               .words = scan_moves_words,
+               .close = scan_moves_close },
+    .open = scan_moves_open,
+};

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_SCAN over an input: a program over the rows of another step, in
+ * chunks. A failure comes where its row would have come. Where the device has
+ * the rows already, the program runs over them there.
+ */
+#include "exec/scan/chunk.h"
+#include "exec/stream/stream_inner.h"
+
+/* Rows that the device has. */
+struct taker {
+    struct sink sink;   /* takes them                                  */
+    bool *reads;        /* the columns that the program reads          */
+    struct vector rows; /* of struct sink_rows: taken the last time    */
+    size_t next;        /* of them, which is run over ...              */
+    uint64_t done;      /* ... up to this row                          */
+};
+
+struct scan_rows {
+    struct stream head;
+    struct stream *input; /* whose rows are run over: the others' are
+                                  inner rows                               */
+    struct inner *inner;
+    struct chunks chunks;
+    struct taker taker;        /* where the device has the rows            */
+    struct device *device;     /* ... that is it; NULL: batches come       */
+    uint64_t room;             /* of its memory, for a step                */
+    struct sink *given;        /* takes the result rows there; NULL: none  */
+    struct vdbq_batch pending; /* of the input: rows that are not in a chunk
+                                  yet, from `taken` on                     */
+    uint64_t taken;
+    bool fed;                    /* nothing is left to start                 */
+    struct error held;           /* ... since this happened; status OK: not  */
+    struct vdbq_vector *vectors; /* of the batch, with the types of SQL    */
+};
+
+/* Opens the program for rows with the input's words. */
+static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
+{
+    const struct stream *input = scan->input;
+    unsigned count = input->step->column_count;
+    struct words **words = memory_zeroed(count, sizeof *words);
+    if (words == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < count; i++)
+        words[i] = stream_words(input, i);
+    enum vdbq_status status = chunks_init(
+        &scan->chunks,
+        &(struct chunk_params){
+            .stream = scan->head.params,
+            .program = &scan->head.step->scan.program,
+            .inner = scan->inner,
+            .words = words,
+            .rows = input->rows_most,
+            .most_live = stream_most_live(scan->head.step, input->rows_most) },
+        error);
+    memory_release(words);
+    return status;
+}
+
+/* Notes rows, to be run over before the next ones are asked for. */
+static enum vdbq_status
+sink_take(struct sink *sink, const struct sink_rows *rows, struct error *error)
+{
+    struct taker *taker = (struct taker *)sink;
+    return vector_append(&taker->rows, rows, 1) ? VDBQ_OK
+                                                : error_no_memory(error);
+}
+
+/* There are none in use whenever others are asked for. */
+static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
+{
+    (void)sink;
+    (void)error;
+    return VDBQ_OK;
+}
+
+/* Takes the input's rows on the device that has them, if the program runs
+ * there, too. */
+static enum vdbq_status take_rows(struct scan_rows *scan, struct error *error)
+{
+    struct stream *input = scan->input;
+    struct taker *taker = &scan->taker;
+    struct device *device = stream_device(input, &scan->room);
+    taker->rows = VECTOR(struct sink_rows);
+    if (device == NULL || device != scan->chunks.device || !scan->chunks.takes)
+        return VDBQ_OK;
+    taker->reads =
+        memory_zeroed(input->step->column_count + 1, sizeof *taker->reads);
+    if (taker->reads == NULL)
+        return error_no_memory(error);
+    for (unsigned i = 0; i < scan->chunks.pack->feed_count; i++)
+        if (scan->chunks.feeds[i].column >= 0)
+            taker->reads[scan->chunks.feeds[i].column] = true;
+    taker->sink = (struct sink){ .reads = taker->reads,
+                                 .take = sink_take,
+                                 .wait = sink_wait };
+    stream_sink(input, &taker->sink);
+    scan->device = device;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status scan_rows_open(struct stream *stream,
+                                       struct error *error)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    const struct program_table *table = stream->step->scan.program.tables.items;
+    scan->input = stream->inputs[table->input - 1];
+    stream->rows_most = scan->input->rows_most;
+    scan->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *scan->vectors);
+    if (scan->vectors == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = inner_gather(stream, NULL, &scan->inner, error);
+    if (status == VDBQ_OK)
+        status = open_chunks(scan, error);
+    return status == VDBQ_OK ? take_rows(scan, error) : status;
+}
+
+/* ------------------------------------------------------ rows of the host -- */
+
+/* Fetches the input's next rows where all are in chunks; notes its end. */
+static enum vdbq_status fetch(struct scan_rows *scan, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (scan->taken < scan->pending.rows)
+        return VDBQ_OK;
+    status = stream_pause(scan->head.params, error);
+    if (status == VDBQ_OK)
+        status = stream_batch(scan->input, &scan->pending, error);
+    scan->taken = 0;
+    scan->fed = status != VDBQ_OK || scan->pending.rows == 0;
+    return status;
+}
+
+/* Fills the next chunk and starts it. */
+static enum vdbq_status start_chunk(struct scan_rows *scan, struct error *error)
+{
+    struct chunk *chunk;
+    enum vdbq_status status = fetch(scan, error);
+    if (status != VDBQ_OK || scan->fed)
+        return status;
+    status = chunks_begin(&scan->chunks, &chunk, error);
+    while (status == VDBQ_OK && !scan->fed && chunk->rows < chunk->rows_room) {
+        uint64_t left = scan->pending.rows - scan->taken;
+        uint64_t room = chunk->rows_room - chunk->rows;
+        uint64_t rows = left < room ? left : room;
+        chunk_add(&scan->chunks, chunk, &scan->pending, scan->taken, rows);
+        scan->taken += rows;
+        if (chunk->rows < chunk->rows_room)
+            status = fetch(scan, error);
+    }
+    if (status != VDBQ_OK) {
+        scan->held = *error;
+        status = chunk->rows > 0 ? VDBQ_OK : status;
+    }
+    return status == VDBQ_OK ? chunks_start(&scan->chunks, error) : status;
+}
+
+/* Starts chunks while there is room. */
+static void feed(struct scan_rows *scan, struct error *error)
+{
+    while (!scan->fed && chunks_have_room(&scan->chunks)) {
+        if (start_chunk(scan, error) == VDBQ_OK)
+            continue;
+        scan->held = *error;
+        scan->fed = true;
+    }
+}
+
+static enum vdbq_status host_batch(struct scan_rows *scan,
+                                   struct vdbq_batch *batch,
+                                   struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && batch->rows == 0) {
+        feed(scan, error);
+        if (chunks_in_flight(&scan->chunks) == 0)
+            break;
+        status = chunks_batch(&scan->chunks, batch, error);
+    }
+    if (status == VDBQ_OK && batch->rows == 0 && scan->held.status != VDBQ_OK) {
+        *error = scan->held;
+        return error->status;
+    }
+    return status;
+}
+
+/* ----------------------------------------------- rows that the device has -- */
+
+/* Starts launches over the rows that were taken while there is room. */
+static enum vdbq_status start_taken(struct scan_rows *scan, struct error *error)
+{
+    struct taker *taker = &scan->taker;
+    uint64_t most = runner_rows_max(scan->chunks.runner);
+    enum vdbq_status status = VDBQ_OK;
+    while (status == VDBQ_OK && taker->next < taker->rows.count
+           && chunks_have_room(&scan->chunks)) {
+        const struct sink_rows *rows = vector_at(&taker->rows, taker->next);
+        uint64_t left = rows->count - taker->done;
+        uint64_t some = left < most ? left : most;
+        if (some > 0)
+            status = chunks_start_rows(&scan->chunks, rows, taker->done, some,
+                                       error);
+        taker->done += some;
+        if (taker->done == rows->count) {
+            taker->done = 0;
+            taker->next++;
+        }
+    }
+    return status;
+}
+
+/* Has the next rows taken: those before are used up. */
+static enum vdbq_status take_more(struct scan_rows *scan, struct error *error)
+{
+    bool more = false;
+    enum vdbq_status status = stream_pause(scan->head.params, error);
+    scan->taker.rows.count = scan->taker.next = 0;
+    if (status == VDBQ_OK)
+        status = stream_advance(scan->input, &more, error);
+    scan->fed = status != VDBQ_OK || !more;
+    return status;
+}
+
+/* Some more result rows, maybe none; `*more`: they were not the last ones. */
+static enum vdbq_status device_rows(struct scan_rows *scan,
+                                    struct vdbq_batch *batch, bool *more,
+                                    struct error *error)
+{
+    enum vdbq_status status = start_taken(scan, error);
+    *more = true;
+    if (status != VDBQ_OK)
+        return status;
+    if (chunks_in_flight(&scan->chunks) > 0)
+        return chunks_batch(&scan->chunks, batch, error);
+    *more = !scan->fed;
+    return *more ? take_more(scan, error) : VDBQ_OK;
+}
+
+static enum vdbq_status scan_rows_batch(struct stream *stream,
+                                        struct vdbq_batch *batch,
+                                        struct error *error)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    enum vdbq_status status = VDBQ_OK;
+    bool more = scan->device != NULL;
+    batch->rows = 0;
+    if (!more)
+        status = host_batch(scan, batch, error);
+    while (status == VDBQ_OK && more && batch->rows == 0)
+        status = device_rows(scan, batch, &more, error);
+    if (status == VDBQ_OK && batch->rows > 0)
+        stream_retype(stream, batch, scan->vectors);
+    return status;
+}
+
+/* ------------------------------------------- result rows that stay there -- */
+
+static struct device *scan_rows_device(const struct stream *stream,
+                                       uint64_t *room)
+{
+    const struct scan_rows *scan = (const struct scan_rows *)stream;
+    *room = scan->room;
+    return scan->device;
+}
+
+/* The input's column of integers that a result column is a copy of; -1: it is
+ * none. */
+static int copied_column(const struct program *program, unsigned number)
+{
+    struct program_part part = program_part(program);
+    int wanted = program_result(program, number).register_;
+    for (int pc = part.first; pc < part.converge; pc++) {
+        const struct instruction *in = program_at(program, pc);
+        if ((in->op == OP_COLUMN_I32 || in->op == OP_COLUMN_I64)
+            && in->a == wanted && in->c == 0)
+            return in->b;
+    }
+    return -1;
+}
+
+static struct device_column describe(struct stream *stream, unsigned number,
+                                     const struct device_column *inputs)
+{
+    const struct program *program = &stream->step->scan.program;
+    struct device_column column =
+        device_column_of(&stream->step->columns[number],
+                         program_result(program, number).null_register >= 0,
+                         stream_words(stream, number));
+    int from = copied_column(program, number);
+    if (column.ranged || from < 0 || !inputs[from].ranged)
+        return column;
+    column.ranged = true;
+    column.low = inputs[from].low;
+    column.high = inputs[from].high;
+    return column;
+}
+
+static struct device_column *scan_rows_columns(struct stream *stream)
+{
+    unsigned count = stream->step->column_count;
+    struct device_column *columns = memory_zeroed(count + 1, sizeof *columns);
+    struct device_column *inputs =
+        stream_device_columns(((struct scan_rows *)stream)->input);
+    for (unsigned i = 0; columns != NULL && inputs != NULL && i < count; i++)
+        columns[i] = describe(stream, i, inputs);
+    if (inputs == NULL) {
+        memory_release(columns);
+        columns = NULL;
+    }
+    memory_release(inputs);
+    return columns;
+}
+
+static void scan_rows_sink(struct stream *stream, struct sink *sink)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    scan->given = sink;
+    runner_sink(scan->chunks.runner, sink);
+}
+
+static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,
+                                          struct error *error)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    struct vdbq_batch none;
+    enum vdbq_status status = device_rows(scan, &none, more, error);
+    stream->rows = scan->given->rows;
+    return status;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_rows_device,
+    .columns = scan_rows_columns,
+    .sink = scan_rows_sink,
+    .advance = scan_rows_advance,
+};
+
+/* ------------------------------------------------------------------ rest -- */
+
+static struct words *scan_rows_words(const struct stream *stream,
+                                     unsigned column)
+{
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? ((const struct scan_rows *)stream)->chunks.words.words
+               : NULL;
+}
+
+static void scan_rows_stats(const struct stream *stream,
+                            struct vdbq_stats *stats)
+{
+    const struct scan_rows *scan = (const struct scan_rows *)stream;
+    inner_stats(scan->inner, stats);
+    chunks_stats(&scan->chunks, stats);
+}
+
+static void scan_rows_close(struct stream *stream)
+{
+    struct scan_rows *scan = (struct scan_rows *)stream;
+    chunks_finish(&scan->chunks);
+    inner_close(scan->inner);
+    vector_finish(&scan->taker.rows);
+    memory_release(scan->taker.reads);
+    memory_release(scan->vectors);
+}
+
+const struct stream_kind scan_rows = {
+    .size = sizeof(struct scan_rows),
+    .calls = { .batch = scan_rows_batch,
+               .words = scan_rows_words,
+               .stats = scan_rows_stats,
+               .close = scan_rows_close,
+               .device = &device_calls },
+    .open = scan_rows_open,
+};

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_SCAN: a program over a table's tablets, or once. Rows that it probes
+ * come first, from the step's inputs.
+ */
+#include "device/kernel.h"
+#include "exec/scan/scan.h"
+#include "exec/stream/stream_inner.h"
+
+struct scan_stream {
+    struct stream head;
+    struct scan *scan;
+    struct inner *inner;         /* rows that its program probes              */
+    struct device *device;       /* that may take its rows; NULL: none        */
+    uint64_t room;               /* of its memory, for a step                 */
+    struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
+};
+
+/* The table that the program reads; NULL: none. */
+static const struct table *table_of(const struct stream *stream)
+{
+    const struct vector *tables = &stream->step->scan.program.tables;
+    if (tables->count == 0)
+        return NULL;
+    return catalogue_table_id(stream->params->snapshot->catalogue,
+                              VECTOR_ITEMS(tables, struct program_table)[0].id);
+}
+
+/* About how many rows there are to work on: of the table, or of an input. */
+static uint64_t rows_most(const struct stream *stream)
+{
+    uint64_t most = stream->rows_most;
+    for (size_t i = 0; i < stream->step->inputs.count; i++)
+        if (stream->inputs[i]->rows_most > most)
+            most = stream->inputs[i]->rows_most;
+    return most;
+}
+
+static enum vdbq_status open_scan(struct scan_stream *made,
+                                  const struct stream_place *place,
+                                  struct error *error)
+{
+    struct stream *stream = &made->head;
+    const struct stream_params *params = stream->params;
+    struct scan_params scan = {
+        .runner = { .device = place->device,
+                    .program = &stream->step->scan.program,
+                    .mode = place->mode,
+                    .build = place->build,
+                    .adaptive = place->adaptive,
+                    .rows = stream->rows_most,
+                    .most_live =
+                        stream_most_live(stream->step, stream->rows_most) },
+        .snapshot = params->snapshot,
+        .pool = place->pool,
+        .resident = place->resident,
+        .words = place->words,
+        .inner = made->inner,
+        .parameters = params->parameters,
+        .parameter_count = params->parameter_count,
+        .skips = place->skips,
+        .cancelled = params->cancelled,
+        .progress = params->progress,
+        .progress_context = params->progress_context,
+    };
+    return scan_open(&scan, &made->scan, error);
+}
+
+static enum vdbq_status scan_stream_open(struct stream *stream,
+                                         struct error *error)
+{
+    struct scan_stream *made = (struct scan_stream *)stream;
+    const struct stream_params *params = stream->params;
+    const struct table *table = table_of(stream);
+    struct stream_place place;
+    stream->rows_most = table != NULL ? table->rows : 1;
+    made->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *made->vectors);
+    if (made->vectors == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status = params->choose(params->choose_context, table,
+                                             rows_most(stream), &place, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (place.takes && table != NULL && device_has_kernels(place.device))
+        made->device = place.device;
+    made->room = stream_place_room(&place);
+    status = inner_gather(stream, made->device, &made->inner, error);
+    return status == VDBQ_OK ? open_scan(made, &place, error) : status;
+}
+
+/* The machine's values, with the types that they have in SQL. */
+static enum vdbq_status scan_stream_batch(struct stream *stream,
+                                          struct vdbq_batch *batch,
+                                          struct error *error)
+{
+    struct scan_stream *scan = (struct scan_stream *)stream;
+    enum vdbq_status status = scan_batch(scan->scan, batch, error);
+    if (status != VDBQ_OK || batch->rows == 0)
+        return status;
+    stream_retype(stream, batch, scan->vectors);
+    return VDBQ_OK;
+}
+
+static struct words *scan_stream_words(const struct stream *stream,
+                                       unsigned column)
+{
+    return stream->step->columns[column].type == VDBQ_TEXT
+               ? scan_words(((const struct scan_stream *)stream)->scan)
+               : NULL;
+}
+
+static void scan_stream_stats(const struct stream *stream,
+                              struct vdbq_stats *stats)
+{
+    const struct scan_stream *scan = (const struct scan_stream *)stream;
+    inner_stats(scan->inner, stats);
+    if (scan->scan != NULL)
+        scan_stats(scan->scan, stats);
+}
+
+static void scan_stream_close(struct stream *stream)
+{
+    struct scan_stream *scan = (struct scan_stream *)stream;
+    scan_close(scan->scan);
+    inner_close(scan->inner);
+    memory_release(scan->vectors);
+}
+
+/* ---------------------------------------------------- rows on a device -- */
+
+static struct device *scan_stream_device(const struct stream *stream,
+                                         uint64_t *room)
+{
+    const struct scan_stream *scan = (const struct scan_stream *)stream;
+    *room = scan->room;
+    return scan->device;
+}
+
+static void scan_stream_sink(struct stream *stream, struct sink *sink)
+{
+    scan_sink(((struct scan_stream *)stream)->scan, sink);
+}
+
+static enum vdbq_status scan_stream_advance(struct stream *stream, bool *more,
+                                            struct error *error)
+{
+    struct scan *scan = ((struct scan_stream *)stream)->scan;
+    enum vdbq_status status = scan_advance(scan, more, error);
+    stream->rows = scan_taken(scan);
+    return status;
+}
+
+/* What is known of a column of the input: nothing of floats, whose ranges are
+ * others. */
+static struct device_column describe(struct stream *input, unsigned number,
+                                     bool known, const struct interval *range)
+{
+    const struct program *program = &input->step->scan.program;
+    struct device_column column =
+        device_column_of(&input->step->columns[number],
+                         program_result(program, number).null_register >= 0,
+                         stream_words(input, number));
+    if (!known || column.ranged || column.type == VDBQ_FLOAT
+        || column.type == VDBQ_DOUBLE)
+        return column;
+    column.ranged = true;
+    column.low = range->low;
+    column.high = range->high;
+    return column;
+}
+
+static struct device_column *scan_stream_columns(struct stream *input)
+{
+    unsigned count = input->step->column_count;
+    struct device_column *columns = memory_zeroed(count, sizeof *columns);
+    struct interval *ranges = memory_zeroed(count, sizeof *ranges);
+    bool known = ranges != NULL
+                 && scan_ranges(((struct scan_stream *)input)->scan, ranges);
+    for (unsigned i = 0; columns != NULL && i < count; i++)
+        columns[i] = describe(input, i, known, known ? &ranges[i] : NULL);
+    memory_release(ranges);
+    return columns;
+}
+
+static const struct stream_device_calls device_calls = {
+    .device = scan_stream_device,
+    .columns = scan_stream_columns,
+    .sink = scan_stream_sink,
+    .advance = scan_stream_advance,
+};
+
+const struct stream_kind scan_stream = {
+    .size = sizeof(struct scan_stream),
+    .calls = { .batch = scan_stream_batch,
+               .words = scan_stream_words,
+               .stats = scan_stream_stats,
+               .close = scan_stream_close,
+               .device = &device_calls },
+    .open = scan_stream_open,
+};

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Skipping tablets. The catalogue knows the facts of every tablet's columns,
+ * and each tablet that is read is checked against them, so they hold; what
+ * follows from them for the program is proved in program/dataflow/reach.c.
+ *
+ * A NULL's register holds a value, too, that no comparison of the program is
+ * meant to decide by. So that it spoils no proof, rows are told apart by
+ * which of their columns are NULL, and each kind is looked at alone: every
+ * row is of one of these kinds.
+ */
+#include "exec/scan/skip.h"
+
+#include <string.h>
+
+#include "exec/launch/feed.h"
+#include "program/dataflow/interval.h"
+
+/* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
+enum { SPLIT_MAX = 4 };
+
+bool skip_init(struct skip *skip, const struct skip_params *params,
+               struct arena *arena)
+{
+    const struct program_pack *pack = params->pack;
+    size_t inner = pack->inner_count + 2 * (size_t)pack->index_count;
+    *skip = (struct skip){
+        .params = *params,
+        .ranges = arena_alloc(arena, (pack->feed_count + inner + 1)
+                                         * sizeof *skip->ranges),
+        .room = arena_alloc(arena, program_reach_room(params->program)),
+    };
+    if (skip->ranges == NULL || skip->room == NULL)
+        return false;
+    if (params->inner != NULL)
+        memcpy(skip->ranges + pack->feed_count, params->inner,
+               inner * sizeof *params->inner);
+    return true;
+}
+
+/* Values that are not NULL. */
+static struct interval values(const struct column_facts *facts)
+{
+    return (struct interval){ .low = facts->minimum,
+                              .high = facts->maximum,
+                              .low_real = facts->minimum_real,
+                              .high_real = facts->maximum_real };
+}
+
+/* What stands for a NULL: 0 or, by encoding, the minimum (cl/tablet.h). */
+static struct interval null_values(const struct column_facts *facts)
+{
+    const struct interval zero = { 0 };
+    struct interval least = values(facts);
+    least.high = least.low;
+    least.high_real = least.low_real;
+    return facts->empty ? zero : interval_join(&zero, &least);
+}
+
+/* A column of the tablet, NULL or not as `null` and `not_null` say. */
+static struct feed_range column_range(const struct column_facts *facts,
+                                      bool null, bool not_null)
+{
+    struct feed_range range = { .null = null, .not_null = not_null };
+    struct interval nulls = null_values(facts);
+    range.value = values(facts);
+    if (null)
+        range.value = not_null ? interval_join(&range.value, &nulls) : nulls;
+    return range;
+}
+
+/* The words of a text column of the tablet; of a NULL stands the first, or
+ * what a column without words has. */
+static struct interval word_values(const struct skip *skip,
+                                   const struct tablet_ref *tablet,
+                                   unsigned feed)
+{
+    size_t chunk = (size_t)(tablet - skip->params.table->tablets);
+    struct interval range = interval_any(TYPE_I32);
+    if (skip->params.words != NULL)
+        word_table_range(skip->params.words, chunk, feed, &range.low,
+                         &range.high);
+    return range;
+}
+
+static struct feed_range row_numbers(const struct tablet_ref *tablet)
+{
+    int64_t first = (int64_t)tablet->row_first;
+    return (struct feed_range){
+        .value = { .low = first, .high = first + (int64_t)tablet->rows - 1 },
+        .not_null = true
+    };
+}
+
+/* What the run knows of the program's texts; NULL: nothing. */
+static const struct run_values *run_values(const struct skip *skip)
+{
+    return skip->params.words != NULL ? &skip->params.words->values : NULL;
+}
+
+/* Which rows of a tablet are meant: those whose value is NULL, or is not. */
+struct kind {
+    bool null, not_null;
+};
+
+static void set_range(struct skip *skip, const struct tablet_ref *tablet,
+                      unsigned feed, struct kind kind)
+{
+    unsigned column = feed_table_column(skip->params.table,
+                                        skip->params.pack->feeds[feed].column);
+    struct feed_range *range = &skip->ranges[feed];
+    *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
+    if (skip->params.table->columns[column].type == VDBQ_TEXT)
+        range->value = word_values(skip, tablet, feed);
+}
+
+/* Whether the rows are skipped, with the feeds from `feed` on still open and
+ * `splits` of them to be told apart. */
+static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
+                      unsigned feed, unsigned splits)
+{
+    if (feed == skip->params.pack->feed_count)
+        return !program_reaches(skip->params.program, skip->params.pack,
+                                run_values(skip), skip->ranges, skip->room);
+    unsigned column = feed_table_column(skip->params.table,
+                                        skip->params.pack->feeds[feed].column);
+    struct feed_range *range = &skip->ranges[feed];
+    if (column == NO_KEY) {
+        *range = row_numbers(tablet);
+        return skip_rows(skip, tablet, feed + 1, splits);
+    }
+    const struct column_facts *facts = &tablet->facts[column];
+    bool null = facts->null_count > 0, not_null = !facts->empty;
+    if (!null || !not_null || splits == 0) {
+        set_range(skip, tablet, feed, (struct kind){ null, not_null });
+        return skip_rows(skip, tablet, feed + 1, splits);
+    }
+    set_range(skip, tablet, feed, (struct kind){ .not_null = true });
+    if (!skip_rows(skip, tablet, feed + 1, splits - 1))
+        return false;
+    set_range(skip, tablet, feed, (struct kind){ .null = true });
+    return skip_rows(skip, tablet, feed + 1, splits - 1);
+}
+
+bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
+{
+    return skip_rows(skip, tablet, 0, SPLIT_MAX);
+}
+
+bool skip_results(struct skip *skip, const struct tablet_ref *tablet, bool join,
+                  struct interval *ranges)
+{
+    for (unsigned i = 0; i < skip->params.pack->feed_count; i++) {
+        unsigned column = feed_table_column(skip->params.table,
+                                            skip->params.pack->feeds[i].column);
+        if (column == NO_KEY) {
+            skip->ranges[i] = row_numbers(tablet);
+            continue;
+        }
+        const struct column_facts *facts = &tablet->facts[column];
+        set_range(skip, tablet, i,
+                  (struct kind){ facts->null_count > 0, !facts->empty });
+    }
+    if (!program_reach_results(skip->params.program, skip->params.pack,
+                               run_values(skip), skip->ranges, skip->room))
+        return false;
+    const struct interval *registers = skip->room;
+    for (unsigned i = 0; i < program_results(skip->params.program); i++) {
+        const struct interval *range =
+            &registers[program_result(skip->params.program, i).register_];
+        ranges[i] = join ? interval_join(&ranges[i], range) : *range;
+    }
+    return true;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Brings tablets to where a mode reads them. What the device has needs no
+ * slot in host memory; of what it lacks only the columns that are read are
+ * copied, each once.
+ */
+#include "exec/scan/source.h"
+
+#include "data/tablet/tablet.h"
+#include "exec/launch/feed.h"
+
+static enum vdbq_status open_slot(struct source *source,
+                                  struct source_params *params,
+                                  struct error *error);
+static enum vdbq_status open_resident(struct source *source,
+                                      struct source_params *params,
+                                      struct vector *copies,
+                                      struct error *error);
+static bool lacks_any(const struct resident_tablet *resident,
+                      const struct source_params *params);
+
+enum vdbq_status source_open(struct source *source,
+                             struct source_params *params,
+                             const struct tablet_ref *ref,
+                             struct vector *copies, struct error *error)
+{
+    enum vdbq_status status;
+    *source = (struct source){ .ref = ref };
+    if (params->mode == MODE_CACHED) {
+        status = open_resident(source, params, copies, error);
+    } else {
+        status = open_slot(source, params, error);
+        if (status == VDBQ_OK)
+            source->tablet = source->slot->tablet;
+    }
+    if (status != VDBQ_OK)
+        source_close(source, params, status == VDBQ_NO_MEMORY);
+    return status;
+}
+
+void source_close(struct source *source, const struct source_params *params,
+                  bool failed)
+{
+    if (failed)
+        resident_forget(source->resident);
+    if (source->slot != NULL)
+        pool_release(params->pool, source->slot);
+    if (source->resident != NULL)
+        resident_release(params->resident, source->resident);
+    *source = (struct source){ 0 };
+}
+
+static struct pool_want want_of(const struct source_params *params,
+                                const struct tablet_ref *ref)
+{
+    return (struct pool_want){ .table = params->table,
+                               .tablet = ref,
+                               .columns = params->columns,
+                               .column_count = params->column_count };
+}
+
+bool source_ahead(const struct source_params *params,
+                  const struct tablet_ref *ref)
+{
+    struct pool_want want = want_of(params, ref);
+    if (params->mode == MODE_CACHED
+        && !lacks_any(resident_find(params->resident, ref), params))
+        return true;
+    return pool_ahead(params->pool, &want);
+}
+
+/* Pins the tablet in the pool; the host holds it unless it is mapped. */
+static enum vdbq_status open_slot(struct source *source,
+                                  struct source_params *params,
+                                  struct error *error)
+{
+    uint64_t before = pool_load_ns(params->pool);
+    struct pool_want want = want_of(params, source->ref);
+    enum vdbq_status status =
+        pool_pin(params->pool, &want, &source->slot, error);
+    params->load_ns += pool_load_ns(params->pool) - before;
+    if (status == VDBQ_OK && params->mode != MODE_MAPPED)
+        status = device_memory_take(source->slot->memory, params->times, error);
+    return status;
+}
+
+/* ------------------------------------------------------------- columns -- */
+
+bool source_mapped(const struct source *source)
+{
+    return source->slot != NULL && source->slot->in_place;
+}
+
+void source_feeds(const struct source *source,
+                  const struct source_params *params, uint64_t row,
+                  struct feed *feeds)
+{
+    for (unsigned i = 0; i < params->pack->feed_count; i++) {
+        unsigned column =
+            feed_table_column(params->table, params->pack->feeds[i].column);
+        feeds[i] = column == NO_KEY ? feed_numbers(source->ref->row_first + row)
+                                    : feed_column(source->tablet, column, row);
+    }
+}
+
+struct device_memory *source_data(const struct source *source,
+                                  const struct source_params *params)
+{
+    if (params->mode == MODE_CACHED)
+        return source->resident->memory;
+    return params->mode == MODE_MAPPED ? source->slot->memory : NULL;
+}
+
+u8 *source_host(const struct source *source, const struct source_params *params)
+{
+    return params->mode == MODE_SERIAL || params->mode == MODE_STREAMED
+               ? device_memory_host(source->slot->memory)
+               : NULL;
+}
+
+/* ------------------------------------------------------------ resident -- */
+
+/* Whether a column that is read is not on the device. */
+static bool lacks_any(const struct resident_tablet *resident,
+                      const struct source_params *params)
+{
+    if (resident == NULL || resident->tablet == NULL)
+        return true;
+    for (unsigned i = 0; i < params->column_count; i++)
+        if (!resident_has(resident, params->columns[i]))
+            return true;
+    return false;
+}
+
+/* Bytes [from, from + size) of the slot are to go to `to` there. */
+static bool add_copy(const struct source *source, u64 from, u64 to, u64 size,
+                     struct vector *copies)
+{
+    struct device_copy copy = {
+        .memory = source->resident->memory,
+        .offset = to,
+        .bytes = (u8 *)device_memory_host(source->slot->memory) + from,
+        .size = size,
+    };
+    return size == 0 || vector_append(copies, &copy, 1);
+}
+
+/* Has all of a column copied, once. */
+static bool copy_column(const struct source *source, unsigned column,
+                        struct vector *copies)
+{
+    if (resident_has(source->resident, column))
+        return true;
+    struct feed from = feed_column(source->slot->tablet, column, 0);
+    struct feed to = feed_column(source->tablet, column, 0);
+    uint64_t rows = source->ref->rows;
+    resident_add(source->resident, column);
+    return add_copy(source, from.values, to.values,
+                    feed_value_bytes(&from, rows), copies)
+           && add_copy(source, from.nulls, to.nulls,
+                       feed_null_bytes(&from, rows), copies);
+}
+
+static enum vdbq_status open_resident(struct source *source,
+                                      struct source_params *params,
+                                      struct vector *copies,
+                                      struct error *error)
+{
+    enum vdbq_status status =
+        resident_pin(params->resident, params->table->id, source->ref,
+                     &source->resident, error);
+    bool lacks = status == VDBQ_OK && lacks_any(source->resident, params);
+    if (lacks)
+        status = open_slot(source, params, error);
+    if (status == VDBQ_OK && source->resident->tablet == NULL)
+        status =
+            resident_describe(source->resident, source->slot->whole, error);
+    if (status != VDBQ_OK)
+        return status;
+    source->tablet = source->resident->tablet;
+    for (unsigned i = 0; lacks && i < params->column_count; i++)
+        if (!copy_column(source, params->columns[i], copies))
+            return error_no_memory(error);
+    return VDBQ_OK;
+}

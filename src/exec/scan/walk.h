@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The walk of a scan over its table: which rows come next. Tablets of which
+ * nothing comes are passed over; those that come later are brought in ahead.
+ * Part of the scan.
+ */
+#ifndef VDBQ_EXEC_WALK_H
+#define VDBQ_EXEC_WALK_H
+
+#include "exec/scan/skip.h"
+#include "exec/scan/source.h"
+
+/* To be read by others, changed by these calls alone. */
+struct walk {
+    const struct table *table;
+    bool skips; /* tablets are passed over                */
+    struct skip skip;
+    size_t tablet;         /* number of the one whose rows come next */
+    size_t ahead;          /* ... and to bring in next               */
+    uint64_t row;          /* of the tablet, that comes next         */
+    uint64_t rows_skipped; /* of tablets that were passed over       */
+    size_t tablets_skipped;
+};
+
+/* Before the first row of the table, with room in `arena`. False: no memory. */
+bool walk_init(struct walk *walk, const struct skip_params *params, bool skips,
+               struct arena *arena);
+
+/* Goes to the tablet whose rows come next; false: the table has no more. */
+bool walk_more(struct walk *walk);
+/* Goes on by so many rows of that tablet, and past its end to the next. */
+void walk_on(struct walk *walk, uint64_t rows);
+/* Whether what comes next is a whole tablet, of so many rows at most. */
+bool walk_fits(const struct walk *walk, uint64_t rows_max);
+
+/* Has the tablets that come next brought in while others are run over, as far
+ * as there is room. */
+void walk_ahead(struct walk *walk, const struct source_params *sources);
+
+/* What the facts of all tablets tell of the result's columns, an interval for
+ * each. False: nothing. */
+bool walk_ranges(struct walk *walk, struct interval *ranges);
+
+#endif

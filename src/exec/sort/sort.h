@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorting: the order of rows by several keys, stable; and the first rows of
+ * that order, without having all of them.
+ */
+#ifndef VDBQ_EXEC_SORT_H
+#define VDBQ_EXEC_SORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "exec/rows/relation.h"
+
+/* A column that decides. */
+struct sort_key {
+    int type; /* TYPE_... of its values                */
+    const void *values;
+    const uint8_t *nulls; /* NULL: no value is NULL    */
+    bool descending;
+    bool nulls_last;
+};
+
+/* Writes the numbers of rows 0 to count - 1 in their order: the first key
+ * decides first; rows with equal keys keep theirs. */
+enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
+                            uint32_t count, unsigned threads, uint32_t *order,
+                            struct error *error);
+
+/* TYPE_... of a column's values, as they are sorted and grouped: numbers of
+ * words are integers. */
+int sort_type(enum vdbq_type type);
+/* The keys of a step as those of a relation's rows. */
+void sort_keys(const struct relation *relation, const struct step_key *keys,
+               unsigned count, struct sort_key *made);
+
+/* The first `limit` rows of an order, found as rows come. */
+struct sort_top {
+    const struct step_key *keys;
+    unsigned key_count;
+    uint64_t limit;
+    struct relation rows; /* those that may be among them, in the order in
+                             which they came or, up to `sorted`, in theirs */
+    bool bounded;         /* rows that are not before the bound are left out */
+    bool bound_null;
+    uint64_t bound;
+    const struct step_column *columns;
+    uint8_t *room; /* of a block's rows */
+    struct arena arena;
+};
+/* Where fewer rows than this are asked for, sort_top is the faster way. */
+enum { SORT_TOP_MAX = 1 << 16 };
+
+/* `keys` and `columns` (of the input) outlive it. sort_top_finish() is due
+ * whatever it returns. */
+enum vdbq_status sort_top_init(struct sort_top *top,
+                               const struct step_key *keys, unsigned key_count,
+                               uint64_t limit,
+                               const struct step_column *columns,
+                               unsigned column_count, struct error *error);
+void sort_top_finish(struct sort_top *top); /* accepts a zeroed struct */
+enum vdbq_status sort_top_add(struct sort_top *top,
+                              const struct vdbq_batch *batch,
+                              struct error *error);
+/* Puts `rows` into their final order, `limit` of them at most. */
+enum vdbq_status sort_top_end(struct sort_top *top, struct error *error);
+
+#endif

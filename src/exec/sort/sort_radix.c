@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Radix sort, the lowest digit first. Each thread counts the digits of its
+ * part of the elements; these counts give each thread its places in each
+ * digit's bucket, so that equal ones keep their order. Digits that are the
+ * same in all elements are passed over.
+ */
+#include "exec/sort/sort_radix.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/threads/parallel.h"
+
+enum {
+    DIGIT_BITS = 11,
+    BUCKETS = 1 << DIGIT_BITS,
+    THREADS_MAX = 8 /* their counts are on the stack */
+};
+
+struct radix {
+    const uint64_t *from;
+    uint64_t *to;
+    uint32_t count;
+    unsigned threads;
+    unsigned shift;
+    uint32_t places[THREADS_MAX][BUCKETS];
+};
+
+static uint32_t first_of(const struct radix *radix, unsigned share)
+{
+    return (uint32_t)((uint64_t)radix->count * share / radix->threads);
+}
+
+static void count_digits(void *context, unsigned share)
+{
+    struct radix *radix = context;
+    uint32_t *counts = radix->places[share], end = first_of(radix, share + 1);
+
+    memset(counts, 0, sizeof radix->places[share]);
+    for (uint32_t i = first_of(radix, share); i < end; i++)
+        counts[radix->from[i] >> radix->shift & (BUCKETS - 1)]++;
+}
+
+/* Counts become places; false: one bucket has all. */
+static bool place_buckets(struct radix *radix)
+{
+    uint32_t place = 0;
+
+    for (unsigned bucket = 0; bucket < BUCKETS; bucket++) {
+        uint32_t first = place;
+        for (unsigned share = 0; share < radix->threads; share++) {
+            uint32_t count = radix->places[share][bucket];
+            radix->places[share][bucket] = place;
+            place += count;
+        }
+        if (place - first == radix->count)
+            return false;
+    }
+    return true;
+}
+
+static void move(void *context, unsigned share)
+{
+    struct radix *radix = context;
+    uint32_t *places = radix->places[share], end = first_of(radix, share + 1);
+
+    for (uint32_t i = first_of(radix, share); i < end; i++) {
+        uint64_t element = radix->from[i];
+        radix->to[places[element >> radix->shift & (BUCKETS - 1)]++] = element;
+    }
+}
+
+uint64_t *radix_sort(uint64_t *elements, uint64_t *other, uint32_t count,
+                     unsigned threads)
+{
+    struct radix radix = { .count = count };
+
+    radix.threads = threads < THREADS_MAX ? threads : THREADS_MAX;
+    for (radix.shift = 32; radix.shift < 64; radix.shift += DIGIT_BITS) {
+        radix.from = elements;
+        radix.to = other;
+        parallel_run(radix.threads, count_digits, &radix);
+        if (!place_buckets(&radix))
+            continue;
+        parallel_run(radix.threads, move, &radix);
+        other = elements;
+        elements = radix.to;
+    }
+    return elements;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The first rows of an order: rows are gathered until they are more than
+ * twice as many as are asked for; then they are sorted and those behind are
+ * dropped. The first key of the last one is the bound from then on: what is
+ * not before it need not be gathered.
+ */
+#include "exec/sort/sort.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/threads/parallel.h"
+#include "exec/rows/order.h"
+
+enum { BLOCK = 1024, GATHERED_MIN = 1024 };
+
+static enum vdbq_status shrink(struct sort_top *top, struct error *error);
+
+enum vdbq_status sort_top_init(struct sort_top *top,
+                               const struct step_key *keys, unsigned key_count,
+                               uint64_t limit,
+                               const struct step_column *columns,
+                               unsigned column_count, struct error *error)
+{
+    *top = (struct sort_top){
+        .keys = keys, .key_count = key_count, .limit = limit, .columns = columns
+    };
+    top->room = arena_alloc(&top->arena, (size_t)column_count * BLOCK * 9);
+    if (top->room == NULL)
+        return error_no_memory(error);
+    return relation_init(&top->rows, columns, column_count, error);
+}
+
+void sort_top_finish(struct sort_top *top)
+{
+    relation_finish(&top->rows);
+    arena_finish(&top->arena);
+    *top = (struct sort_top){ 0 };
+}
+
+/* ------------------------------------------------------- before the bound -- */
+
+/* Whether a NULL may be among the first rows, and values if the bound is
+ * NULL; `equal`: those that are as the bound may be. */
+static bool may_null(const struct sort_top *top, bool equal)
+{
+    return top->bound_null ? equal : !top->keys[0].nulls_last;
+}
+
+struct limit {
+    uint64_t flip; /* what turns the order around    */
+    uint64_t most;
+    bool equal; /* what is the same counts, too   */
+};
+
+PARALLEL_CLONES
+static void mark_values(int type, const void *values, uint64_t start,
+                        unsigned count, const struct limit *limit,
+                        uint8_t *kept)
+{
+    uint64_t flip = limit->flip, most = limit->most;
+    bool equal = limit->equal;
+
+    if (type == TYPE_F64)
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t code = order_code(TYPE_F64, values, start + i) ^ flip;
+            kept[i] = code < most || (equal && code == most);
+        }
+    else
+        for (unsigned i = 0; i < count; i++) {
+            uint64_t code = order_code(type, values, start + i) ^ flip;
+            kept[i] = code < most || (equal && code == most);
+        }
+}
+
+/* Marks the rows of a block that may be among the first ones. */
+static void mark(const struct sort_top *top, const struct vdbq_vector *column,
+                 uint64_t start, unsigned count, uint8_t *kept)
+{
+    const struct step_key *key = &top->keys[0];
+    int type = sort_type(column->type);
+    bool equal = top->key_count > 1;
+
+    if (!top->bounded) {
+        memset(kept, 1, count);
+        return;
+    }
+    if (top->bound_null)
+        memset(kept, key->nulls_last, count);
+    else
+        mark_values(type, column->values, start, count,
+                    &(struct limit){ key->descending ? UINT64_MAX : 0,
+                                     top->bound, equal },
+                    kept);
+    for (unsigned i = 0; column->nulls != NULL && i < count; i++)
+        if (column->nulls[start + i] != 0)
+            kept[i] = may_null(top, equal);
+}
+
+/* ------------------------------------------------------------ gathering ---- */
+
+/* Copies rows of a column, by their places, one behind the other. */
+static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
+                               const uint16_t *places, uint64_t count,
+                               uint8_t *room)
+{
+    unsigned width = relation_width(column->type);
+    const uint8_t *from = (const uint8_t *)column->values + start * width;
+    uint8_t *nulls = room + (size_t)8 * BLOCK;
+    struct vdbq_vector picked = { column->type, room, NULL };
+
+    for (uint64_t i = 0; i < count; i++)
+        memcpy(room + i * width, from + (size_t)places[i] * width, width);
+    if (column->nulls == NULL)
+        return picked;
+    for (uint64_t i = 0; i < count; i++)
+        nulls[i] = column->nulls[start + places[i]];
+    picked.nulls = nulls;
+    return picked;
+}
+
+static enum vdbq_status
+add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
+          unsigned count, struct vdbq_vector *vectors, struct error *error)
+{
+    struct vdbq_batch picked = { .columns = top->rows.column_count,
+                                 .column = vectors };
+    uint8_t kept[BLOCK];
+    uint16_t places[BLOCK];
+    enum vdbq_status status = VDBQ_OK;
+
+    mark(top, &batch->column[top->keys[0].column], start, count, kept);
+    for (unsigned i = 0; i < count; i++) {
+        places[picked.rows] = (uint16_t)i;
+        picked.rows += kept[i];
+    }
+    if (picked.rows == 0)
+        return VDBQ_OK;
+    for (unsigned i = 0; i < picked.columns; i++)
+        vectors[i] = pick(&batch->column[i], start, places, picked.rows,
+                          top->room + (size_t)i * BLOCK * 9);
+    status = relation_append(&top->rows, &picked, 1, error);
+    if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + GATHERED_MIN)
+        status = shrink(top, error);
+    return status;
+}
+
+enum vdbq_status sort_top_add(struct sort_top *top,
+                              const struct vdbq_batch *batch,
+                              struct error *error)
+{
+    struct vdbq_vector *vectors =
+        memory_zeroed(top->rows.column_count + 1, sizeof *vectors);
+    enum vdbq_status status =
+        vectors != NULL ? VDBQ_OK : error_no_memory(error);
+
+    for (uint64_t at = 0; status == VDBQ_OK && at < batch->rows; at += BLOCK) {
+        uint64_t left = batch->rows - at;
+        status =
+            add_block(top, batch, at, left < BLOCK ? (unsigned)left : BLOCK,
+                      vectors, error);
+    }
+    memory_release(vectors);
+    return status;
+}
+
+/* ------------------------------------------------------------ shrinking ---- */
+
+/* The last row gives the bound. */
+static void set_bound(struct sort_top *top)
+{
+    const struct step_key *key = &top->keys[0];
+    const struct relation_column *column = &top->rows.columns[key->column];
+    uint64_t last = top->rows.rows - 1;
+
+    top->bounded = true;
+    top->bound_null = relation_is_null(column, last);
+    top->bound = order_code(sort_type(column->type), column->values, last)
+                 ^ (key->descending ? UINT64_MAX : 0);
+}
+
+/* Keeps the first `count` rows of an order. */
+static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
+                             uint64_t count, struct error *error)
+{
+    struct relation kept = { 0 };
+    enum vdbq_status status =
+        relation_init(&kept, top->columns, top->rows.column_count, error);
+
+    if (status == VDBQ_OK)
+        status = relation_room(&kept, count, error);
+    if (status == VDBQ_OK)
+        status = relation_pick(&kept, 0, &top->rows, order, count, error);
+    if (status != VDBQ_OK) {
+        relation_finish(&kept);
+        return status;
+    }
+    kept.rows = count;
+    relation_finish(&top->rows);
+    top->rows = kept;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status shrink(struct sort_top *top, struct error *error)
+{
+    uint64_t rows = top->rows.rows;
+    uint64_t count = rows < top->limit ? rows : top->limit;
+    uint32_t *order = memory_resize(NULL, (rows + 1) * sizeof *order);
+    struct sort_key *keys = memory_zeroed(top->key_count, sizeof *keys);
+    enum vdbq_status status =
+        order == NULL || keys == NULL ? error_no_memory(error) : VDBQ_OK;
+
+    if (status == VDBQ_OK) {
+        sort_keys(&top->rows, top->keys, top->key_count, keys);
+        status =
+            sort_order(keys, top->key_count, (uint32_t)rows, 1, order, error);
+    }
+    if (status == VDBQ_OK)
+        status = keep(top, order, count, error);
+    if (status == VDBQ_OK && count == top->limit && count > 0)
+        set_bound(top);
+    memory_release(order);
+    memory_release(keys);
+    return status;
+}
+
+enum vdbq_status sort_top_end(struct sort_top *top, struct error *error)
+{
+    return shrink(top, error);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens streams, inputs first, and hands calls to their kinds. What each kind
+ * does is in a file of its own.
+ */
+#include "exec/stream/stream_inner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/os/os.h"
+#include "base/os/stack.h"
+
+/* ---------------------------------------------------------------- open -- */
+
+/* The kind of a stream that has its head. */
+static enum vdbq_status choose_kind(const struct stream *stream,
+                                    const struct stream_kind **kind,
+                                    struct error *error)
+{
+    static const struct stream_kind *const kinds[] = {
+        [STEP_SCAN] = &scan_stream,   [STEP_GROUP] = &group_stream,
+        [STEP_SORT] = &sort_stream,   [STEP_LIMIT] = &limit_stream,
+        [STEP_JOIN] = &join_stream,   [STEP_CONCAT] = &concat_stream,
+        [STEP_APPLY] = &apply_stream, [STEP_WINDOW] = &window_stream,
+        [STEP_MAP] = &map_stream,     [STEP_VALUES] = &values_stream,
+    };
+    const struct step *step = stream->step;
+    const struct program_table *first =
+        step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
+    *kind = kinds[step->kind];
+    if (first != NULL && first->input > 0)
+        *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
+    if (first != NULL && program_axes(&step->scan.program) > 1)
+        *kind = &scan_grid;
+    return step->kind == STEP_JOIN
+               ? join_choose(step, stream->inputs, kind, error)
+               : VDBQ_OK;
+}
+
+static enum vdbq_status open_inputs(const struct steps *steps,
+                                    const struct stream *head,
+                                    struct error *error)
+{
+    const struct vector *inputs = &head->step->inputs;
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < inputs->count && status == VDBQ_OK; i++)
+        status = stream_open(head->params, steps, VECTOR_ITEMS(inputs, int)[i],
+                             &head->inputs[i], error);
+    return status;
+}
+
+static void close_head(const struct stream *head)
+{
+    for (size_t i = 0; head->inputs && i < head->step->inputs.count; i++)
+        stream_close(head->inputs[i]);
+    memory_release(head->inputs);
+    memory_release(head->reads);
+}
+
+/* Makes the stream of a head, whose inputs and reads are the stream's then. */
+static enum vdbq_status make_stream(const struct stream *head,
+                                    struct stream **stream, struct error *error)
+{
+    const struct stream_kind *kind;
+    struct stream *made = NULL;
+    enum vdbq_status status = choose_kind(head, &kind, error);
+    if (status == VDBQ_OK) {
+        made = memory_zeroed(1, kind->size);
+        status = made != NULL ? VDBQ_OK : error_no_memory(error);
+    }
+    if (status != VDBQ_OK) {
+        close_head(head);
+        return status;
+    }
+    *made = *head;
+    made->calls = &kind->calls;
+    status = kind->open(made, error);
+    if (status != VDBQ_OK)
+        stream_close(made);
+    else
+        *stream = made;
+    return status;
+}
+
+/* The time, where somebody asks for it. */
+static uint64_t clock_of(const struct stream_params *params)
+{
+    return params->stats != NULL && params->stats->counts != NULL ? os_time_ns()
+                                                                  : 0;
+}
+
+enum vdbq_status stream_open(const struct stream_params *params,
+                             const struct steps *steps, int number,
+                             struct stream **stream, struct error *error)
+{
+    if (stack_is_short())
+        return stack_refuse(error, (struct position){ 0 });
+    const struct step *step = steps_at(steps, number);
+    struct stream head = {
+        .params = params,
+        .step = step,
+        .inputs = memory_zeroed(step->inputs.count + 1, sizeof *head.inputs),
+        .reads =
+            memory_zeroed(step->column_count + (size_t)1, sizeof *head.reads),
+    };
+    uint64_t start = clock_of(params);
+    *stream = NULL;
+    enum vdbq_status status = head.inputs != NULL && head.reads != NULL
+                                  ? open_inputs(steps, &head, error)
+                                  : error_no_memory(error);
+    if (status != VDBQ_OK) {
+        close_head(&head);
+        return status;
+    }
+    steps_reads(steps, number, head.reads);
+    status = make_stream(&head, stream, error);
+    if (status == VDBQ_OK)
+        (*stream)->time_ns = clock_of(params) - start;
+    return status;
+}
+
+void stream_close_input(struct stream *stream, unsigned number)
+{
+    stream_close(stream->inputs[number]);
+    stream->inputs[number] = NULL;
+}
+
+/* --------------------------------------------------------------- stats -- */
+
+void stream_stats_init(struct stream_stats *stats)
+{
+    *stats = (struct stream_stats){ .sum = { .device = "", .mode = "" } };
+    stats->sum.build = stats->build;
+    stats->sum.steps = stats->steps;
+}
+
+void stream_list(const char *name, char *room, size_t size)
+{
+    size_t length = strlen(room);
+    if (strstr(room, name) == NULL)
+        snprintf(room + length, size - length, "%s%s", length > 0 ? ", " : "",
+                 name);
+}
+
+static void add_figures(const struct vdbq_stats *from, struct vdbq_stats *to)
+{
+    to->rows_read += from->rows_read;
+    to->cells += from->cells;
+    to->bytes_read += from->bytes_read;
+    to->tablets += from->tablets;
+    to->tablets_skipped += from->tablets_skipped;
+    to->bytes_in += from->bytes_in;
+    to->bytes_out += from->bytes_out;
+    to->kernel_ns += from->kernel_ns;
+    to->transfer_ns += from->transfer_ns;
+    to->compile_ns += from->compile_ns;
+    to->builds += from->builds;
+    to->builds_cached += from->builds_cached;
+    to->load_ns += from->load_ns;
+    to->bytes_mapped += from->bytes_mapped;
+    to->launches += from->launches;
+}
+
+bool stream_most_live(const struct step *step, uint64_t rows)
+{
+    const double share_least = 1.0 / 16;
+    return step->rows >= share_least * (double)rows;
+}
+
+void stream_add_times(const struct device_times *times,
+                      struct vdbq_stats *stats)
+{
+    stats->bytes_in += times->bytes_in;
+    stats->bytes_out += times->bytes_out;
+    stats->kernel_ns += times->kernel_ns;
+    stats->transfer_ns += times->transfer_ns;
+    stats->compile_ns += times->compile_ns;
+    stats->launches += times->launches;
+}
+
+/* Adds what a stream that is closed came to. Without memory for it, nobody
+ * is told. */
+static void keep_count(const struct stream *stream)
+{
+    struct stream_stats *stats = stream->params->stats;
+    const struct step_count count = { .step = stream->step,
+                                      .rows = stream->rows,
+                                      .time_ns = stream->time_ns,
+                                      .runs = 1,
+                                      .seen = stream->asked };
+    if (stats != NULL && stats->counts != NULL && !stream->replays)
+        step_count_add(stats->counts, &count);
+}
+
+/* Adds what a stream that is closed has cost to what all have. */
+static void keep_stats(const struct stream *stream)
+{
+    struct vdbq_stats own = { .build = "", .steps = "" };
+    struct stream_stats *stats = stream->params->stats;
+    if (stream->calls->stats == NULL || stats == NULL)
+        return;
+    stream->calls->stats(stream, &own);
+    add_figures(&own, &stats->sum);
+    stream_list(own.build, stats->build, sizeof stats->build);
+    stream_list(own.steps, stats->steps, sizeof stats->steps);
+}
+
+void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats)
+{
+    if (stream == NULL)
+        return;
+    for (size_t i = 0; i < stream->step->inputs.count; i++)
+        stream_add_stats(stream->inputs[i], stats);
+    if (stream->calls->stats != NULL)
+        stream->calls->stats(stream, stats);
+}
+
+void stream_close(struct stream *stream)
+{
+    if (stream == NULL)
+        return;
+    keep_stats(stream);
+    keep_count(stream);
+    stream->calls->close(stream);
+    for (size_t i = 0; stream->inputs && i < stream->step->inputs.count; i++)
+        stream_close(stream->inputs[i]);
+    memory_release(stream->inputs);
+    memory_release(stream->reads);
+    memory_release(stream->held);
+    memory_release(stream);
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+bool stream_row_failed(enum vdbq_status status)
+{
+    return status != VDBQ_OK && status != VDBQ_NO_MEMORY
+           && status != VDBQ_CANCELLED;
+}
+
+enum vdbq_status stream_hold(struct stream *stream, struct error *error)
+{
+    if (stream->held == NULL)
+        stream->held = memory_zeroed(1, sizeof *stream->held);
+    if (stream->held == NULL)
+        return error_no_memory(error);
+    *stream->held = *error;
+    return VDBQ_OK;
+}
+
+/* Fails with what is held, if anything is: then that is the end. */
+static enum vdbq_status tell_held(struct stream *stream, struct error *error)
+{
+    if (stream->held == NULL)
+        return VDBQ_OK;
+    stream->ended = true;
+    *error = *stream->held;
+    return error->status;
+}
+
+enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
+                              struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    *batch = (struct vdbq_batch){ .columns = stream->step->column_count };
+    stream->asked = true;
+    if (stream->ended)
+        return VDBQ_OK;
+    if (stream->last)
+        return tell_held(stream, error);
+    if (stack_is_short())
+        return stack_refuse(error, (struct position){ 0 });
+    uint64_t start = clock_of(stream->params);
+    bool held = stream->held != NULL;
+    status = stream->calls->batch(stream, batch, error);
+    stream->last = !held && stream->held != NULL;
+    stream->time_ns += clock_of(stream->params) - start;
+    if (status == VDBQ_OK && batch->rows == 0)
+        status = tell_held(stream, error);
+    if (status != VDBQ_OK)
+        batch->rows = 0;
+    stream->rows += batch->rows;
+    stream->ended = batch->rows == 0;
+    return status;
+}
+
+struct words *stream_words(const struct stream *stream, unsigned column)
+{
+    return stream->calls->words != NULL ? stream->calls->words(stream, column)
+                                        : NULL;
+}
+
+void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
+                   struct vdbq_vector *vectors)
+{
+    for (unsigned i = 0; i < batch->columns; i++) {
+        vectors[i] = batch->column[i];
+        vectors[i].type = stream->step->columns[i].type;
+    }
+    batch->column = vectors;
+}
+
+unsigned stream_threads(const struct stream_params *params)
+{
+    return params->threads > 0 ? params->threads : 1;
+}
+
+enum vdbq_status stream_pause(const struct stream_params *params,
+                              struct error *error)
+{
+    if (params->cancelled != NULL && atomic_load(params->cancelled))
+        return error_cancelled(error);
+    return VDBQ_OK;
+}
+
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error)
+{
+    enum vdbq_status status = relation_init(relation, stream->step->columns,
+                                            stream->step->column_count, error);
+    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
+        if (relation->columns[i].type == VDBQ_TEXT)
+            relation_words(relation, i, words_hold(stream_words(stream, i)));
+    return status;
+}
+
+enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
+                               struct error *error)
+{
+    struct vdbq_batch batch = { .rows = 1 };
+    enum vdbq_status status = stream_gather_begin(stream, relation, error);
+    while (status == VDBQ_OK && batch.rows > 0) {
+        status = stream_batch(stream, &batch, error);
+        if (status == VDBQ_OK)
+            status = relation_append(relation, &batch, stream->params->threads,
+                                     error);
+        if (status == VDBQ_OK)
+            status = stream_pause(stream->params, error);
+    }
+    return status;
+}
+
+enum vdbq_status stream_gather_some(struct stream *stream,
+                                    struct relation *relation,
+                                    struct error *error)
+{
+    enum vdbq_status status = stream_gather(stream->inputs[0], relation, error);
+    return stream_row_failed(status) ? stream_hold(stream, error) : status;
+}

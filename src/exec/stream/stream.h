@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A stream: the rows of one step, batch by batch, as they are asked for. What
+ * must see all rows first (a sort, a group, one side of a join) does so while
+ * it is opened; the rest runs as rows are asked for.
+ *
+ * Which failure a query ends with follows from statement and data alone, as if
+ * its steps were run row by row by one thread (the serial order):
+ *   1. Steps are opened inputs first, in their order.
+ *   2. A step gives all its rows before the first that fails; the call behind
+ *      them fails. Within a row the first instruction, or function, that fails
+ *      is the one that is told of.
+ *   3. A step that takes rows from one that fails does with those before the
+ *      failure what it does with any, so that a failure of its own that belongs
+ *      to one of them comes first; and where nobody asks for more rows, as
+ *      above a LIMIT, the failure is not met.
+ *   4. A join judges the pairs of a left row, in the order of right rows, before
+ *      those of the next.
+ *   5. What must see all rows fails where its input fails.
+ */
+#ifndef VDBQ_EXEC_STREAM_H
+#define VDBQ_EXEC_STREAM_H
+
+#include <stdatomic.h>
+
+#include "base/os/os.h"
+#include "data/pool/pool.h"
+#include "data/tablet/words.h"
+#include "exec/launch/resident.h"
+#include "exec/launch/runner.h"
+#include "program/parameter.h"
+#include "program/steps/steps.h"
+
+struct word_cache;
+
+/* Where a scan runs, and how. */
+struct stream_place {
+    struct device *device;
+    struct pool *pool;         /* of the database and that device         */
+    struct resident *resident; /* of that device; for MODE_CACHED         */
+    struct word_cache *words;  /* beside the pool; may be NULL            */
+    enum run_mode mode;
+    enum device_build build;
+    bool adaptive;
+    bool skips; /* tablets of which nothing comes          */
+    bool takes; /* rows where they are: the device may do
+                                  what other steps do with a scan's rows  */
+};
+
+/* What streams have cost, added up when each is closed. */
+struct stream_stats {
+    struct vdbq_stats sum;
+    char build[64];  /* where sum.build points: the builds that ran, listed */
+    char steps[256]; /* ... and sum.steps                                   */
+    struct vector *counts; /* of struct step_count: what each step came to;
+                              NULL: nobody asks                             */
+};
+void stream_stats_init(struct stream_stats *stats);
+/* Adds a name to a list of them, if it is not there yet. */
+void stream_list(const char *name, char *room, size_t size);
+
+/* Host memory for rows that steps must hold, of all streams of a connection. A
+ * step that cannot have more goes on with files. */
+struct stream_memory {
+    uint64_t limit_bytes;
+    uint64_t used_bytes;
+};
+
+/* What all streams of a run share. */
+struct stream_params {
+    const struct snapshot *snapshot;
+    /* The place of a scan over `rows` rows: of the table, or where that is
+     * NULL, of another step's rows. */
+    enum vdbq_status (*choose)(void *context, const struct table *table,
+                               uint64_t rows, struct stream_place *place,
+                               struct error *error);
+    void *choose_context;
+    const struct parameter *parameters; /* of the query; may be NULL       */
+    unsigned parameter_count;
+    unsigned threads;             /* of the host to work with at most;
+                                           0: one                          */
+    const atomic_bool *cancelled; /* read between launches and now and
+                                           then in loops over rows         */
+    vdbq_progress progress;       /* may be NULL                     */
+    void *progress_context;
+    struct stream_stats *stats;        /* added to when a stream closes   */
+    struct stream_memory *memory;      /* NULL: there is no limit         */
+    const struct os_file_calls *files; /* temporary ones; NULL: those of the
+                                           system                          */
+};
+
+struct stream;
+
+/* Opens the rows of the steps' step `number`, and of its inputs. `steps` and
+ * `params` outlive it. */
+enum vdbq_status stream_open(const struct stream_params *params,
+                             const struct steps *steps, int number,
+                             struct stream **stream, struct error *error);
+void stream_close(struct stream *stream); /* accepts NULL */
+
+/* The next rows; rows 0: the end. A vector's `type` is that of SQL, its
+ * values are the machine's: for VDBQ_TEXT, int32_t numbers of stream_words().
+ * They live until the next call. */
+enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
+                              struct error *error);
+
+/* Adds what the stream and its inputs have cost so far to `stats`. What they
+ * closed is in the params' stats already. */
+void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats);
+
+/* The words of a text column, the same from opening to end. NULL for other
+ * columns. Held by the stream. */
+struct words *stream_words(const struct stream *stream, unsigned column);
+
+#endif

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams whose rows may stay on a device, for what takes them there.
+ */
+#include "exec/stream/stream_inner.h"
+
+struct device *stream_device(const struct stream *stream, uint64_t *room)
+{
+    uint64_t unused;
+    if (stream->calls->device == NULL)
+        return NULL;
+    return stream->calls->device->device(stream, room ? room : &unused);
+}
+
+uint64_t stream_place_room(const struct stream_place *place)
+{
+    uint64_t room = device_facts(place->device)->memory_bytes / 4;
+    uint64_t budget =
+        place->resident != NULL ? resident_budget(place->resident) : room;
+    return budget < room ? budget : room;
+}
+
+bool stream_bounded(const struct stream *stream)
+{
+    if (stream->step->kind != STEP_SCAN)
+        return false;
+    const struct program *program = &stream->step->scan.program;
+    const struct program_table *first = program->tables.items;
+    return first == NULL || first->input == 0
+           || stream_bounded(stream->inputs[first->input - 1]);
+}
+
+struct device_column *stream_device_columns(struct stream *stream)
+{
+    return stream->calls->device->columns(stream);
+}
+
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable, const struct words *words)
+{
+    struct device_column made = { .type = column->type, .nullable = nullable };
+    if (column->type != VDBQ_TEXT || words == NULL)
+        return made;
+    made.ranged = true;
+    made.high = words->count > 0 ? words->count - 1 : 0;
+    return made;
+}
+
+void stream_sink(struct stream *stream, struct sink *sink)
+{
+    stream->calls->device->sink(stream, sink);
+}
+
+enum vdbq_status stream_advance(struct stream *stream, bool *more,
+                                struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    *more = false;
+    stream->asked = true;
+    if (stream->ended)
+        return VDBQ_OK;
+    status = stream->calls->device->advance(stream, more, error);
+    stream->ended = status != VDBQ_OK || !*more;
+    return status;
+}
+
+enum vdbq_status stream_drain(struct stream *stream, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool more = true;
+    while (status == VDBQ_OK && more) {
+        status = stream_advance(stream, &more, error);
+        if (status == VDBQ_OK)
+            status = stream_pause(stream->params, error);
+    }
+    return status;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams from the inside: what each kind of step brings along. For the files
+ * of src/exec alone.
+ */
+#ifndef VDBQ_EXEC_STREAM_INNER_H
+#define VDBQ_EXEC_STREAM_INNER_H
+
+#include "exec/rows/relation.h"
+#include "exec/launch/sink.h"
+#include "exec/stream/stream.h"
+
+/* What a kind of stream does. */
+struct stream_calls {
+    /* The next rows, as stream_batch(); it is not called again behind the
+     * end or a failure. */
+    enum vdbq_status (*batch)(struct stream *stream, struct vdbq_batch *batch,
+                              struct error *error);
+    /* As stream_words(); NULL: no column is a text. */
+    struct words *(*words)(const struct stream *stream, unsigned column);
+    /* Adds what it has cost itself; may be NULL. */
+    void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
+    /* Frees what the kind's struct holds, not the struct; may find it half
+     * opened. The inputs are still there. */
+    void (*close)(struct stream *stream);
+    /* For rows that may stay on a device; NULL: they come as batches alone. */
+    const struct stream_device_calls *device;
+};
+
+/* The same for rows on a device: as the functions below. */
+struct stream_device_calls {
+    struct device *(*device)(const struct stream *stream, uint64_t *room);
+    struct device_column *(*columns)(struct stream *stream);
+    void (*sink)(struct stream *stream, struct sink *sink);
+    enum vdbq_status (*advance)(struct stream *stream, bool *more,
+                                struct error *error);
+};
+
+/* The head of every stream's struct, which is one block of memory. */
+struct stream {
+    const struct stream_calls *calls;
+    const struct stream_params *params;
+    const struct step *step;
+    struct stream **inputs; /* one for each of the step's; NULL: closed    */
+    uint64_t rows_most;     /* about how many rows come, for choosing where
+                               to run what reads them                      */
+    bool *reads;            /* of each column: somebody reads it; values of
+                               others need not be written                  */
+    bool ended;             /* ... or failed: there are no more rows       */
+    struct error *held;     /* comes behind the last rows: stream_hold();
+                               NULL: nothing                               */
+    bool last;              /* ... which were given                        */
+    bool asked;             /* for rows                                    */
+    bool replays;           /* rows that another stream of the step gave   */
+    uint64_t rows;          /* that came so far                            */
+    uint64_t time_ns;       /* of opening and of batches, with the inputs';
+                               where somebody asks                         */
+};
+
+/* Whether a failure may be that of a row, so that those before it come. */
+bool stream_row_failed(enum vdbq_status status);
+/* Has a stream fail with a copy of the error where its rows end. A batch that
+ * calls it gives the last rows, those before the one that failed. */
+enum vdbq_status stream_hold(struct stream *stream, struct error *error);
+
+/* Closes an input whose rows are all taken, for what it holds. */
+void stream_close_input(struct stream *stream, unsigned number);
+
+/* Threads that a step may work with, at least 1. */
+unsigned stream_threads(const struct stream_params *params);
+
+/* Fails with CANCELLED where the query is to stop. To be asked between
+ * batches, and in loops every STREAM_PAUSE_ROWS rows or so. */
+enum { STREAM_PAUSE_ROWS = 1 << 16 };
+enum vdbq_status stream_pause(const struct stream_params *params,
+                              struct error *error);
+
+/* Puts the batch's vectors into `vectors`, with the types that the step's
+ * columns have in SQL. */
+void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
+                   struct vdbq_vector *vectors);
+
+/* Makes `relation` of all rows that are left of a stream, words included;
+ * relation_finish() is due whatever it returns. stream_gather_begin() makes it
+ * with the words alone. */
+enum vdbq_status stream_gather_begin(struct stream *stream,
+                                     struct relation *relation,
+                                     struct error *error);
+enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
+                               struct error *error);
+/* The same of a stream's first input, whose failure the stream holds. */
+enum vdbq_status stream_gather_some(struct stream *stream,
+                                    struct relation *relation,
+                                    struct error *error);
+
+/* Adds what a device took. */
+void stream_add_times(const struct device_times *times,
+                      struct vdbq_stats *stats);
+
+/* Whether a scan over so many rows keeps so large a share of them, as the
+ * planner thinks, that most tiles of a GPU have one that is kept. */
+bool stream_most_live(const struct step *step, uint64_t rows);
+
+/* ---------------------------------------------------- rows on a device -- */
+
+/* The device that has a stream's rows and takes them itself; NULL: there is
+ * none. `*room`: bytes of its memory that a step may take; may be NULL. */
+struct device *stream_device(const struct stream *stream, uint64_t *room);
+/* What a step may take of the memory of a place's device. */
+uint64_t stream_place_room(const struct stream_place *place);
+/* Whether no more rows come than `rows_most`. */
+bool stream_bounded(const struct stream *stream);
+/* What is known of the columns, to be released; NULL: no memory. */
+struct device_column *stream_device_columns(struct stream *stream);
+/* What its type, and of a text its words, tell of a column. */
+struct device_column device_column_of(const struct step_column *column,
+                                      bool nullable, const struct words *words);
+/* A sink takes the rows, and no batch gives any: before the first are asked
+ * for. */
+void stream_sink(struct stream *stream, struct sink *sink);
+/* Has the sink take some more rows, maybe none; `*more`: they were not the
+ * last ones. */
+enum vdbq_status stream_advance(struct stream *stream, bool *more,
+                                struct error *error);
+/* The same to the end. */
+enum vdbq_status stream_drain(struct stream *stream, struct error *error);
+
+/* ------------------------------------------------------------ gathered -- */
+
+/* Puts in a stream's place one that has all its rows in memory; it was closed
+ * then. */
+enum vdbq_status stream_gathered(struct stream **stream, struct error *error);
+/* The rows of such a stream, while none was given out; of others NULL. */
+const struct relation *stream_relation(const struct stream *stream);
+
+/* Whether the stream that has this head, of a STEP_SCAN over another step's
+ * rows, may be a scan_moves. */
+bool scan_moves_can(const struct stream *stream);
+
+/* ---------------------------------------------------------- the kinds -- */
+
+/* A kind of step's stream: the size of its struct, which begins with a struct
+ * stream, and what to do when its inputs are open. */
+struct stream_kind {
+    size_t size;
+    struct stream_calls calls;
+    enum vdbq_status (*open)(struct stream *stream, struct error *error);
+};
+extern const struct stream_kind scan_stream, scan_rows, scan_moves, scan_grid,
+    join_stream, concat_stream, apply_stream, limit_stream, map_stream,
+    group_stream, sort_stream, window_stream, values_stream, device_join_stream;
+
+/* Which kind joins two open inputs; the second may become another stream. */
+enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
+                             const struct stream_kind **kind,
+                             struct error *error);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * STEP_WINDOW as a stream: all rows are gathered and their windows computed
+ * while it is opened.
+ */
+#include <string.h>
+
+#include "exec/rows/replay.h"
+#include "exec/stream/stream_inner.h"
+#include "exec/window/window.h"
+
+struct window_stream {
+    struct stream head;
+    struct replay input;
+    struct relation results; /* a column a function            */
+    uint64_t given;          /* rows of `results` that are out */
+    struct vdbq_vector *vectors;
+};
+
+/* Gives results that are texts the words of the column they come from. */
+static void take_words(struct window_stream *window)
+{
+    const struct vector *functions = &window->head.step->window.functions;
+    for (unsigned i = 0; i < window->results.column_count; i++) {
+        const struct step_window_function *function = vector_at(functions, i);
+        int column = function->aggregate.column;
+        if (window->results.columns[i].type == VDBQ_TEXT && column >= 0)
+            relation_words(
+                &window->results, i,
+                words_hold(window->input.relation.columns[column].words));
+    }
+}
+
+static enum vdbq_status compute(struct window_stream *window,
+                                struct error *error)
+{
+    const struct step *step = window->head.step;
+    unsigned before = window->input.relation.column_count;
+    enum vdbq_status status =
+        relation_init(&window->results, step->columns + before,
+                      step->column_count - before, error);
+    return status == VDBQ_OK ? window_run(
+               &(struct window_params){
+                   .step = &step->window,
+                   .rows = &window->input.relation,
+                   .threads = stream_threads(window->head.params) },
+               &window->results, error)
+                             : status;
+}
+
+static enum vdbq_status window_open(struct stream *stream, struct error *error)
+{
+    struct window_stream *window = (struct window_stream *)stream;
+    window->vectors =
+        memory_zeroed(stream->step->column_count, sizeof *window->vectors);
+    if (window->vectors == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        stream_gather(stream->inputs[0], &window->input.relation, error);
+    if (status == VDBQ_OK)
+        status = replay_begin(&window->input, error);
+    if (status == VDBQ_OK)
+        status = compute(window, error);
+    if (status != VDBQ_OK)
+        return status;
+    take_words(window);
+    stream_close_input(stream, 0);
+    stream->rows_most = window->input.relation.rows;
+    return VDBQ_OK;
+}
+
+static enum vdbq_status window_batch(struct stream *stream,
+                                     struct vdbq_batch *batch,
+                                     struct error *error)
+{
+    struct window_stream *window = (struct window_stream *)stream;
+    (void)error;
+    replay_batch(&window->input, batch);
+    memcpy(window->vectors, batch->column,
+           batch->columns * sizeof *window->vectors);
+    relation_vectors(&window->results, window->given,
+                     window->vectors + batch->columns);
+    window->given += batch->rows;
+    batch->columns = stream->step->column_count;
+    batch->column = window->vectors;
+    return VDBQ_OK;
+}
+
+static struct words *window_words(const struct stream *stream, unsigned column)
+{
+    const struct window_stream *window = (const struct window_stream *)stream;
+    unsigned before = window->input.relation.column_count;
+    return column < before ? window->input.relation.columns[column].words
+                           : window->results.columns[column - before].words;
+}
+
+static void window_close(struct stream *stream)
+{
+    struct window_stream *window = (struct window_stream *)stream;
+    replay_finish(&window->input);
+    relation_finish(&window->results);
+    memory_release(window->vectors);
+}
+
+const struct stream_kind window_stream = {
+    .size = sizeof(struct window_stream),
+    .calls = { .batch = window_batch,
+               .words = window_words,
+               .close = window_close },
+    .open = window_open,
+};

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Windows: see window.h. Functions with the same partition and order share
+ * one sort.
+ */
+#include "exec/window/window_inner.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "exec/rows/order.h"
+#include "exec/sort/sort.h"
+
+/* -------------------------------------------------------------- sorting ---- */
+
+/* Keys of a function: its partition, then its order. */
+static unsigned window_keys(const struct step_window_function *function,
+                            struct step_key *keys)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < function->partition.count; i++)
+        keys[count++] = (struct step_key){ .column = VECTOR_ITEMS(
+                                               &function->partition, int)[i] };
+    for (unsigned i = 0; i < function->order.count; i++)
+        keys[count++] = VECTOR_ITEMS(&function->order, struct step_key)[i];
+    return count;
+}
+
+static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
+{
+    bool null_a = key->nulls != NULL && key->nulls[a] != 0;
+    bool null_b = key->nulls != NULL && key->nulls[b] != 0;
+
+    if (null_a || null_b)
+        return null_a == null_b;
+    return order_code(key->type, key->values, a)
+           == order_code(key->type, key->values, b);
+}
+
+/* Marks where values of a key differ from the row's before. */
+static void mark_starts(const struct window *window, const struct sort_key *key,
+                        uint8_t what)
+{
+    for (uint32_t i = 1; i < window->rows->rows; i++)
+        if (!same_value(key, window->order[i - 1], window->order[i]))
+            window->starts[i] |= what;
+}
+
+static enum vdbq_status sort_window(struct window *window,
+                                    const struct step_window_function *function,
+                                    unsigned threads, struct error *error)
+{
+    size_t most = function->partition.count + function->order.count;
+    struct step_key *steps = memory_zeroed(most + 1, sizeof *steps);
+    struct sort_key *keys = memory_zeroed(most + 1, sizeof *keys);
+    enum vdbq_status status =
+        steps == NULL || keys == NULL ? error_no_memory(error) : VDBQ_OK;
+
+    if (status == VDBQ_OK) {
+        unsigned count = window_keys(function, steps);
+        sort_keys(window->rows, steps, count, keys);
+        status = sort_order(keys, count, (uint32_t)window->rows->rows, threads,
+                            window->order, error);
+        memset(window->starts, 0, window->rows->rows);
+        for (unsigned i = 0; status == VDBQ_OK && i < count; i++)
+            mark_starts(window, &keys[i],
+                        i < function->partition.count
+                            ? WINDOW_PARTITION | WINDOW_PEERS
+                            : WINDOW_PEERS);
+    }
+    memory_release(steps);
+    memory_release(keys);
+    return status;
+}
+
+/* Whether the rows of both are in the same order, with the same peers. */
+static bool same_window(const struct step_window_function *a,
+                        const struct step_window_function *b)
+{
+    const struct step_key *x = a->order.items, *y = b->order.items;
+
+    if (a->partition.count != b->partition.count
+        || a->order.count != b->order.count)
+        return false;
+    for (size_t i = 0; i < a->partition.count; i++)
+        if (VECTOR_ITEMS(&a->partition, int)[i]
+            != VECTOR_ITEMS(&b->partition, int)[i])
+            return false;
+    for (size_t i = 0; i < a->order.count; i++)
+        if (x[i].column != y[i].column || x[i].descending != y[i].descending
+            || x[i].nulls_last != y[i].nulls_last)
+            return false;
+    return true;
+}
+
+/* -------------------------------------------------------------- running ---- */
+
+static enum vdbq_status
+run_function(struct window *window, const struct step_window_function *function,
+             struct relation_column *result, struct error *error)
+{
+    window->any_nulls = false;
+    switch (function->function) {
+    case WINDOW_ROW_NUMBER:
+    case WINDOW_RANK:
+    case WINDOW_DENSE_RANK:
+        window_number(window, function->function, result);
+        return VDBQ_OK;
+    case WINDOW_AGGREGATE:
+        return window_aggregate(window, &function->aggregate, result, error);
+    default:
+        window_neighbour(window, function, result);
+        return VDBQ_OK;
+    }
+}
+
+static enum vdbq_status run_all(struct window *window,
+                                const struct window_params *params,
+                                struct relation *results, struct error *error)
+{
+    const struct vector *functions = &params->step->functions;
+    enum vdbq_status status = relation_room(results, params->rows->rows, error);
+
+    for (unsigned i = 0; status == VDBQ_OK && i < functions->count; i++) {
+        const struct step_window_function *function = vector_at(functions, i);
+        struct relation_column *result = &results->columns[i];
+        if (i == 0 || !same_window(vector_at(functions, i - 1), function))
+            status = sort_window(window, function, params->threads, error);
+        if (status == VDBQ_OK)
+            status = relation_flags(results, i, error);
+        if (status == VDBQ_OK)
+            status = run_function(window, function, result, error);
+        if (!window->any_nulls) {
+            memory_release(result->nulls);
+            result->nulls = NULL;
+        }
+    }
+    if (status == VDBQ_OK)
+        results->rows = params->rows->rows;
+    return status;
+}
+
+enum vdbq_status window_run(const struct window_params *params,
+                            struct relation *results, struct error *error)
+{
+    uint64_t rows = params->rows->rows;
+    struct window window = { .rows = params->rows };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (rows == 0)
+        return VDBQ_OK;
+    window.order = memory_resize(NULL, rows * sizeof *window.order);
+    window.starts = memory_resize(NULL, rows);
+    if (window.order == NULL || window.starts == NULL)
+        status = error_no_memory(error);
+    else
+        status = run_all(&window, params, results, error);
+    memory_release(window.order);
+    memory_release(window.starts);
+    return status;
+}

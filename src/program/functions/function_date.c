@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dates and times as texts. Their text forms are those of base/type.h, the
+ * parts of a date those of the machine, cl/date.cl.
+ */
+#include "base/text.h"
+#include "base/type.h"
+#include "cl/date.cl"
+#include "program/functions/function_inner.h"
+
+#define TEXT(i)    (state->arguments[i].text)
+#define INTEGER(i) (state->arguments[i].integer)
+
+/* ---------------------------------------------------------------- casts -- */
+
+static enum vdbq_status is_no(struct function_call_state *state,
+                              const char *type)
+{
+    struct vdbq_text text = TEXT(0);
+    return error_set(state->error, VDBQ_TYPE, "\"%.*s\" is no %s",
+                     (int)(text.length < 100 ? text.length : 100), text.bytes,
+                     type);
+}
+
+FUNCTION_BODY(to_date)
+{
+    int32_t day = 0;
+    if (!date_from_text(TEXT(0).bytes, TEXT(0).length, &day))
+        return is_no(state, "DATE");
+    state->value->integer = day;
+    return VDBQ_OK;
+}
+
+FUNCTION_BODY(to_timestamp)
+{
+    if (!timestamp_from_text(TEXT(0).bytes, TEXT(0).length,
+                             &state->value->integer))
+        return is_no(state, "TIMESTAMP");
+    return VDBQ_OK;
+}
+
+/* -------------------------------------------------------------- writing -- */
+
+/* A timestamp in its parts. */
+struct moment {
+    i32 days;
+    struct date date;
+    int64_t seconds; /* since 1970-01-01                            */
+    int hour, minute, second, fraction;
+};
+
+static struct moment moment_of(int64_t microseconds)
+{
+    int64_t days = timestamp_date(microseconds);
+    int64_t time = microseconds - days * DAY_MICROSECONDS;
+    int64_t seconds = time / 1000000;
+    return (struct moment){ .days = (i32)days,
+                            .date = date_of((i32)days),
+                            .seconds = days * 86400 + seconds,
+                            .hour = (int)(seconds / 3600),
+                            .minute = (int)(seconds / 60 % 60),
+                            .second = (int)(seconds % 60),
+                            .fraction = (int)(time % 1000000) };
+}
+
+static void print_date(struct text *text, i32 day)
+{
+    char room[TYPE_TEXT_MAX];
+    text_add(text, room, date_to_text(day, room));
+}
+
+static void print_time(struct text *text, const struct moment *moment)
+{
+    text_print(text, "%02d:%02d:%02d", moment->hour, moment->minute,
+               moment->second);
+}
+
+/* Takes what was printed as the value. */
+static enum vdbq_status printed(struct function_call_state *state,
+                                struct text *text)
+{
+    enum vdbq_status status =
+        text->failed ? error_no_memory(state->error)
+        : text->length == 0
+            ? function_text(state, "", 0)
+            : function_text_copy(state, text->bytes, text->length);
+    text_finish(text);
+    return status;
+}
+
+FUNCTION_BODY(from_date)
+{
+    char room[TYPE_TEXT_MAX];
+    return function_text_copy(state, room,
+                              date_to_text((int32_t)INTEGER(0), room));
+}
+
+FUNCTION_BODY(from_timestamp)
+{
+    char room[TYPE_TEXT_MAX];
+    return function_text_copy(state, room, timestamp_to_text(INTEGER(0), room));
+}
+
+/* ------------------------------------------------------------- strftime -- */
+
+static const char *const days[] = { "Sunday",    "Monday",   "Tuesday",
+                                    "Wednesday", "Thursday", "Friday",
+                                    "Saturday" };
+static const char *const months[] = { "January", "February", "March",
+                                      "April",   "May",      "June",
+                                      "July",    "August",   "September",
+                                      "October", "November", "December" };
+
+/* Weeks that start on a day of the week, up to this day's. */
+static int week_from(i32 day, i32 first)
+{
+    int weekday = (date_part(day, DATE_WEEKDAY) + 7 - first) % 7;
+    return (date_part(day, DATE_YEARDAY) + 6 - weekday) / 7;
+}
+
+/* The year that the ISO week belongs to: its Thursday's. */
+static int iso_year(i32 day)
+{
+    i32 thursday = day - (date_part(day, DATE_WEEKDAY) + 6) % 7 + 3;
+    return date_part(thursday, DATE_YEAR);
+}
+
+/* Prints letters of the date; false: it is none of these. */
+static bool print_day(struct text *text, char letter, const struct moment *at)
+{
+    int weekday = date_part(at->days, DATE_WEEKDAY);
+    switch (letter) {
+    case 'a':
+        text_print(text, "%.3s", days[weekday]);
+        break;
+    case 'A':
+        text_print(text, "%s", days[weekday]);
+        break;
+    case 'b':
+        text_print(text, "%.3s", months[at->date.month - 1]);
+        break;
+    case 'B':
+        text_print(text, "%s", months[at->date.month - 1]);
+        break;
+    case 'd':
+        text_print(text, "%02d", (int)at->date.day);
+        break;
+    case 'e':
+        text_print(text, "%2d", (int)at->date.day);
+        break;
+    case 'F':
+        print_date(text, at->days);
+        break;
+    case 'g':
+        text_print(text, "%02d", iso_year(at->days) % 100);
+        break;
+    case 'G':
+        text_print(text, "%04d", iso_year(at->days));
+        break;
+    case 'j':
+        text_print(text, "%03d", (int)date_part(at->days, DATE_YEARDAY));
+        break;
+    case 'm':
+        text_print(text, "%02d", (int)at->date.month);
+        break;
+    case 'u':
+        text_print(text, "%d", weekday == 0 ? 7 : weekday);
+        break;
+    case 'U':
+        text_print(text, "%02d", week_from(at->days, 0));
+        break;
+    case 'V':
+        text_print(text, "%02d", (int)date_part(at->days, DATE_WEEK));
+        break;
+    case 'w':
+        text_print(text, "%d", weekday);
+        break;
+    case 'W':
+        text_print(text, "%02d", week_from(at->days, 1));
+        break;
+    case 'y':
+        text_print(text, "%02d", (int)(at->date.year % 100));
+        break;
+    case 'Y':
+        text_print(text, "%04lld", (long long)at->date.year);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* Days since noon of 4714-11-24 BC, to a millisecond. */
+static double julian_day(const struct moment *at)
+{
+    int64_t ms = at->seconds * 1000 + at->fraction / 1000;
+    return (double)(ms + INT64_C(210866760000000)) / 86400000.0;
+}
+
+/* Prints letters of the time; false: it is none of these. */
+static bool print_clock(struct text *text, char letter, const struct moment *at)
+{
+    int twelve = (at->hour + 11) % 12 + 1;
+    switch (letter) {
+    case 'f':
+        text_print(text, "%02d.%03d", at->second, at->fraction / 1000);
+        break;
+    case 'H':
+        text_print(text, "%02d", at->hour);
+        break;
+    case 'I':
+        text_print(text, "%02d", twelve);
+        break;
+    case 'J':
+        text_print(text, "%.16g", julian_day(at));
+        break;
+    case 'k':
+        text_print(text, "%2d", at->hour);
+        break;
+    case 'l':
+        text_print(text, "%2d", twelve);
+        break;
+    case 'M':
+        text_print(text, "%02d", at->minute);
+        break;
+    case 'p':
+        text_print(text, "%s", at->hour < 12 ? "AM" : "PM");
+        break;
+    case 'P':
+        text_print(text, "%s", at->hour < 12 ? "am" : "pm");
+        break;
+    case 'R':
+        text_print(text, "%02d:%02d", at->hour, at->minute);
+        break;
+    case 's':
+        text_print(text, "%lld", (long long)at->seconds);
+        break;
+    case 'S':
+        text_print(text, "%02d", at->second);
+        break;
+    case 'T':
+        print_time(text, at);
+        break;
+    case '%':
+        text_add(text, "%", 1);
+        break;
+    default:
+        return false;
+    }
+    return true;
+}
+
+FUNCTION_BODY(strftime)
+{
+    struct text text = { 0 };
+    struct vdbq_text format = TEXT(0);
+    struct moment moment = moment_of(INTEGER(1));
+    bool known = true;
+    for (size_t i = 0; i < format.length && known; i++) {
+        if (format.bytes[i] != '%')
+            text_add(&text, format.bytes + i, 1);
+        else
+            known = ++i < format.length
+                    && (print_day(&text, format.bytes[i], &moment)
+                        || print_clock(&text, format.bytes[i], &moment));
+    }
+    state->value->null = !known;
+    if (known)
+        return printed(state, &text);
+    text_finish(&text);
+    return VDBQ_OK;
+}

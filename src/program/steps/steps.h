@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The steps of a query: what passes from the planner to the executor. Each
+ * step makes rows from those of its inputs, which come before it; the last
+ * one's are the query's. Where rows are computed, filtered or shaped, a step
+ * is a program of the machine; the others join, group, order and count what
+ * programs gave.
+ *
+ * Rows are columns of machine values (cl/types.h) with NULL flags. Each
+ * step's comment says in what order its rows come: it is the same on every
+ * device and in every mode.
+ */
+#ifndef VDBQ_PROGRAM_STEPS_H
+#define VDBQ_PROGRAM_STEPS_H
+
+#include "program/program.h"
+
+enum step_kind {
+    STEP_SCAN,   /* a program over a table, over an input's rows, or once */
+    STEP_GROUP,  /* one row for each group of its input's rows             */
+    STEP_SORT,   /* its input's rows in the order of keys                  */
+    STEP_LIMIT,  /* some of its input's rows                               */
+    STEP_JOIN,   /* pairs of rows of its two inputs                        */
+    STEP_CONCAT, /* the rows of all its inputs, one input after the other  */
+    STEP_APPLY,  /* its input's rows, with the answer of a query to each   */
+    STEP_WINDOW, /* its input's rows, with values of their neighbours      */
+    STEP_MAP,    /* its input's rows, with functions computed row by row   */
+    STEP_VALUES  /* rows that the plan has: VALUES, long lists of IN       */
+};
+
+/* A column of a step's rows. */
+struct step_column {
+    const char *name;
+    enum vdbq_type type; /* in SQL; the machine's is type_machine(type)  */
+    unsigned precision;  /* of VDBQ_DECIMAL                              */
+    unsigned scale;
+};
+
+/* STEP_SCAN. Rows in the order of those that are read; where the program has
+ * several axes, in the order of the rows of the first one, then of the next.
+ * An axis of the program is a table of the catalogue, or the rows of an input:
+ * its `input` says which. Tables behind the only axis are probed, and each is
+ * an input; a program of several axes probes none. Such a table has the
+ * input's columns, and Rowid gives the row's number. Each input is one table. */
+struct step_scan {
+    struct program program;
+};
+
+/* STEP_GROUP. Rows of one group have the same keys, NULL being one of them.
+ * Gives the keys, then a column for each aggregate; groups come in the order
+ * of their first rows. Without keys there is exactly one group. */
+enum aggregate_function {
+    AGGREGATE_COUNT, /* BIGINT: rows, or values that are not NULL          */
+    AGGREGATE_SUM,   /* of integers BIGINT, an overflow fails; of floats
+                        DOUBLE; of DECIMAL the same scale                  */
+    AGGREGATE_TOTAL, /* DOUBLE; 0 where there is no value                  */
+    AGGREGATE_AVG,   /* DOUBLE, of integers and floats                     */
+    AGGREGATE_MIN,   /* of the column's type                               */
+    AGGREGATE_MAX,
+    AGGREGATE_FIRST /* the value of the first row, NULL or not            */
+};
+struct step_aggregate {
+    enum aggregate_function function;
+    int column;         /* of the input; -1: rows are counted              */
+    int filter;         /* column of the input that must be true; -1: none */
+    bool distinct;      /* each value once                                 */
+    struct position at; /* for its failures                                */
+};
+struct step_group {
+    unsigned keys;            /* the first so many columns of the input    */
+    struct vector aggregates; /* of struct step_aggregate                  */
+};
+
+/* STEP_SORT. Stable. Gives the first `columns` columns of its input. */
+struct step_key {
+    int column;
+    bool descending;
+    bool nulls_last;
+};
+struct step_sort {
+    struct vector keys; /* of struct step_key; the first one decides first */
+    uint64_t offset;    /* rows left out at the start                      */
+    uint64_t limit;     /* UINT64_MAX: all                                 */
+};
+
+/* STEP_LIMIT: as those of STEP_SORT. A second input takes their place: its one
+ * row has both as BIGINTs, the limit first; NULL or below 0 says nothing. It is
+ * read when the first row is asked for. */
+struct step_limit {
+    uint64_t offset, limit;
+};
+
+/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, it is
+ * in the band, and the condition keeps it. In the order of the left rows, then of the right
+ * ones; right rows without a partner come last. */
+enum join_kind {
+    JOIN_INNER, /* left columns, right columns; without keys all pairs  */
+    JOIN_LEFT,  /* ... and left rows without a partner, NULLs beside    */
+    JOIN_RIGHT, /* ... and right rows without one                       */
+    JOIN_FULL,  /* ... and both                                         */
+    JOIN_SEMI,  /* left rows with a partner, once                       */
+    JOIN_ANTI,  /* left rows without                                    */
+    JOIN_MARK   /* left rows with a BOOLEAN: the left key is IN the right
+                   ones; one key, no condition                          */
+};
+/* A band: the value of a column of one side lies between those of two columns
+ * of the other one. NULL lies nowhere. */
+enum band_side { BAND_NONE, BAND_LEFT, BAND_RIGHT };
+struct step_band {
+    enum band_side side; /* that has the value; BAND_NONE: there is no band */
+    int column;          /* ... of that side                             */
+    int low, high;       /* of the other side; -1: no bound              */
+    bool low_open, high_open; /* the bound itself is left out            */
+};
+struct step_join {
+    enum join_kind kind;
+    struct vector left_keys, right_keys; /* of int: columns, pairwise of one
+                                            machine type                 */
+    bool nulls_match;          /* NULL equals NULL                       */
+    struct step_band band;     /* of integers, or of one type of floats  */
+    struct program *condition; /* over one table of the columns of both,
+                                  one after the other, as a scan's input;
+                                  rows that it outputs match, no matter
+                                  what columns it gives. NULL: none      */
+};
+
+/* STEP_APPLY. The inner query runs once for each different tuple of the
+ * columns that its parameters take their values from. */
+enum apply_kind {
+    APPLY_SCALAR, /* the first column of its first row; NULL: no row     */
+    APPLY_EXISTS, /* BOOLEAN: whether there is a row                     */
+    APPLY_IN      /* BOOLEAN: `column` is IN its first column            */
+};
+struct step_apply {
+    enum apply_kind kind;
+    struct steps *inner;
+    int column;               /* APPLY_IN: of the input                  */
+    struct vector parameters; /* of struct step_parameter                */
+};
+struct step_parameter {
+    int parameter; /* number that the inner programs use                 */
+    int column;    /* of the input                                       */
+};
+
+/* STEP_WINDOW. Gives the input's columns, then one for each function; rows
+ * stay in their order. */
+enum window_function {
+    WINDOW_ROW_NUMBER,
+    WINDOW_RANK,
+    WINDOW_DENSE_RANK, /* BIGINT         */
+    WINDOW_LAG,
+    WINDOW_LEAD, /* of the row `offset` before or behind      */
+    WINDOW_FIRST,
+    WINDOW_LAST,     /* of the frame                            */
+    WINDOW_AGGREGATE /* over the partition up to the last peer of the row,
+                         or all of it where there is no order            */
+};
+struct step_window_function {
+    enum window_function function;
+    struct step_aggregate aggregate; /* its column: the argument         */
+    int64_t offset;                  /* LAG, LEAD                        */
+    int fallback;                    /* LAG, LEAD: column of the value
+                                        where there is no such row; -1: NULL */
+    struct vector partition;         /* of int: columns                  */
+    struct vector order;             /* of struct step_key               */
+};
+struct step_window {
+    struct vector functions; /* of struct step_window_function           */
+};
+
+/* STEP_MAP. Functions that the machine cannot compute: they make new texts,
+ * or take several. Gives the input's columns, then one for each function; it
+ * is NULL where an argument is, or where the function says so. */
+struct step_function {
+    const char *name; /* of program/functions/function.h                    */
+    struct vector arguments; /* of int: columns of the input             */
+    struct position at;      /* for its failures                         */
+};
+struct step_map {
+    struct vector functions; /* of struct step_function                  */
+};
+
+/* STEP_VALUES: without inputs. */
+struct step_values {
+    uint64_t rows;
+    struct vdbq_vector *vectors; /* one a column, texts as texts; with all
+                                    they point to in the steps' arena      */
+};
+
+struct step {
+    enum step_kind kind;
+    struct vector inputs; /* of int: numbers of steps              */
+    unsigned column_count;
+    struct step_column *columns;
+    double rows; /* about how many it gives, as the
+                                            planner thinks; below 0: it said
+                                            nothing                      */
+    union {
+        struct step_scan scan;
+        struct step_group group;
+        struct step_sort sort;
+        struct step_limit limit;
+        struct step_join join;
+        struct step_apply apply;
+        struct step_window window;
+        struct step_map map;
+        struct step_values values;
+    };
+};
+
+struct steps {
+    struct vector steps; /* of struct step; each behind its inputs        */
+    struct arena arena;  /* of names, columns and inner steps             */
+};
+
+/* TYPE_... in which the machine has values of a type; its number of a word
+ * stands for a text. */
+int step_machine_type(enum vdbq_type type);
+
+void steps_init(struct steps *steps);
+void steps_finish(struct steps *steps); /* inner ones, too; accepts zeroed */
+struct step *steps_at(const struct steps *steps, int number);
+/* The step whose rows are the query's. */
+struct step *steps_last(const struct steps *steps);
+/* Adds a zeroed step of that kind, its vectors and its program ready; NULL:
+ * no memory. It moves when another one is added. */
+struct step *steps_add(struct steps *steps, enum step_kind kind);
+/* Sets reads[i] to whether a step, or who runs the steps, reads column i of
+ * step `number`'s rows. */
+void steps_reads(const struct steps *steps, int number, bool *reads);
+/* Gives the scan `step` the columns that its program's ResultColumns name;
+ * the program need not be checked. False: no memory. */
+bool steps_describe(struct steps *steps, struct step *step);
+
+/* Runs program_check() over every program, inner ones too, and proves that
+ * inputs, columns and counts fit. Nothing may run before. Fails as
+ * program_check(). */
+enum vdbq_status steps_check(struct steps *steps, struct error *error);
+
+/* EXPLAIN's text: of one step that is a scan, its program and nothing else;
+ * of several, a line for each, with the rows that are expected, in front of
+ * its program. */
+void steps_print(const struct steps *steps, struct text *text);
+
+/* What running a step came to; of a step that ran several times, in all. */
+struct step_count {
+    const struct step *step;
+    uint64_t rows;
+    uint64_t time_ns; /* with that of its inputs                           */
+    uint64_t runs;
+    bool seen; /* its rows were counted; not so where they were
+                         taken without being asked for                     */
+};
+/* Adds one to a vector of struct step_count, to that of the same step where
+ * there is one. False: no memory. */
+bool step_count_add(struct vector *counts, const struct step_count *added);
+/* The same text, with what running came to beside what was expected. */
+void steps_print_counts(const struct steps *steps, const struct vector *counts,
+                        struct text *text);
+
+#endif

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps as EXPLAIN prints them: a line that says what a step does, as a
+ * comment, then its program.
+ */
+#include "program/steps/steps.h"
+
+/* What is printed, and where to. */
+struct printing {
+    const struct steps *steps;
+    const char *prefix;          /* in front of their numbers            */
+    const struct vector *counts; /* of struct step_count; NULL: they did
+                                    not run                              */
+    struct text *text;
+};
+
+static void print_list(const struct printing *printing);
+
+/* What stands between the items of a list. */
+static void print_comma(size_t i, struct text *text)
+{
+    text_print(text, i > 0 ? ", " : " ");
+}
+
+/* "scan of table sales, probes shop (step 0), day (step 1)" */
+static void print_scan(const struct step *step, const char *prefix,
+                       struct text *text)
+{
+    const struct vector *tables = &step->scan.program.tables;
+    const struct program_table *table =
+        VECTOR_ITEMS(tables, struct program_table);
+    bool grid = program_axes(&step->scan.program) > 1;
+    text_print(text, grid ? "grid" : "scan");
+    for (size_t i = 0; i < tables->count; i++) {
+        const char *before = i > 1 ? ", " : grid ? " and " : ", probes ";
+        if (i == 0 && table[i].input > 0 && !grid)
+            continue;
+        text_print(text, "%s", i > 0 ? before : grid ? " of " : " of table ");
+        text_print(text, "%s", table[i].name);
+        if (table[i].input > 0)
+            text_print(text, " (step %s%d)", prefix,
+                       VECTOR_ITEMS(&step->inputs, int)[table[i].input - 1]);
+    }
+}
+
+static void print_aggregate(const struct step_aggregate *aggregate,
+                            struct text *text)
+{
+    static const char *const names[] = {
+        [AGGREGATE_COUNT] = "count", [AGGREGATE_SUM] = "sum",
+        [AGGREGATE_TOTAL] = "total", [AGGREGATE_AVG] = "avg",
+        [AGGREGATE_MIN] = "min",     [AGGREGATE_MAX] = "max",
+        [AGGREGATE_FIRST] = "first",
+    };
+    text_print(text, "%s(%s", names[aggregate->function],
+               aggregate->distinct ? "distinct " : "");
+    if (aggregate->column >= 0)
+        text_print(text, "%d)", aggregate->column);
+    else
+        text_print(text, "*)");
+    if (aggregate->filter >= 0)
+        text_print(text, " where %d", aggregate->filter);
+}
+
+static void print_group(const struct step *step, struct text *text)
+{
+    const struct vector *aggregates = &step->group.aggregates;
+    text_print(text, "group by %u columns:", step->group.keys);
+    for (size_t i = 0; i < aggregates->count; i++) {
+        print_comma(i, text);
+        print_aggregate(vector_at(aggregates, i), text);
+    }
+}
+
+static void print_keys(const struct vector *keys, struct text *text)
+{
+    for (size_t i = 0; i < keys->count; i++) {
+        const struct step_key *key = vector_at(keys, i);
+        print_comma(i, text);
+        text_print(text, "%d%s%s", key->column,
+                   key->descending ? " descending" : "",
+                   key->nulls_last ? " nulls last" : "");
+    }
+}
+
+static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
+{
+    if (limit != UINT64_MAX)
+        text_print(text, ", limit %llu", (unsigned long long)limit);
+    if (offset > 0)
+        text_print(text, ", offset %llu", (unsigned long long)offset);
+}
+
+/* "3 < right 0 <= 4": a left value is a number alone. */
+static void print_band(const struct step_band *band, struct text *text)
+{
+    const char *of = band->side == BAND_RIGHT ? "right " : "";
+    const char *by = band->side == BAND_RIGHT ? "" : "right ";
+    text_print(text, " ");
+    if (band->low >= 0)
+        text_print(text, "%s%d %s ", by, band->low,
+                   band->low_open ? "<" : "<=");
+    text_print(text, "%s%d", of, band->column);
+    if (band->high >= 0)
+        text_print(text, " %s %s%d", band->high_open ? "<" : "<=", by,
+                   band->high);
+}
+
+static void print_join(const struct step *step, struct text *text)
+{
+    static const char *const names[] = {
+        [JOIN_INNER] = "inner", [JOIN_LEFT] = "left", [JOIN_RIGHT] = "right",
+        [JOIN_FULL] = "full",   [JOIN_SEMI] = "semi", [JOIN_ANTI] = "anti",
+        [JOIN_MARK] = "mark",
+    };
+    const struct step_join *join = &step->join;
+    text_print(text, "%s join", names[join->kind]);
+    for (size_t i = 0; i < join->left_keys.count; i++) {
+        print_comma(i, text);
+        text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
+                   VECTOR_ITEMS(&join->right_keys, int)[i]);
+    }
+    if (join->band.side != BAND_NONE)
+        print_band(&join->band, text);
+    if (join->nulls_match)
+        text_print(text, ", NULL = NULL");
+    if (join->condition != NULL)
+        text_print(text, ", where");
+}
+
+static void print_apply(const struct step *step, struct text *text)
+{
+    static const char *const names[] = { [APPLY_SCALAR] = "value of",
+                                         [APPLY_EXISTS] = "exists",
+                                         [APPLY_IN] = "is in" };
+    const struct vector *parameters = &step->apply.parameters;
+    text_print(text, "%s an inner query", names[step->apply.kind]);
+    if (step->apply.kind == APPLY_IN)
+        text_print(text, " for column %d", step->apply.column);
+    for (size_t i = 0; i < parameters->count; i++) {
+        const struct step_parameter *parameter = vector_at(parameters, i);
+        text_print(text, ", parameter %d = %d", parameter->parameter,
+                   parameter->column);
+    }
+}
+
+static void print_window_function(const struct step_window_function *function,
+                                  struct text *text)
+{
+    static const char *const names[] = {
+        [WINDOW_ROW_NUMBER] = "row_number",
+        [WINDOW_RANK] = "rank",
+        [WINDOW_DENSE_RANK] = "dense_rank",
+        [WINDOW_LAG] = "lag",
+        [WINDOW_LEAD] = "lead",
+        [WINDOW_FIRST] = "first_value",
+        [WINDOW_LAST] = "last_value",
+    };
+    if (function->function == WINDOW_AGGREGATE)
+        print_aggregate(&function->aggregate, text);
+    else
+        text_print(text, "%s(%d)", names[function->function],
+                   function->aggregate.column);
+    text_print(text, " partition");
+    for (size_t i = 0; i < function->partition.count; i++) {
+        print_comma(i, text);
+        text_print(text, "%d", VECTOR_ITEMS(&function->partition, int)[i]);
+    }
+    text_print(text, " order");
+    print_keys(&function->order, text);
+}
+
+static void print_window(const struct step *step, struct text *text)
+{
+    const struct vector *functions = &step->window.functions;
+    text_print(text, "window");
+    for (size_t i = 0; i < functions->count; i++) {
+        print_comma(i, text);
+        print_window_function(vector_at(functions, i), text);
+    }
+}
+
+static void print_map(const struct step *step, struct text *text)
+{
+    const struct vector *functions = &step->map.functions;
+    text_print(text, "map");
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct step_function *function = vector_at(functions, i);
+        print_comma(i, text);
+        text_print(text, "%s(", function->name);
+        for (size_t k = 0; k < function->arguments.count; k++)
+            text_print(text, "%s%d", k > 0 ? ", " : "",
+                       VECTOR_ITEMS(&function->arguments, int)[k]);
+        text_print(text, ")");
+    }
+}
+
+static void print_what(const struct step *step, const char *prefix,
+                       struct text *text)
+{
+    switch (step->kind) {
+    case STEP_SCAN:
+        print_scan(step, prefix, text);
+        break;
+    case STEP_GROUP:
+        print_group(step, text);
+        break;
+    case STEP_SORT:
+        text_print(text, "sort by");
+        print_keys(&step->sort.keys, text);
+        print_limit(step->sort.offset, step->sort.limit, text);
+        break;
+    case STEP_LIMIT:
+        text_print(text, "some rows");
+        if (step->inputs.count > 1)
+            text_print(text, ", limit and offset of step %s%d", prefix,
+                       VECTOR_ITEMS(&step->inputs, int)[1]);
+        print_limit(step->limit.offset, step->limit.limit, text);
+        break;
+    case STEP_JOIN:
+        print_join(step, text);
+        break;
+    case STEP_CONCAT:
+        text_print(text, "concat");
+        break;
+    case STEP_APPLY:
+        print_apply(step, text);
+        break;
+    case STEP_WINDOW:
+        print_window(step, text);
+        break;
+    case STEP_MAP:
+        print_map(step, text);
+        break;
+    case STEP_VALUES:
+        text_print(text, "%llu rows of values",
+                   (unsigned long long)step->values.rows);
+        break;
+    }
+}
+
+/* ---------------------------------------------------------------- rows -- */
+
+/* 1234567 as "1,234,567". */
+static void print_number(uint64_t number, struct text *text)
+{
+    if (number >= 1000)
+        print_number(number / 1000, text);
+    if (number >= 1000)
+        text_print(text, ",%03u", (unsigned)(number % 1000));
+    else
+        text_print(text, "%u", (unsigned)number);
+}
+
+static void print_rows(uint64_t rows, struct text *text)
+{
+    print_number(rows, text);
+    text_print(text, rows == 1 ? " row" : " rows");
+}
+
+/* Less than one row, but more than none, is one. */
+static void print_expected(double rows, struct text *text)
+{
+    text_print(text, "~");
+    if (rows >= 1e15)
+        text_print(text, "%.0e rows", rows);
+    else
+        print_rows((uint64_t)(rows < 1 ? rows > 0 : rows + 0.5), text);
+}
+
+static const struct step_count *count_of(const struct vector *counts,
+                                         const struct step *step)
+{
+    for (size_t i = 0; counts != NULL && i < counts->count; i++) {
+        const struct step_count *count = vector_at(counts, i);
+        if (count->step == step)
+            return count;
+    }
+    return NULL;
+}
+
+bool step_count_add(struct vector *counts, const struct step_count *added)
+{
+    struct step_count *count =
+        (struct step_count *)(uintptr_t)count_of(counts, added->step);
+    if (count == NULL)
+        return vector_append(counts, added, 1);
+    count->rows += added->rows;
+    count->time_ns += added->time_ns;
+    count->runs += added->runs;
+    count->seen |= added->seen;
+    return true;
+}
+
+/* The time of a step itself: its inputs run inside of it. */
+static uint64_t own_time(const struct printing *printing,
+                         const struct step *step,
+                         const struct step_count *count)
+{
+    uint64_t time_ns = count->time_ns;
+    for (size_t i = 0; i < step->inputs.count; i++) {
+        const struct step_count *input = count_of(
+            printing->counts,
+            steps_at(printing->steps, VECTOR_ITEMS(&step->inputs, int)[i]));
+        if (input != NULL)
+            time_ns -= input->time_ns < time_ns ? input->time_ns : time_ns;
+    }
+    return time_ns;
+}
+
+static void print_count(const struct printing *printing,
+                        const struct step *step, const struct step_count *count)
+{
+    struct text *text = printing->text;
+    if (count->seen)
+        print_rows(count->rows, text);
+    else
+        text_print(text, "rows not counted");
+    text_print(text, " in %.3f ms",
+               (double)own_time(printing, step, count) / 1e6);
+    if (count->runs > 1)
+        text_print(text, ", %llu runs", (unsigned long long)count->runs);
+}
+
+/* " (~1,200 rows)", or " (~1,200 rows; 1,187 rows in 0.210 ms)". */
+static void print_figures(const struct printing *printing,
+                          const struct step *step)
+{
+    const struct step_count *count = count_of(printing->counts, step);
+    if (step->rows < 0 && count == NULL)
+        return;
+    text_print(printing->text, " (");
+    if (step->rows >= 0)
+        print_expected(step->rows, printing->text);
+    if (step->rows >= 0 && count != NULL)
+        text_print(printing->text, "; ");
+    if (count != NULL)
+        print_count(printing, step, count);
+    text_print(printing->text, ")");
+}
+
+/* ----------------------------------------------------------------- all -- */
+
+static void print_inner(const struct printing *printing,
+                        const struct step *step, int number)
+{
+    struct text prefix = { 0 };
+    struct printing inner = *printing;
+    text_print(&prefix, "%s%d.", printing->prefix, number);
+    printing->text->failed |= prefix.failed;
+    inner.steps = step->apply.inner;
+    inner.prefix = prefix.bytes;
+    if (!prefix.failed)
+        print_list(&inner);
+    text_finish(&prefix);
+}
+
+/* "; step 1.2 of step 1.0: sort by 0 (~12 rows)", then what belongs to it. */
+static void print_step(const struct printing *printing, int number)
+{
+    const struct step *step = steps_at(printing->steps, number);
+    const char *prefix = printing->prefix;
+    struct text *text = printing->text;
+    text_print(text, "; step %s%d", prefix, number);
+    for (size_t i = 0; i < step->inputs.count; i++)
+        text_print(text, "%s%s%d", i > 0 ? ", " : " of step ", prefix,
+                   VECTOR_ITEMS(&step->inputs, int)[i]);
+    text_print(text, ": ");
+    print_what(step, prefix, text);
+    print_figures(printing, step);
+    text_print(text, "\n");
+    if (step->kind == STEP_SCAN)
+        program_print(&step->scan.program, text);
+    if (step->kind == STEP_JOIN && step->join.condition != NULL)
+        program_print(step->join.condition, text);
+    if (step->kind == STEP_APPLY)
+        print_inner(printing, step, number);
+}
+
+static void print_list(const struct printing *printing)
+{
+    for (int i = 0; i < (int)printing->steps->steps.count; i++)
+        print_step(printing, i);
+}
+
+void steps_print_counts(const struct steps *steps, const struct vector *counts,
+                        struct text *text)
+{
+    const struct step *last = steps_last(steps);
+    const struct printing printing = { steps, "", counts, text };
+    if (steps->steps.count == 1 && last->kind == STEP_SCAN)
+        program_print(&last->scan.program, text);
+    else
+        print_list(&printing);
+}
+
+void steps_print(const struct steps *steps, struct text *text)
+{
+    steps_print_counts(steps, NULL, text);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which columns of a step somebody reads: who makes them may leave the others
+ * as they are.
+ */
+#include "program/steps/steps.h"
+
+#include <string.h>
+
+/* A step, and what is read of input `input` of it. */
+struct reading {
+    const struct steps *steps;
+    int step;
+    size_t input;
+    bool *reads;
+    unsigned count;
+};
+
+/* Of whichever cursor: a column too many is no harm. */
+static void read_program_columns(const struct program *program, unsigned first,
+                                 const struct reading *reading)
+{
+    for (size_t pc = 0; pc < program->code.count; pc++) {
+        const struct instruction *in = program_at(program, (int)pc);
+        bool probes = op_facts(in->op)->form == FORM_PROBE;
+        unsigned column = (unsigned)(probes ? in->d : in->b) - first;
+        bool reads = probes || op_operands(in->op)[1] == 'f';
+        if (reads && column < reading->count)
+            reading->reads[column] = true;
+    }
+}
+
+/* The columns of a band on the side of the input. */
+static void read_band(const struct step_band *band,
+                      const struct reading *reading)
+{
+    bool value = (band->side == BAND_RIGHT) == (reading->input == 1);
+    if (band->side == BAND_NONE)
+        return;
+    if (value)
+        reading->reads[band->column] = true;
+    if (!value && band->low >= 0)
+        reading->reads[band->low] = true;
+    if (!value && band->high >= 0)
+        reading->reads[band->high] = true;
+}
+
+static void read_group(const struct step_group *group,
+                       const struct reading *reading)
+{
+    for (unsigned i = 0; i < group->keys; i++)
+        reading->reads[i] = true;
+    for (size_t i = 0; i < group->aggregates.count; i++) {
+        const struct step_aggregate *aggregate =
+            vector_at(&group->aggregates, i);
+        if (aggregate->column >= 0)
+            reading->reads[aggregate->column] = true;
+        if (aggregate->filter >= 0)
+            reading->reads[aggregate->filter] = true;
+    }
+}
+
+/* Keys, the band, what the condition reads, and what is read of the join's columns. */
+static bool read_join(const struct step *step, const struct reading *reading)
+{
+    const struct step_join *join = &step->join;
+    const struct step *left =
+        steps_at(reading->steps, VECTOR_ITEMS(&step->inputs, int)[0]);
+    const struct vector *keys =
+        reading->input == 0 ? &join->left_keys : &join->right_keys;
+    unsigned first = reading->input == 0 ? 0 : left->column_count;
+    bool *own = memory_zeroed(step->column_count, sizeof *own);
+    if (own == NULL)
+        return false;
+    steps_reads(reading->steps, reading->step, own);
+    for (unsigned i = 0; i < reading->count; i++)
+        reading->reads[i] |= first + i < step->column_count && own[first + i];
+    memory_release(own);
+    for (size_t i = 0; i < keys->count; i++)
+        reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
+    read_band(&join->band, reading);
+    if (join->condition != NULL)
+        read_program_columns(join->condition, first, reading);
+    return true;
+}
+
+static void read_all(const struct reading *reading)
+{
+    memset(reading->reads, true, reading->count * sizeof *reading->reads);
+}
+
+static void read_input(const struct reading *reading)
+{
+    const struct step *step = steps_at(reading->steps, reading->step);
+    if (step->kind == STEP_SCAN)
+        read_program_columns(&step->scan.program, 0, reading);
+    else if (step->kind == STEP_GROUP)
+        read_group(&step->group, reading);
+    else if (step->kind != STEP_JOIN || !read_join(step, reading))
+        read_all(reading);
+}
+
+void steps_reads(const struct steps *steps, int number, bool *reads)
+{
+    struct reading reading = { .steps = steps,
+                               .reads = reads,
+                               .count = steps_at(steps, number)->column_count };
+    memset(reads, 0, reading.count * sizeof *reads);
+    if (number == (int)steps->steps.count - 1)
+        read_all(&reading);
+    for (size_t i = (size_t)number + 1; i < steps->steps.count; i++) {
+        const struct vector *inputs = &steps_at(steps, (int)i)->inputs;
+        reading.step = (int)i;
+        for (size_t j = 0; j < inputs->count; j++) {
+            reading.input = j;
+            if (VECTOR_ITEMS(inputs, int)[j] == number)
+                read_input(&reading);
+        }
+    }
+}

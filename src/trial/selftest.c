@@ -1,0 +1,557 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the programs of selftest_data.c on the host and on a device and
+ * compares: result rows bit by bit (a value that is not a number equals any
+ * other such value), and which instruction failed.
+ */
+#include "trial/selftest.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cl/tablet.h"
+#include "exec/launch/feed.h"
+#include "trial/selftest_data.h"
+
+/* Value opcodes that share a program. */
+enum { GROUP_MAX = 16 };
+
+/* A way to run a program. */
+struct way {
+    struct device *device;
+    enum run_mode mode;
+    enum device_build build;
+};
+
+/* The rows, on one device. */
+struct rows {
+    struct device_memory *pinned;
+    struct device_memory *resident; /* for MODE_CACHED */
+    struct device_memory *inner;
+};
+
+/* What the program at hand leaves open. */
+struct open_values {
+    struct arena arena;
+    struct run_values values;
+    struct run_ranks ranks[SELFTEST_FEEDS_MAX];
+    struct selftest_inner inner;
+};
+
+struct testing {
+    struct way host;
+    struct way device;
+    struct rows host_rows;
+    struct rows device_rows;
+    const struct selftest_encoding *encoding; /* of columns; NULL: plain */
+    bool hashed;                              /* indexes of inner rows */
+    uint32_t axis_rows[VDBQ_AXES_MAX - 1];    /* of a grid at hand           */
+    struct open_values open;
+    unsigned opcodes;
+    vdbq_report report;
+    void *context;
+    struct error *error;
+};
+
+/* All result rows of a run, and how it ended. */
+struct outcome {
+    enum vdbq_status status;
+    char message[ERROR_MESSAGE_MAX + 16]; /* of a fault, with its line */
+    uint64_t rows;
+    struct vector values; /* bytes: 8 a value, row by row */
+};
+
+/* ---------------------------------------------------------------- run -- */
+
+/* Makes every value that is not a number the same one. */
+static void unify_nan(enum vdbq_type type, void *value)
+{
+    float single;
+    double real;
+    memcpy(&single, value, sizeof single);
+    if (type == VDBQ_FLOAT && isnan(single))
+        memset(value, 0xff, sizeof single);
+    if (type != VDBQ_DOUBLE)
+        return;
+    memcpy(&real, value, sizeof real);
+    if (isnan(real))
+        memset(value, 0xff, sizeof real);
+}
+
+/* Adds a row of a batch. Rows may be cut into batches differently, but their
+ * order is the same. */
+static bool keep_row(struct outcome *outcome, const struct vdbq_batch *batch,
+                     uint64_t row)
+{
+    for (unsigned i = 0; i < batch->columns; i++) {
+        const struct vdbq_vector *vector = &batch->column[i];
+        unsigned width = type_width((int)vector->type);
+        char value[8] = { 0 };
+        memcpy(value, (const char *)vector->values + row * width, width);
+        unify_nan(vector->type, value);
+        if (!vector_append(&outcome->values, value, sizeof value))
+            return false;
+    }
+    outcome->rows++;
+    return true;
+}
+
+/* Takes rows until no more than `most` launches are in flight. */
+static enum vdbq_status keep_rows(struct runner *runner, unsigned most,
+                                  struct outcome *outcome, struct error *error)
+{
+    struct vdbq_batch batch;
+    while (runner_in_flight(runner) > most) {
+        enum vdbq_status status = runner_batch(runner, &batch, error);
+        if (status != VDBQ_OK)
+            return status;
+        for (uint64_t row = 0; row < batch.rows; row++)
+            if (!keep_row(outcome, &batch, row))
+                return error_no_memory(error);
+    }
+    return VDBQ_OK;
+}
+
+/* The feeds that a program reads, as the self-test's rows have them. */
+static void make_feeds(const struct testing *test,
+                       const struct program *program,
+                       const struct program_pack *pack, struct feed *feeds)
+{
+    const struct program_table *table = vector_at(&program->tables, 0);
+    for (unsigned i = 0; i < pack->feed_count; i++) {
+        int column = pack->feeds[i].column;
+        int type = column < 0 ? table->key_type : table->column_types[column];
+        feeds[i] = test->encoding != NULL && column >= 0
+                       ? selftest_encoded(column, type, *test->encoding)
+                       : selftest_feed(column, type);
+    }
+}
+
+/* Rows of a launch. Modes that overlap launches get a full ring and more. */
+static uint64_t launch_rows(enum run_mode mode)
+{
+    bool overlaps = mode == MODE_STREAMED || mode == MODE_CACHED;
+    return overlaps ? TABLET_ALIGNED(SELFTEST_ROWS / (RUNNER_RING_MAX + 2))
+                    : SELFTEST_ROWS;
+}
+
+/* The feeds of rows [row, ...) of those that start at row 0. */
+static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
+                       struct feed *to)
+{
+    for (unsigned i = 0; i < count; i++)
+        to[i] = feed_from(from[i], row);
+}
+
+/* Makes a launch's rows the cells of a grid, which has all left rows. */
+static void make_grid(const struct testing *test, uint64_t row,
+                      struct runner_input *input)
+{
+    struct runner_grid grid = { .first = row, .cells = input->pieces[0].rows };
+    memcpy(grid.axis_rows, test->axis_rows, sizeof grid.axis_rows);
+    input->grid = grid;
+    input->pieces[0].rows = SELFTEST_ROWS;
+}
+
+/* Starts a launch over rows [row, ...), the way the mode has it. */
+static enum vdbq_status start(const struct testing *test, struct runner *runner,
+                              enum run_mode mode, const struct rows *rows,
+                              uint64_t row, const struct feed *all,
+                              const struct run_ranks *ranks,
+                              struct error *error)
+{
+    struct feed feeds[SELFTEST_FEEDS_MAX];
+    struct device_copy copy = { .memory = rows->resident,
+                                .bytes = device_memory_host(rows->pinned),
+                                .size = SELFTEST_BYTES };
+    struct runner_input input = {
+        .pieces = { { .feeds = feeds,
+                      .ranks = ranks,
+                      .rows = launch_rows(mode) } },
+        .count = 1,
+    };
+    struct runner_piece *piece = &input.pieces[0];
+    if (piece->rows > SELFTEST_ROWS - row)
+        piece->rows = SELFTEST_ROWS - row;
+    bool grid = test->axis_rows[0] > 0;
+    move_feeds(all, runner_pack(runner)->feed_count, grid ? 0 : row, feeds);
+    if (grid)
+        make_grid(test, row, &input);
+    if (mode == MODE_MAPPED)
+        piece->data = rows->pinned;
+    else if (mode == MODE_CACHED)
+        piece->data = rows->resident;
+    else
+        piece->host = copy.bytes;
+    if (mode == MODE_CACHED && row == 0) {
+        input.copies = &copy;
+        input.copy_count = 1;
+    }
+    return runner_start(runner, &input, error);
+}
+
+/* Runs all rows, and keeps what comes. */
+static enum vdbq_status run_rows(const struct testing *test,
+                                 struct runner *runner, enum run_mode mode,
+                                 const struct rows *rows,
+                                 const struct feed *feeds,
+                                 const struct run_ranks *ranks,
+                                 struct outcome *outcome, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (uint64_t row = 0; row < SELFTEST_ROWS && status == VDBQ_OK;
+         row += launch_rows(mode)) {
+        if (!runner_has_room(runner))
+            status =
+                keep_rows(runner, runner_in_flight(runner) - 1, outcome, error);
+        if (status == VDBQ_OK)
+            status = start(test, runner, mode, rows, row, feeds, ranks, error);
+    }
+    return status == VDBQ_OK ? keep_rows(runner, 0, outcome, error) : status;
+}
+
+/* Runs the program one way. A fault of a row is an outcome, no failure. */
+static enum vdbq_status run(const struct testing *test,
+                            const struct program *program,
+                            const struct way *way, const struct rows *rows,
+                            struct outcome *outcome)
+{
+    struct feed feeds[SELFTEST_FEEDS_MAX];
+    struct runner *runner;
+    struct runner_params params = { .device = way->device,
+                                    .program = program,
+                                    .mode = way->mode,
+                                    .build = way->build,
+                                    .most_live = true,
+                                    .values = &test->open.values };
+    struct run_inner inner = test->open.inner.run;
+    inner.memory = rows->inner;
+    *outcome = (struct outcome){ .values = VECTOR(char) };
+    enum vdbq_status status = VDBQ_OK;
+    if (program->tables.count > 1) {
+        params.inner = &inner;
+        status = device_write(rows->inner, 0, test->open.inner.block,
+                              test->open.inner.size,
+                              &(struct device_times){ 0 }, test->error);
+    }
+    if (status == VDBQ_OK)
+        status = runner_open(&params, &runner, test->error);
+    if (status != VDBQ_OK)
+        return status;
+    make_feeds(test, program, runner_pack(runner), feeds);
+    status = run_rows(test, runner, way->mode, rows, feeds, test->open.ranks,
+                      outcome, test->error);
+    outcome->status = status;
+    if (status == VDBQ_RANGE) {
+        outcome->rows = 0; /* how many came before is the mode's affair */
+        vector_finish(&outcome->values);
+        snprintf(outcome->message, sizeof outcome->message, "%u %s",
+                 test->error->line, test->error->message);
+        status = VDBQ_OK;
+    }
+    runner_close(runner);
+    if (status == VDBQ_OK)
+        status = device_memory_take(rows->pinned, &(struct device_times){ 0 },
+                                    test->error);
+    return status;
+}
+
+/* ------------------------------------------------------------- compare -- */
+
+static enum vdbq_status compare(const struct testing *test, const char *what,
+                                const struct outcome *host,
+                                const struct outcome *device)
+{
+    const char *name = device_facts(test->device.device)->name;
+    size_t same = 0;
+    if (host->status != device->status
+        || strcmp(host->message, device->message) != 0)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: \"%s\", but on the host: \"%s\"", what,
+                         name, device->message, host->message);
+    if (host->rows != device->rows)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: %llu rows, but on the host: %llu", what,
+                         name, (unsigned long long)device->rows,
+                         (unsigned long long)host->rows);
+    while (same < host->values.count
+           && VECTOR_ITEMS(&host->values, char)[same]
+                  == VECTOR_ITEMS(&device->values, char)[same])
+        same++;
+    if (same < host->values.count)
+        return error_set(test->error, VDBQ_DEVICE,
+                         "%s on %s: value %zu differs from the host's", what,
+                         name, same / 8);
+    return VDBQ_OK;
+}
+
+/* Fills what the program leaves open, for all its runs. */
+static enum vdbq_status open_values(struct testing *test,
+                                    const struct program *program)
+{
+    struct program_pack pack;
+    struct open_values *open = &test->open;
+    arena_finish(&open->arena);
+    *open = (struct open_values){ 0 };
+    enum vdbq_status status =
+        program_pack(program, &open->arena, &pack, test->error);
+    if (status == VDBQ_OK
+        && !selftest_open(program, &pack, &open->arena, &open->values,
+                          open->ranks))
+        status = error_no_memory(test->error);
+    if (status == VDBQ_OK && program->tables.count > 1
+        && !selftest_inner(&pack, test->hashed,
+                           &open->ranks[pack.feed_count - 1], &open->arena,
+                           &open->inner))
+        status = error_no_memory(test->error);
+    return status;
+}
+
+/* Checks a program and runs it both ways. */
+static enum vdbq_status test_program(struct testing *test, const char *what,
+                                     struct program *program)
+{
+    struct outcome host = { 0 }, device = { 0 };
+    for (size_t pc = 0; pc < program->code.count; pc++)
+        program_at(program, (int)pc)->at.line = (unsigned)pc + 1;
+    enum vdbq_status status = program_check(program, test->error);
+    if (status == VDBQ_OK)
+        status = open_values(test, program);
+    if (status == VDBQ_OK)
+        status = run(test, program, &test->host, &test->host_rows, &host);
+    if (status == VDBQ_OK)
+        status = run(test, program, &test->device, &test->device_rows, &device);
+    if (status == VDBQ_OK)
+        status = compare(test, what, &host, &device);
+    vector_finish(&host.values);
+    vector_finish(&device.values);
+    return status;
+}
+
+/* ---------------------------------------------------------------- ops -- */
+
+static enum vdbq_status test_values(struct testing *test,
+                                    const enum opcode *ops, unsigned count)
+{
+    struct program program;
+    program_init(&program);
+    enum vdbq_status status =
+        selftest_values(&program, ops, count)
+            ? test_program(test, op_facts(ops[0])->mnemonic, &program)
+            : error_no_memory(test->error);
+    program_finish(&program);
+    test->opcodes += count;
+    return status;
+}
+
+static enum vdbq_status test_jump(struct testing *test, enum opcode op)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (int validity = 0; validity <= 1 && status == VDBQ_OK; validity++) {
+        struct program program;
+        program_init(&program);
+        status = selftest_jump(&program, op, validity)
+                     ? test_program(test, op_facts(op)->mnemonic, &program)
+                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    test->opcodes++;
+    return status;
+}
+
+static enum vdbq_status test_fail(struct testing *test)
+{
+    struct program program;
+    program_init(&program);
+    enum vdbq_status status = selftest_fail(&program)
+                                  ? test_program(test, "Fail", &program)
+                                  : error_no_memory(test->error);
+    program_finish(&program);
+    test->opcodes++;
+    return status;
+}
+
+/* All opcodes over inner rows together, with both kinds of indexes. */
+static enum vdbq_status test_probe(struct testing *test)
+{
+    enum vdbq_status status = VDBQ_OK;
+    for (int hashed = 0; hashed <= 1 && status == VDBQ_OK; hashed++) {
+        struct program program;
+        program_init(&program);
+        test->hashed = hashed;
+        status =
+            selftest_probe(&program) ? test_program(
+                test, hashed ? "Probe (hashed)" : "Probe (dense)", &program)
+                                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    for (int i = 0; i < OPCODES; i++)
+        test->opcodes += op_facts((enum opcode)i)->form == FORM_PROBE
+                         || op_facts((enum opcode)i)->form == FORM_COLUMN_AT;
+    return status;
+}
+
+/* All opcodes that load, over grids with long and short rows. */
+static enum vdbq_status test_grid(struct testing *test)
+{
+    static const uint32_t shapes[][VDBQ_AXES_MAX - 1] = {
+        { SELFTEST_INNER_ROWS, 0 },
+        { 3, 0 },
+        { 1, 0 },
+        { 7, 300 },
+        { 200, 3 },
+        { 1, 1 }
+    };
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && status == VDBQ_OK;
+         i++) {
+        struct program program;
+        program_init(&program);
+        memcpy(test->axis_rows, shapes[i], sizeof shapes[i]);
+        status = selftest_grid(&program, shapes[i][1] > 0 ? 3 : 2)
+                     ? test_program(test, "Column (grid)", &program)
+                     : error_no_memory(test->error);
+        program_finish(&program);
+    }
+    memset(test->axis_rows, 0, sizeof test->axis_rows);
+    return status;
+}
+
+/* Whether an opcode joins the group, or is tested alone: one that may fail,
+ * and one that fixes the type of the key. */
+static bool is_alone(enum opcode op)
+{
+    return op_facts(op)->effect == EFFECT_FAULT
+           || op_facts(op)->form == FORM_ROWID;
+}
+
+/* Runs every opcode over the rows that are in place. */
+static enum vdbq_status test_ops(struct testing *test)
+{
+    enum opcode group[GROUP_MAX];
+    unsigned count = 0;
+    enum vdbq_status status = VDBQ_OK;
+    for (int i = 0; i < OPCODES && status == VDBQ_OK; i++) {
+        enum opcode op = (enum opcode)i;
+        if (selftest_jumps(op))
+            status = test_jump(test, op);
+        else if (op == OP_FAIL)
+            status = test_fail(test);
+        else if (selftest_gives_value(op) && is_alone(op))
+            status = test_values(test, &op, 1);
+        else if (selftest_gives_value(op))
+            group[count++] = op;
+        if (count == GROUP_MAX && status == VDBQ_OK) {
+            status = test_values(test, group, count);
+            count = 0;
+        }
+    }
+    if (count > 0 && status == VDBQ_OK)
+        status = test_values(test, group, count);
+    if (status == VDBQ_OK)
+        status = test_probe(test);
+    return status == VDBQ_OK ? test_grid(test) : status;
+}
+
+/* Runs the opcodes that load, over columns of every encoding. */
+static enum vdbq_status test_encodings(struct testing *test)
+{
+    static const enum opcode loads[] = { OP_COLUMN_I32, OP_COLUMN_I64,
+                                         OP_COLUMN_F32, OP_COLUMN_F64,
+                                         OP_COLUMN_NULL };
+    static const struct selftest_encoding encodings[] = {
+        { ENCODING_CONSTANT, 0, 0 },  { ENCODING_SEQUENCE, 0, 0 },
+        { ENCODING_PACKED, 1, 0 },    { ENCODING_PACKED, 7, 64 },
+        { ENCODING_PACKED, 8, 0 },    { ENCODING_PACKED, 13, 192 },
+        { ENCODING_PACKED, 16, 256 }, { ENCODING_PACKED, 20, 0 },
+        { ENCODING_PACKED, 31, 448 }, { ENCODING_PACKED, 32, 64 }
+    };
+    enum vdbq_status status = VDBQ_OK;
+    for (size_t i = 0; i < sizeof encodings / sizeof *encodings; i++) {
+        test->encoding = &encodings[i];
+        if (status == VDBQ_OK)
+            status = test_values(test, loads, sizeof loads / sizeof *loads);
+        test->opcodes -= sizeof loads / sizeof *loads;
+    }
+    test->encoding = NULL;
+    return status;
+}
+
+/* Puts the rows in place and runs every opcode one way. */
+static enum vdbq_status test_way(struct testing *test, bool tame)
+{
+    char line[256];
+    selftest_fill(device_memory_host(test->host_rows.pinned), tame);
+    selftest_fill(device_memory_host(test->device_rows.pinned), tame);
+    test->opcodes = 0;
+    enum vdbq_status status = test_ops(test);
+    if (status == VDBQ_OK && tame)
+        status = test_encodings(test);
+    if (status != VDBQ_OK)
+        return status;
+    snprintf(line, sizeof line,
+             "ok: %u opcodes, %d %s rows, %s, %s, as on the host",
+             test->opcodes, SELFTEST_ROWS, tame ? "tame" : "edge",
+             runner_mode_name(test->device.mode),
+             test->device.build == BUILD_SPECIALISED ? "specialised"
+                                                     : "interpreted");
+    test->report(test->context, line);
+    return VDBQ_OK;
+}
+
+static enum vdbq_status test_ways(struct testing *test)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool is_host = device_facts(test->device.device)->is_host;
+    for (int build = BUILD_INTERPRETED; build <= BUILD_SPECIALISED; build++)
+        for (int mode = 0; mode < RUN_MODES; mode++)
+            for (int tame = 0; tame <= 1 && status == VDBQ_OK; tame++) {
+                test->device.mode = (enum run_mode)mode;
+                test->device.build = (enum device_build)build;
+                if (!is_host || build == BUILD_INTERPRETED)
+                    status = test_way(test, tame);
+            }
+    return status;
+}
+
+static enum vdbq_status make_rows(struct device *device, struct rows *rows,
+                                  struct error *error)
+{
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, SELFTEST_BYTES, &rows->pinned, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
+                                      &rows->resident, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
+                                      &rows->inner, error);
+    return status;
+}
+
+static void free_rows(struct rows *rows)
+{
+    device_memory_destroy(rows->pinned);
+    device_memory_destroy(rows->resident);
+    device_memory_destroy(rows->inner);
+}
+
+enum vdbq_status selftest(struct device *device, struct device *host,
+                          vdbq_report report, void *context,
+                          struct error *error)
+{
+    struct testing test = { .host = { .device = host, .mode = MODE_MAPPED },
+                            .device = { .device = device },
+                            .report = report,
+                            .context = context,
+                            .error = error };
+    enum vdbq_status status = make_rows(host, &test.host_rows, error);
+    if (status == VDBQ_OK)
+        status = make_rows(device, &test.device_rows, error);
+    if (status == VDBQ_OK)
+        status = test_ways(&test);
+    arena_finish(&test.open.arena);
+    free_rows(&test.host_rows);
+    free_rows(&test.device_rows);
+    return status;
+}
