@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 #include "api/vdbq.h"
-#include "fixtures/folder_fixture.h"
+#include "fixtures/files.h"
 
 enum { CHILD_SECONDS = 60 };
 
@@ -28,7 +27,7 @@ static vdbq *open_on(const char *device)
 {
     vdbq *db;
 
-    if (vdbq_open(path, VDBQ_OPEN_CREATE, &db) != VDBQ_OK)
+    if (vdbq_open(test_path, VDBQ_OPEN_CREATE, &db) != VDBQ_OK)
         fail_msg("%s", vdbq_error(db)->message);
     assert_int_equal(vdbq_set(db, "device", device), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "timeout", "0"), VDBQ_OK);
@@ -267,7 +266,7 @@ static void children_have_devices_of_their_own(void **state)
     in_child(opencl_is_refused, NULL);
     assert_int_equal(number(db, "select sum(a + 1) from t"), 9);
     vdbq_close(db);
-    unlink(path);
+    unlink(test_path);
     check_parent("cpu");
 }
 

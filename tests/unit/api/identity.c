@@ -19,13 +19,13 @@
 
 #include "api/vdbq.h"
 #include "data/catalogue/identity.h"
-#include "fixtures/folder_fixture.h"
+#include "fixtures/files.h"
 
 static vdbq *open_on(const char *device, const char *mode)
 {
     vdbq *db;
 
-    assert_int_equal(vdbq_open(path, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
+    assert_int_equal(vdbq_open(test_path, VDBQ_OPEN_CREATE, &db), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "device", device), VDBQ_OK);
     assert_int_equal(vdbq_set(db, "mode", mode), VDBQ_OK);
     return db;
@@ -71,7 +71,7 @@ static void commits_in_a_child(const char *sql)
 
     if (child == 0) {
         vdbq *db;
-        bool good = vdbq_open(path, 0, &db) == VDBQ_OK
+        bool good = vdbq_open(test_path, 0, &db) == VDBQ_OK
                     && vdbq_execute(db, sql) == VDBQ_OK;
         vdbq_close(db);
         _exit(good ? 0 : 1);

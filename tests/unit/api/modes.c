@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/os/os.h"
 #include "fixtures/answer.h"
 #include "api/session.h"
 #include "cl/launch.h"
@@ -125,7 +126,7 @@ static void set_bytes(vdbq *db, const char *option, uint64_t bytes)
 {
     char text[32];
     snprintf(text, sizeof text, "%llu", (unsigned long long)bytes);
-    set(db, option, text);
+    set_option(db, option, text);
 }
 
 /* The file, on a device; NULL: there is none. */
@@ -133,7 +134,7 @@ static vdbq *open_on(const char *device)
 {
     vdbq *db;
     assert_int_equal(vdbq_open(path, 0, &db), VDBQ_OK);
-    set(db, "device", device);
+    set_option(db, "device", device);
     if (vdbq_device_open(db) == VDBQ_OK)
         return db;
     vdbq_close(db);
@@ -161,7 +162,7 @@ static void expect(vdbq *db, const char *mode, const char *sql,
                    struct answer wanted)
 {
     struct vdbq_stats stats;
-    set(db, "mode", mode);
+    set_option(db, "mode", mode);
     struct answer got = ask(db, sql, &stats);
     if (got.status != wanted.status)
         print_error("%s: %s: %s\n", mode, sql, vdbq_error(db)->message);
@@ -186,7 +187,7 @@ static void check_budgets(vdbq *db, uint64_t memory, uint64_t device_memory)
 {
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
         bool has_table = strstr(queries[i], "from") != NULL;
-        set(db, "mode", "mapped");
+        set_option(db, "mode", "mapped");
         set_bytes(db, "memory", 1u << 30);
         set_bytes(db, "device_memory", 0);
         struct answer wanted = ask(db, queries[i], NULL);
@@ -221,7 +222,7 @@ static void test_larger_than_memory(void **state)
 /* The rows before the tablet with the fault come in every mode. */
 static void check_fault(vdbq *db)
 {
-    set(db, "mode", "mapped");
+    set_option(db, "mode", "mapped");
     struct answer wanted = ask(db, faulty, NULL);
     assert_int_equal(wanted.status, VDBQ_RANGE);
     assert_true(wanted.rows > FAULT_ROW / 2);
@@ -245,7 +246,7 @@ static bool stop_soon(void *context, uint64_t done, uint64_t total)
 static void check_cancel(vdbq *db)
 {
     for (int mode = 0; mode < MODES; mode++) {
-        set(db, "mode", modes[mode]);
+        set_option(db, "mode", modes[mode]);
         vdbq_on_progress(db, stop_soon, NULL);
         struct answer got = ask(db, queries[2], NULL);
         assert_int_equal(got.status, VDBQ_CANCELLED);
@@ -276,12 +277,12 @@ static void check_open_queries(vdbq *db)
     for (int i = 0; i < 2 * MODES; i++) {
         struct vdbq_batch batch;
         vdbq_query *first, *second;
-        set(db, "mode", modes[i % MODES]);
+        set_option(db, "mode", modes[i % MODES]);
         assert_int_equal(vdbq_prepare(db, queries[0], -1, &first, NULL),
                          VDBQ_OK);
         assert_int_equal(vdbq_query_batch(first, &batch), VDBQ_OK);
         uint64_t hash = hash_first(&batch);
-        set(db, "mode", modes[i * 7 / 3 % MODES]);
+        set_option(db, "mode", modes[i * 7 / 3 % MODES]);
         assert_int_equal(vdbq_prepare(db, queries[2], -1, &second, NULL),
                          VDBQ_OK);
         assert_int_equal(vdbq_query_batch(second, &batch), VDBQ_OK);
@@ -369,7 +370,7 @@ static void replace_calls(void)
 static void check_failing(const char *mode, uint64_t step)
 {
     vdbq *db = open_on(device_name(1));
-    set(db, "mode", mode);
+    set_option(db, "mode", mode);
     struct answer wanted = ask(db, queries[0], NULL);
     unsigned failed = 0;
 
@@ -422,7 +423,7 @@ static void check_cached(vdbq *db)
     struct vdbq_stats stats;
     uint64_t rows = ROWS;
 
-    set(db, "mode", "cached");
+    set_option(db, "mode", "cached");
     ask(db, queries[2], &stats);
     assert_true(stats.bytes_in >= ROWS * 12);
     uint64_t bytes = resident_bytes(store(db));
@@ -465,10 +466,10 @@ static void test_auto(void **state)
 
     (void)state;
     vdbq *db = open_on("host");
-    set(db, "mode", "auto");
+    set_option(db, "mode", "auto");
     assert_int_equal(ask(db, queries[2], &stats).rows, ROWS);
     assert_string_equal(stats.mode, "mapped");
-    set(db, "mode", "cached");
+    set_option(db, "mode", "cached");
     set_bytes(db, "device_memory", tablet_bytes / 2);
     assert_int_equal(ask(db, queries[2], NULL).status, VDBQ_LIMIT);
     assert_non_null(strstr(vdbq_error(db)->hint, "VDBQ_DEVICE_MEMORY"));
@@ -492,13 +493,13 @@ static void check_parts(vdbq *db)
 
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         set_bytes(db, "device_memory", 0);
-        set(db, "mode", "mapped");
+        set_option(db, "mode", "mapped");
         struct answer wanted = ask(db, grids[i], &whole);
         assert_int_equal(wanted.status, VDBQ_OK);
         assert_true(wanted.rows > 1000);
         set_bytes(db, "device_memory", ROWS * 8);
         for (int mode = 0; mode < MODES - 1; mode++) {
-            set(db, "mode", modes[mode]);
+            set_option(db, "mode", modes[mode]);
             struct answer got = ask(db, grids[i], &parts);
             assert_int_equal(got.status, VDBQ_OK);
             assert_int_equal(got.rows, wanted.rows);
@@ -530,10 +531,10 @@ static void test_grid_rows_stay(void **state)
     (void)state;
     if (db == NULL)
         skip();
-    set(db, "mode", "streamed");
-    set(db, "steps", "host");
+    set_option(db, "mode", "streamed");
+    set_option(db, "steps", "host");
     struct answer wanted = ask(db, sql, &host);
-    set(db, "steps", "device");
+    set_option(db, "steps", "device");
     struct answer got = ask(db, sql, &device);
     assert_int_equal(wanted.status, VDBQ_OK);
     assert_int_equal(got.status, VDBQ_OK);

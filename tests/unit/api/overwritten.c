@@ -11,11 +11,19 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "api/vdbq.h"
-#include "fixtures/data_fixture.h"
+#include "base/os/os.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/sample_tables.h"
 
 enum { ROWS = 3000 };
 
@@ -76,8 +84,9 @@ static void overwrite(int descriptor, const struct tablet_ref *ref,
         unsigned count = tablet_areas(tablet_column(head, i), ref->rows, areas);
         for (unsigned k = 0; k < count; k++)
             for (uint64_t at = 0; at < areas[k].size; at += 8) {
-                uint64_t noise =
-                    chance(4) == 0 ? chance(64) - 32 : chance(UINT64_MAX);
+                uint64_t noise = chance_below(4) == 0
+                                     ? chance_below(64) - 32
+                                     : chance_below(UINT64_MAX);
                 assert_int_equal(
                     pwrite(descriptor, &noise, 8,
                            (off_t)(ref->offset + at + areas[k].offset)),

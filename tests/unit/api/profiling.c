@@ -5,6 +5,15 @@
  * profiling. On the device of device_rig.h; not on Oclgrind, which tells times
  * unasked.
  */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
 #include "fixtures/device_rig.h"
 
 #include <stdio.h>

@@ -14,6 +14,9 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #include "fixtures/answer.h"
 #include "api/session.h"
 #include "device/device.h"
@@ -55,7 +58,7 @@ static void fill(vdbq *db)
 {
     char sql[256];
 
-    set(db, "tablet_rows", "90");
+    set_option(db, "tablet_rows", "90");
     assert_int_equal(vdbq_execute(db, "create table t (id integer primary key, "
                                       "x integer, y integer, b bigint)"),
                      VDBQ_OK);
@@ -77,7 +80,7 @@ static vdbq *make(void)
     vdbq *db;
 
     assert_int_equal(vdbq_open("", 0, &db), VDBQ_OK);
-    set(db, "device", "host");
+    set_option(db, "device", "host");
     fill(db);
     return db;
 }
@@ -101,8 +104,8 @@ static bool widen(vdbq *db, const struct shape *shape)
     tuning.group = shape->group;
     tuning.tile = tuning.tile_specialised = shape->tile;
     device_tuning_set(device, &tuning);
-    set(db, "mode", shape->mode);
-    set(db, "build", shape->build);
+    set_option(db, "mode", shape->mode);
+    set_option(db, "build", shape->build);
     return true;
 }
 
@@ -141,7 +144,7 @@ static void rows_are_those_of_the_host(void **state)
         wanted[i] = ask(db, queries[i], NULL);
     struct answer fault = ask(db, faulty, NULL);
     assert_int_equal(fault.status, VDBQ_RANGE);
-    set(db, "device", device != NULL ? device : "gpu");
+    set_option(db, "device", device != NULL ? device : "gpu");
     for (size_t shape = 0; shape < SHAPES; shape++) {
         if (!widen(db, &shapes[shape])) {
             vdbq_close(db);

@@ -27,26 +27,12 @@
 #include "base/threads/team.h"
 #include "base/text.h"
 #include "base/vector.h"
-
-/* ------------------------------------- an allocator that fails in time -- */
-
-static unsigned calls_left; /* before the one that fails */
-
-static void *failing_resize(void *old, size_t size)
-{
-    return calls_left-- == 0 ? NULL : realloc(old, size);
-}
-
-static void fail_after(unsigned calls)
-{
-    calls_left = calls;
-    memory_calls.resize = failing_resize;
-}
+#include "fixtures/failing_memory.h"
 
 static int stop_failing(void **state)
 {
     (void)state;
-    memory_calls.resize = realloc;
+    memory_fail_never();
     return 0;
 }
 
@@ -134,9 +120,9 @@ static void arenas_survive_a_failure(void **state)
     struct arena arena = { 0 };
 
     (void)state;
-    fail_after(0);
+    memory_fail_once_after(0);
     assert_null(arena_alloc(&arena, 8));
-    fail_after(1);
+    memory_fail_once_after(1);
     assert_non_null(arena_alloc(&arena, 8));
     assert_null(arena_alloc(&arena, 100000));
     assert_non_null(arena_alloc(&arena, 8));
@@ -163,7 +149,7 @@ static void vectors_grow(void **state)
         assert_int_equal(*(int *)vector_at(&vector, (size_t)i), i);
     assert_int_equal(VECTOR_ITEMS(&vector, int)[1002], 1002);
     assert_false(vector_append(&vector, more, SIZE_MAX / 2));
-    fail_after(0);
+    memory_fail_once_after(0);
     assert_false(vector_append(&vector, more, 1 << 20));
     assert_int_equal(vector.count, 1003);
     vector_finish(&vector);
@@ -182,7 +168,7 @@ static void texts_grow_and_failures_stick(void **state)
     text_add(&text, "end", 3);
     assert_int_equal(text.length, 293);
     assert_string_equal(text.bytes + 287, "99,end");
-    fail_after(0);
+    memory_fail_once_after(0);
     text_print(&text, "%5000s", "");
     assert_true(text.failed);
     stop_failing(NULL);
@@ -535,13 +521,13 @@ static void memory_files_keep_bytes(void **state)
     check_reads_and_writes(&os_memory_files, file);
     assert_int_equal(os_memory_files.lock(file, 1, OS_LOCK_EXCLUSIVE), 0);
     assert_int_equal(os_memory_files.truncate(file, UINT64_MAX / 2), ENOMEM);
-    fail_after(0);
+    memory_fail_once_after(0);
     assert_int_equal(os_memory_files.write(file, "x", 1, 1 << 24), ENOMEM);
     os_memory_files.close(file);
     os_memory_files.close(NULL);
-    fail_after(0);
+    memory_fail_once_after(0);
     assert_int_equal(os_memory_files.open("", 0, &file), ENOMEM);
-    fail_after(0);
+    memory_fail_once_after(0);
     assert_int_equal(os_files.open("/tmp", 0, &file), ENOMEM);
 }
 

@@ -11,19 +11,28 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixtures/data_fixture.h"
-#include "fixtures/folder_fixture.h"
+#include "base/memory.h"
+#include "base/os/os.h"
+#include "base/text.h"
+#include "data/database/database.h"
+#include "fixtures/chance.h"
+#include "fixtures/files.h"
+#include "fixtures/sample_tables.h"
 
 static enum vdbq_status open_with(unsigned flags, struct database **database)
 {
-    const struct database_params params = {
-        .path = path, .flags = flags, .files = &os_files, .tablet_rows = 1000
-    };
+    const struct database_params params = { .path = test_path,
+                                            .flags = flags,
+                                            .files = &os_files,
+                                            .tablet_rows = 1000 };
 
     return database_open(&params, database, ERROR);
 }
@@ -52,9 +61,9 @@ static enum vdbq_status replace(struct database *database, uint32_t rows,
     if (old != NULL)
         status = transaction_drop_table(transaction, old->id, ERROR);
     if (status == VDBQ_OK)
-        status = make_table(transaction, "t", true);
+        status = create_sample_table(transaction, "t", true);
     if (status == VDBQ_OK)
-        status = add_rows(transaction, "t", 1, rows, salt);
+        status = append_sample_rows(transaction, "t", 1, rows, salt);
     if (status == VDBQ_OK)
         return transaction_commit(transaction, ERROR);
     transaction_abort(transaction);
@@ -74,14 +83,14 @@ static uint64_t file_bytes(void)
 {
     struct stat facts;
 
-    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(stat(test_path, &facts), 0);
     return (uint64_t)facts.st_size;
 }
 
 /* The file's bytes; freed by the caller. */
 static char *read_file(size_t *size)
 {
-    int descriptor = open(path, O_RDONLY);
+    int descriptor = open(test_path, O_RDONLY);
     char *bytes;
 
     *size = (size_t)file_bytes();
@@ -93,7 +102,7 @@ static char *read_file(size_t *size)
 
 static void write_file(const char *bytes, size_t size)
 {
-    int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int descriptor = open(test_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
     assert_int_equal(write(descriptor, bytes, size), size);
     close(descriptor);
@@ -200,7 +209,7 @@ static void one_writer_at_a_time(void **state)
     assert_int_equal(transaction_begin(two, &other, ERROR), VDBQ_BUSY);
     assert_null(other);
     assert_int_equal(transaction_begin(one, &other, ERROR), VDBQ_BUSY);
-    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(replace(two, 10, 1), VDBQ_OK);
     assert_int_equal(transaction_begin(one, &transaction, ERROR), VDBQ_OK);
@@ -219,10 +228,11 @@ static void writers_take_turns(void **state)
     (void)state;
     assert_int_equal(replace(both[0], 1, 1), VDBQ_OK);
     for (int i = 2; i <= 200; i++) {
-        struct database *database = both[chance(2)];
+        struct database *database = both[chance_below(2)];
         assert_int_equal(transaction_begin(database, &transaction, ERROR),
                          VDBQ_OK);
-        assert_int_equal(add_rows(transaction, "t", i, 1, 1), VDBQ_OK);
+        assert_int_equal(append_sample_rows(transaction, "t", i, 1, 1),
+                         VDBQ_OK);
         assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     }
     for (int i = 0; i < 2; i++) {
@@ -325,7 +335,7 @@ static void processes_may_crowd(void **state)
     int result;
 
     (void)state;
-    unlink(path); /* they create it, too */
+    unlink(test_path); /* they create it, too */
     for (int i = 0; i < CHILDREN; i++) {
         children[i] = fork();
         if (children[i] == 0)
@@ -351,7 +361,7 @@ static void reading_writes_nothing(void **state)
     assert_int_equal(replace(database, 100, 1), VDBQ_OK);
     database_close(database);
     bytes = read_file(&size);
-    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(stat(test_path, &before), 0);
     for (unsigned flags = 0; flags < 8; flags++) {
         assert_int_equal(open_with(flags, &database), VDBQ_OK);
         assert_int_equal(print_database(database, &text), VDBQ_OK);
@@ -359,7 +369,7 @@ static void reading_writes_nothing(void **state)
         database_close(database);
     }
     bytes_after = read_file(&size_after);
-    assert_int_equal(stat(path, &after), 0);
+    assert_int_equal(stat(test_path, &after), 0);
     assert_int_equal(size, size_after);
     assert_memory_equal(bytes, bytes_after, size);
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
@@ -375,18 +385,18 @@ static void read_only_refuses_to_write(void **state)
 
     (void)state;
     database_close(database);
-    assert_int_equal(chmod(path, 0400), 0);
+    assert_int_equal(chmod(test_path, 0400), 0);
     assert_int_equal(open_with(VDBQ_OPEN_READ_ONLY, &database), VDBQ_OK);
     assert_true(database_read_only(database));
     assert_int_equal(transaction_begin(database, &transaction, ERROR),
                      VDBQ_READ_ONLY);
     database_close(database);
-    unlink(path);
+    unlink(test_path);
     assert_int_equal(open_with(VDBQ_OPEN_READ_ONLY, &database), VDBQ_IO);
     assert_int_equal(
         open_with(VDBQ_OPEN_READ_ONLY | VDBQ_OPEN_CREATE, &database), VDBQ_IO);
     assert_int_equal(open_with(0, &database), VDBQ_IO);
-    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(access(test_path, F_OK), -1);
 }
 
 static void assert_untouched(const char *bytes, size_t size)
@@ -407,7 +417,7 @@ static void other_files_stay_as_they_are(void **state)
     struct database *database;
 
     (void)state;
-    snprintf(expected, sizeof expected, "%s: not a vdbq database", path);
+    snprintf(expected, sizeof expected, "%s: not a vdbq database", test_path);
     write_file(text, sizeof text - 1);
     assert_int_equal(open_with(VDBQ_OPEN_CREATE, &database), VDBQ_CORRUPT);
     assert_null(database);
@@ -437,7 +447,7 @@ static void files_may_be_larger_than_4_gib(void **state)
 
     (void)state;
     assert_int_equal(replace(database, 10, 1), VDBQ_OK);
-    if (truncate(path, (off_t)5 << 30) != 0)
+    if (truncate(test_path, (off_t)5 << 30) != 0)
         skip();
     assert_int_equal(snapshot_open(reader, &held, ERROR), VDBQ_OK);
     assert_int_equal(replace(database, 5000, 2), VDBQ_OK);

@@ -11,8 +11,18 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "data/file/file.h"
-#include "fixtures/data_fixture.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
 
 enum { TABLETS_MAX = 64, MEMORY_MAX = 64 << 20, WAYS = 5 };
 
@@ -42,7 +52,7 @@ static char warning[ERROR_MESSAGE_MAX];
 /* What the disk's file holds, or why it is refused. */
 static enum vdbq_status read_it(unsigned flags, char **content)
 {
-    struct database_params params = on_disk(3);
+    struct database_params params = params_on_disk(3);
     struct database *database;
     struct text text = { 0 };
     enum vdbq_status status;
@@ -85,14 +95,14 @@ static void commit_one(struct database *database, unsigned n)
 
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
     if (n == 0)
-        assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
+        assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     if (n == 1) {
-        assert_int_equal(make_table(transaction, "u", false), VDBQ_OK);
+        assert_int_equal(create_sample_table(transaction, "u", false), VDBQ_OK);
         make_names(transaction);
     }
-    assert_int_equal(
-        add_rows(transaction, n == 1 ? "u" : "t", (int)n * 10, 2 + n, 4),
-        VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, n == 1 ? "u" : "t",
+                                        (int)n * 10, 2 + n, 4),
+                     VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
 }
 
@@ -131,7 +141,7 @@ static void survey(const struct catalogue *catalogue)
 
 static int make_base(void **state)
 {
-    struct database_params params = on_disk(3);
+    struct database_params params = params_on_disk(3);
     struct database *database;
     struct snapshot snapshot;
 
@@ -288,7 +298,7 @@ static void zeros_and_noise_are_no_database(void **state)
     for (unsigned i = 0; i < 100; i++) {
         put_base(base.size);
         for (size_t at = 0; at < disk.size; at++)
-            disk.bytes[at] = (uint8_t)chance(256);
+            disk.bytes[at] = (uint8_t)chance_below(256);
         if (i % 2 == 0)
             memcpy(disk.bytes, base.bytes, 8);
         assert_int_equal(read_it(VDBQ_OPEN_CREATE, &content), VDBQ_CORRUPT);
@@ -318,7 +328,7 @@ static void damaged_catalogues_are_told(void **state)
  * and giving up a transaction change nothing that is left of the newest. */
 static void what_is_left_can_be_written(void **state)
 {
-    struct database_params params = on_disk(3);
+    struct database_params params = params_on_disk(3);
     struct database *database;
     struct transaction *transaction;
     char *content;
@@ -329,7 +339,7 @@ static void what_is_left_can_be_written(void **state)
     disk.bytes[base.catalogue] ^= 1;
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "t", 50, 9, 4), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 50, 9, 4), VDBQ_OK);
     assert_int_equal(transaction_settle(transaction, ERROR), VDBQ_OK);
     transaction_abort(transaction);
     database_close(database);
@@ -374,7 +384,7 @@ static void fix_checksums(void)
 /* Reads and, where it can be opened, writes a hostile file. */
 static void use_hostile(bool write)
 {
-    struct database_params params = on_disk(3);
+    struct database_params params = params_on_disk(3);
     struct database *database;
     struct transaction *transaction;
     struct text text = { 0 };
@@ -388,8 +398,8 @@ static void use_hostile(bool write)
     assert_true(status == VDBQ_OK || status == VDBQ_CORRUPT);
     text_finish(&text);
     if (write && transaction_begin(database, &transaction, ERROR) == VDBQ_OK) {
-        add_rows(transaction, "t", 5, 4, 1);
-        add_rows(transaction, "u", 5, 1, 1);
+        append_sample_rows(transaction, "t", 5, 4, 1);
+        append_sample_rows(transaction, "u", 5, 1, 1);
         transaction_commit(transaction, ERROR);
         print_database(database, &text);
         text_finish(&text);
@@ -413,17 +423,17 @@ static void any_byte_may_be_hostile(void **state)
 /* A place in the file that means something. */
 static size_t place(void)
 {
-    size_t i = (size_t)chance(base.tablets);
+    size_t i = (size_t)chance_below(base.tablets);
 
-    switch (chance(4)) {
+    switch (chance_below(4)) {
     case 0:
-        return (size_t)chance(2 * FILE_HEADS) * PAGE_BYTES
-               + (size_t)chance(sizeof(struct file_head));
+        return (size_t)chance_below(2 * FILE_HEADS) * PAGE_BYTES
+               + (size_t)chance_below(sizeof(struct file_head));
     case 1:
     case 2:
-        return base.catalogue + (size_t)chance(base.catalogue_size);
+        return base.catalogue + (size_t)chance_below(base.catalogue_size);
     default:
-        return base.tablet[i] + (size_t)chance(base.tablet_size[i]);
+        return base.tablet[i] + (size_t)chance_below(base.tablet_size[i]);
     }
 }
 
@@ -437,15 +447,15 @@ static void many_bytes_may_be_hostile(void **state)
                                         INT32_MAX,  UINT32_MAX,
                                         INT64_MAX,  (uint64_t)INT64_MAX + 1,
                                         UINT64_MAX, UINT64_MAX - 63 };
-    unsigned runs = setting("VDBQ_TEST_IMAGES", 10) * 2000;
+    unsigned runs = environment_number("VDBQ_TEST_IMAGES", 10) * 2000;
 
     (void)state;
     for (unsigned run = 0; run < runs; run++) {
         put_base(base.size);
-        for (unsigned n = (unsigned)chance(4) + 1; n > 0; n--) {
-            uint64_t number = numbers[chance(16)];
-            size_t at = place(), width = (size_t)1 << chance(4);
-            at = chance(2) == 0 ? at : at / width * width;
+        for (unsigned n = (unsigned)chance_below(4) + 1; n > 0; n--) {
+            uint64_t number = numbers[chance_below(16)];
+            size_t at = place(), width = (size_t)1 << chance_below(4);
+            at = chance_below(2) == 0 ? at : at / width * width;
             if (at + width <= disk.size)
                 memcpy(disk.bytes + at, &number, width);
         }

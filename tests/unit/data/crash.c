@@ -14,7 +14,18 @@
 
 #include <cmocka.h>
 
-#include "fixtures/data_fixture.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/database/database.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/files.h"
+#include "fixtures/sample_tables.h"
 
 /* ---------------------------------------------------------- workloads -- */
 
@@ -37,16 +48,17 @@ static enum vdbq_status make_fill_drop(struct transaction *t, unsigned n)
     if (n % 3 == 2)
         return transaction_drop_table(t, table->id, ERROR);
     if (n % 3 == 1)
-        return add_rows(t, "a", 100, 200, (int)n);
-    status = make_table(t, "a", true);
-    return status != VDBQ_OK ? status : add_rows(t, "a", 1, 50, (int)n);
+        return append_sample_rows(t, "a", 100, 200, (int)n);
+    status = create_sample_table(t, "a", true);
+    return status != VDBQ_OK ? status
+                             : append_sample_rows(t, "a", 1, 50, (int)n);
 }
 
 static enum vdbq_status single_rows(struct transaction *t, unsigned n)
 {
     if (n == 0)
-        return make_table(t, "single", true);
-    return add_rows(t, "single", (int32_t)n, 1, 1);
+        return create_sample_table(t, "single", true);
+    return append_sample_rows(t, "single", (int32_t)n, 1, 1);
 }
 
 static enum vdbq_status full_tablets(struct transaction *t, unsigned n)
@@ -54,9 +66,10 @@ static enum vdbq_status full_tablets(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
-        status = make_table(t, "full", false);
-    return status != VDBQ_OK ? status
-                             : add_rows(t, "full", (int32_t)n * 20, 13, 2);
+        status = create_sample_table(t, "full", false);
+    return status != VDBQ_OK
+               ? status
+               : append_sample_rows(t, "full", (int32_t)n * 20, 13, 2);
 }
 
 /* Drops a table and makes another of the same name in one transaction. */
@@ -68,9 +81,10 @@ static enum vdbq_status replace(struct transaction *t, unsigned n)
     if (old != NULL)
         status = transaction_drop_table(t, old->id, ERROR);
     if (status == VDBQ_OK)
-        status = make_table(t, "r", n % 2 == 0);
-    return status != VDBQ_OK ? status
-                             : add_rows(t, "r", 0, 40 + n * 30, (int)n);
+        status = create_sample_table(t, "r", n % 2 == 0);
+    return status != VDBQ_OK
+               ? status
+               : append_sample_rows(t, "r", 0, 40 + n * 30, (int)n);
 }
 
 static enum vdbq_status many_tables(struct transaction *t, unsigned n)
@@ -81,9 +95,9 @@ static enum vdbq_status many_tables(struct transaction *t, unsigned n)
 
     snprintf(name, sizeof name, "m%u", n);
     snprintf(old_name, sizeof old_name, "m%u", n - 3);
-    status = make_table(t, name, false);
+    status = create_sample_table(t, name, false);
     if (status == VDBQ_OK)
-        status = add_rows(t, name, 7, n * 5, 3);
+        status = append_sample_rows(t, name, 7, n * 5, 3);
     old = catalogue_table(transaction_catalogue(t), old_name);
     if (status == VDBQ_OK && old != NULL)
         status = transaction_drop_table(t, old->id, ERROR);
@@ -96,9 +110,10 @@ static enum vdbq_status falling_keys(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
-        status = make_table(t, "falling", true);
+        status = create_sample_table(t, "falling", true);
     for (int i = 0; i < 3 && status == VDBQ_OK; i++)
-        status = add_rows(t, "falling", 1000 - (int32_t)n * 30 - i * 9, 5, 1);
+        status = append_sample_rows(t, "falling",
+                                    1000 - (int32_t)n * 30 - i * 9, 5, 1);
     return status;
 }
 
@@ -108,12 +123,13 @@ static enum vdbq_status two_tables(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
-        status = make_table(t, "one", true);
+        status = create_sample_table(t, "one", true);
     if (status == VDBQ_OK && n == 0)
-        status = make_table(t, "two", false);
+        status = create_sample_table(t, "two", false);
     if (status == VDBQ_OK)
-        status = add_rows(t, "one", (int32_t)n * 10, 3, 5);
-    return status != VDBQ_OK ? status : add_rows(t, "two", 4, n + 1, 6);
+        status = append_sample_rows(t, "one", (int32_t)n * 10, 3, 5);
+    return status != VDBQ_OK ? status
+                             : append_sample_rows(t, "two", 4, n + 1, 6);
 }
 
 /* All rows make way for others while the old ones are being read, as UPDATE
@@ -124,15 +140,16 @@ static enum vdbq_status rewrite(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0) {
-        status = make_table(t, "w", true);
-        return status != VDBQ_OK ? status : add_rows(t, "w", 0, 50, 1);
+        status = create_sample_table(t, "w", true);
+        return status != VDBQ_OK ? status
+                                 : append_sample_rows(t, "w", 0, 50, 1);
     }
     status = transaction_snapshot(t, &snapshot, ERROR);
     if (status == VDBQ_OK)
         status = transaction_clear(
             t, catalogue_table(snapshot.catalogue, "w")->id, ERROR);
     if (status == VDBQ_OK)
-        status = add_rows(t, "w", (int32_t)n, 50 - 7 * n, (int)n);
+        status = append_sample_rows(t, "w", (int32_t)n, 50 - 7 * n, (int)n);
     snapshot_close(&snapshot);
     return status;
 }
@@ -143,12 +160,13 @@ static enum vdbq_status statements(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
-        status = make_table(t, "s", true);
+        status = create_sample_table(t, "s", true);
     for (unsigned i = 0; i < 4 && status == VDBQ_OK; i++) {
         struct snapshot snapshot;
         status = transaction_mark(t, ERROR);
         if (status == VDBQ_OK)
-            status = add_rows(t, "s", (int32_t)(n * 40 + i * 10), 6, 2);
+            status =
+                append_sample_rows(t, "s", (int32_t)(n * 40 + i * 10), 6, 2);
         if (status == VDBQ_OK)
             status = transaction_settle(t, ERROR);
         if (status == VDBQ_OK && i % 2 == 1)
@@ -173,14 +191,16 @@ static enum vdbq_status names(struct transaction *t, unsigned n)
     enum vdbq_status status = VDBQ_OK;
 
     if (n == 0)
-        return make_table(t, "n", false);
+        return create_sample_table(t, "n", false);
     index.table_id = catalogue_table(transaction_catalogue(t), "n")->id;
     status = n % 2 == 1 ? transaction_create_view(t, &view, ERROR)
                         : transaction_drop_view(t, "v", ERROR);
     if (status == VDBQ_OK)
         status = n % 2 == 1 ? transaction_create_index(t, &index, ERROR)
                             : transaction_drop_index(t, "i", ERROR);
-    return status != VDBQ_OK ? status : add_rows(t, "n", (int32_t)n * 10, 9, 3);
+    return status != VDBQ_OK
+               ? status
+               : append_sample_rows(t, "n", (int32_t)n * 10, 9, 3);
 }
 
 static const struct workload workloads[] = {
@@ -205,7 +225,7 @@ static struct text first_format; /* a file of that format */
 static int read_first_format(void **state)
 {
     (void)state;
-    return read_fixture("format1.vdb", &first_format) ? 0 : -1;
+    return read_old_database("format1.vdb", &first_format) ? 0 : -1;
 }
 
 static int forget_first_format(void **state)
@@ -244,7 +264,7 @@ static enum vdbq_status do_step(struct database *database,
 
 static struct database *open_disk(const struct workload *work)
 {
-    struct database_params params = on_disk(work->tablet_rows);
+    struct database_params params = params_on_disk(work->tablet_rows);
     struct database *database = NULL;
 
     if (database_open(&params, &database, ERROR) != VDBQ_OK)
@@ -347,17 +367,19 @@ static void image_reach(struct image *image, size_t size)
 /* Lets a write arrive: each of its sectors, or none of it, or the start. */
 static void image_write(struct image *image, const struct disk_write *write)
 {
-    unsigned mood = (unsigned)chance(4);
+    unsigned mood = (unsigned)chance_below(4);
 
-    if (chance(2) == 0)
+    if (chance_below(2) == 0)
         image_reach(image, (size_t)write->offset + write->size);
     for (size_t at = 0; at < write->size; at += SECTOR) {
         size_t size = write->size - at < SECTOR ? write->size - at : SECTOR;
-        bool arrives = mood == 0 ? true : mood == 1 ? false : chance(2) == 0;
+        bool arrives = mood == 0   ? true
+                       : mood == 1 ? false
+                                   : chance_below(2) == 0;
         if (!arrives)
             continue;
-        if (mood == 3 && chance(4) == 0) {
-            size = (size_t)chance(size + 1);
+        if (mood == 3 && chance_below(4) == 0) {
+            size = (size_t)chance_below(size + 1);
             image->torn = true;
         }
         image_reach(image, (size_t)write->offset + at + size);
@@ -421,7 +443,7 @@ static void try_picture(const struct image *image, const struct workload *work,
 
 static void power_may_be_cut_anywhere(void **state)
 {
-    unsigned images = setting("VDBQ_TEST_IMAGES", 10), tried = 0;
+    unsigned images = environment_number("VDBQ_TEST_IMAGES", 10), tried = 0;
 
     (void)state;
     for (unsigned w = 0; w < WORKLOADS; w++) {

@@ -10,13 +10,23 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <math.h>
 
-#include "fixtures/data_fixture.h"
+#include "base/os/os.h"
+#include "base/text.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
 
 static struct database *open_sized(uint32_t tablet_rows)
 {
-    struct database_params params = on_disk(tablet_rows);
+    struct database_params params = params_on_disk(tablet_rows);
     struct database *database = NULL;
 
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
@@ -48,7 +58,7 @@ static void create(struct database *database, const char *name, bool key)
 {
     struct transaction *transaction = begin(database);
 
-    assert_int_equal(make_table(transaction, name, key), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, name, key), VDBQ_OK);
     commit(transaction);
 }
 
@@ -57,7 +67,8 @@ static void append(struct database *database, const char *name, int32_t first,
 {
     struct transaction *transaction = begin(database);
 
-    assert_int_equal(add_rows(transaction, name, first, count, 1), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, name, first, count, 1),
+                     VDBQ_OK);
     commit(transaction);
 }
 
@@ -165,12 +176,13 @@ static void names_are_without_case(void **state)
     (void)state;
     create(database, "Table_One", true);
     transaction = begin(database);
-    assert_int_equal(make_table(transaction, "TABLE_ONE", false), VDBQ_EXISTS);
+    assert_int_equal(create_sample_table(transaction, "TABLE_ONE", false),
+                     VDBQ_EXISTS);
     assert_string_equal(ERROR->message, "there is a table TABLE_ONE already");
     assert_int_equal(
         transaction_create_table(transaction, "x", twice, 2, NO_KEY, ERROR),
         VDBQ_EXISTS);
-    assert_int_equal(make_table(transaction, "x", false), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "x", false), VDBQ_OK);
     assert_non_null(catalogue_table(transaction_catalogue(transaction), "X"));
     commit(transaction);
     stop(database);
@@ -196,8 +208,8 @@ static void limits_of_tables_hold(void **state)
     assert_int_equal(transaction_create_table(transaction, "none", columns, 0,
                                               NO_KEY, ERROR),
                      VDBQ_LIMIT);
-    assert_int_equal(make_table(transaction, name, false), VDBQ_LIMIT);
-    assert_int_equal(make_table(transaction, "", false), VDBQ_LIMIT);
+    assert_int_equal(create_sample_table(transaction, name, false), VDBQ_LIMIT);
+    assert_int_equal(create_sample_table(transaction, "", false), VDBQ_LIMIT);
     columns[3].type = VDBQ_TYPE_NONE;
     assert_int_equal(transaction_create_table(transaction, "text", columns, 4,
                                               NO_KEY, ERROR),
@@ -234,12 +246,12 @@ static void drop_and_create_in_one_commit(void **state)
     transaction = begin(database);
     table = catalogue_table(transaction_catalogue(transaction), "t");
     id = table->id;
-    assert_int_equal(add_rows(transaction, "t", 30, 20, 1), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 30, 20, 1), VDBQ_OK);
     assert_int_equal(transaction_drop_table(transaction, id, ERROR), VDBQ_OK);
     assert_int_equal(transaction_drop_table(transaction, id, ERROR),
                      VDBQ_UNKNOWN);
-    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "t", 3, 20, 1), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 3, 20, 1), VDBQ_OK);
     table = catalogue_table(transaction_catalogue(transaction), "t");
     assert_int_not_equal(table->id, id);
     commit(transaction);
@@ -258,8 +270,9 @@ static void an_abort_changes_nothing(void **state)
     append(database, "t", 0, 10);
     size = disk.size;
     transaction = begin(database);
-    assert_int_equal(add_rows(transaction, "t", 10, 1000, 1), VDBQ_OK);
-    assert_int_equal(make_table(transaction, "other", false), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 10, 1000, 1),
+                     VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "other", false), VDBQ_OK);
     assert_true(disk.size > size);
     transaction_abort(transaction);
     transaction_abort(NULL);
@@ -282,7 +295,7 @@ static void an_empty_transaction_writes_nothing(void **state)
     create(database, "t", false);
     writes = disk.writes;
     transaction = begin(database);
-    assert_int_equal(add_rows(transaction, "t", 0, 0, 1), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "t", 0, 0, 1), VDBQ_OK);
     commit(transaction);
     transaction_abort(begin(database));
     database_close(database);
@@ -328,11 +341,11 @@ static void pieces_of_any_size_keep_their_order(void **state)
         create(database, "t", i % 2 == 0);
         for (unsigned k = 0; k < 20; k++) {
             transaction = begin(database);
-            for (unsigned p = chance(4) + 1; p > 0; p--) {
-                uint32_t count = (uint32_t)chance(40);
-                assert_int_equal(
-                    add_rows(transaction, "t", (int32_t)row, count, 1),
-                    VDBQ_OK);
+            for (unsigned p = chance_below(4) + 1; p > 0; p--) {
+                uint32_t count = (uint32_t)chance_below(40);
+                assert_int_equal(append_sample_rows(transaction, "t",
+                                                    (int32_t)row, count, 1),
+                                 VDBQ_OK);
                 row += count;
             }
             commit(transaction);
@@ -376,8 +389,9 @@ static void space_is_used_again(void **state)
         if (old != NULL)
             assert_int_equal(
                 transaction_drop_table(transaction, old->id, ERROR), VDBQ_OK);
-        assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-        assert_int_equal(add_rows(transaction, "t", i, 5000, 1), VDBQ_OK);
+        assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
+        assert_int_equal(append_sample_rows(transaction, "t", i, 5000, 1),
+                         VDBQ_OK);
         commit(transaction);
         if (i == 2)
             size = disk.size;
@@ -413,7 +427,7 @@ static void vectors_must_fit(void **state)
                      VDBQ_TYPE);
     assert_string_equal(ERROR->message, "table t, column id: the values to be "
                                         "added are not of its type");
-    assert_int_equal(add_rows(transaction, "t", 0, 1, 1), VDBQ_TYPE);
+    assert_int_equal(append_sample_rows(transaction, "t", 0, 1, 1), VDBQ_TYPE);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_TYPE);
     assert_ids(database, "t", 0, 0, 0);
     stop(database);
@@ -530,7 +544,7 @@ static void keys_of_any_order(void **state)
         for (unsigned i = 0; i < COUNT; i++)
             keys[i] = (double)i * 3 - COUNT;
         for (unsigned i = COUNT - 1; i > 0; i--) {
-            unsigned k = (unsigned)chance(i + 1);
+            unsigned k = (unsigned)chance_below(i + 1);
             double key = keys[i];
             keys[i] = keys[k];
             keys[k] = key;
@@ -639,8 +653,9 @@ static void keys_in_order_read_nothing(void **state)
     read = disk.read_bytes;
     transaction = begin(database);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(add_rows(transaction, "t", 10000 + i * 1000, 1000, 1),
-                         VDBQ_OK);
+        assert_int_equal(
+            append_sample_rows(transaction, "t", 10000 + i * 1000, 1000, 1),
+            VDBQ_OK);
     commit(transaction);
     assert_true(disk.read_bytes - read < 1000); /* heads */
     read = disk.read_bytes;
@@ -674,7 +689,7 @@ static void memory_databases_are_like_others(void **state)
 
 static void without_syncs_nothing_is_synced(void **state)
 {
-    struct database_params params = on_disk(0);
+    struct database_params params = params_on_disk(0);
     struct database *database;
 
     (void)state;

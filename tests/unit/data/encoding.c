@@ -10,9 +10,13 @@
 
 #include <cmocka.h>
 
+#include <string.h>
 #include <math.h>
 
-#include "fixtures/data_fixture.h"
+#include "data/tablet/block.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/sample_tables.h"
 
 enum { ROWS_MAX = 1600, COLUMNS = 4 };
 

@@ -11,8 +11,17 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "data/file/file.h"
-#include "fixtures/data_fixture.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "data/database/database.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/files.h"
+#include "fixtures/sample_tables.h"
 
 enum { PAGES = 2 * FILE_HEADS };
 
@@ -31,7 +40,7 @@ static struct sample fresh, upgraded, first;
 
 static struct database *open_flags(unsigned flags)
 {
-    struct database_params params = on_disk(4);
+    struct database_params params = params_on_disk(4);
     struct database *database = NULL;
 
     params.flags = flags;
@@ -67,9 +76,9 @@ static enum vdbq_status commit(struct database *database, int number)
     if (status != VDBQ_OK)
         return status;
     if (catalogue_table(transaction_catalogue(transaction), "x") == NULL)
-        status = make_table(transaction, "x", false);
+        status = create_sample_table(transaction, "x", false);
     if (status == VDBQ_OK)
-        status = add_rows(transaction, "x", number, 3, number);
+        status = append_sample_rows(transaction, "x", number, 3, number);
     if (status == VDBQ_OK)
         return transaction_commit(transaction, ERROR);
     transaction_abort(transaction);
@@ -124,7 +133,7 @@ static int make_samples(void **state)
 
     (void)state;
     make_sample(&fresh, &old);
-    assert_true(read_fixture("format1.vdb", &old));
+    assert_true(read_old_database("format1.vdb", &old));
     make_sample(&upgraded, &old);
     disk_start((const uint8_t *)old.bytes, old.length);
     database = open_well(VDBQ_OPEN_READ_ONLY);
@@ -229,9 +238,10 @@ static void damage(const struct sample *sample, unsigned page, unsigned way)
     uint8_t *at = disk.bytes + sample->page[page];
 
     for (size_t i = 0; i < sizeof(struct file_head); i++)
-        at[i] = way == 0 ? 0 : way == 1 ? (uint8_t)chance(256) : at[i];
+        at[i] = way == 0 ? 0 : way == 1 ? (uint8_t)chance_below(256) : at[i];
     if (way == 2)
-        at[chance(sizeof(struct file_head))] ^= (uint8_t)(1 + chance(255));
+        at[chance_below(sizeof(struct file_head))] ^=
+            (uint8_t)(1 + chance_below(255));
 }
 
 /* Any of the four may be damaged, in any way: an older state is read only
@@ -260,7 +270,8 @@ static void any_heads_may_be_damaged(void **state)
     (void)state;
     for (unsigned run = 0; run < 600; run++) {
         const struct sample *sample = run % 2 == 0 ? &fresh : &upgraded;
-        unsigned some = (unsigned)chance(16), way = (unsigned)chance(3);
+        unsigned some = (unsigned)chance_below(16),
+                 way = (unsigned)chance_below(3);
         put(sample);
         for (unsigned page = 0; page < PAGES; page++)
             if (some >> page & 1)
@@ -518,7 +529,7 @@ static void catalogues_may_be_damaged(void **state)
         const struct file_head *head = head_of(sample, sample->newest);
         for (uint64_t i = 0; i < head->catalogue_size; i++) {
             put(sample);
-            disk.bytes[head->catalogue + i] ^= (uint8_t)(1 + chance(255));
+            disk.bytes[head->catalogue + i] ^= (uint8_t)(1 + chance_below(255));
             expect(NULL, false);
             assert_non_null(strstr(ERROR->hint, "--accept-older"));
         }
@@ -557,8 +568,8 @@ static void giving_up_upgrades_nothing(void **state)
     put(&first);
     database = open_well(0);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
-    assert_int_equal(make_table(transaction, "x", false), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "x", 1, 30, 3), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "x", false), VDBQ_OK);
+    assert_int_equal(append_sample_rows(transaction, "x", 1, 30, 3), VDBQ_OK);
     assert_int_equal(transaction_settle(transaction, ERROR), VDBQ_OK);
     transaction_abort(transaction);
     database_close(database);

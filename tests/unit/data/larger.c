@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -19,7 +20,13 @@
 #include <unistd.h>
 
 #include "data/pool/pool.h"
-#include "fixtures/data_fixture.h"
+#include "base/os/os.h"
+#include "program/program.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/sample_tables.h"
 
 enum { TABLET_ROWS = 40000, TABLETS = 80, ROWS = TABLET_ROWS * TABLETS };
 enum { ID, BIG, F, D }; /* columns of the fixture's table */
@@ -48,11 +55,11 @@ static int set_up(void **state)
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
     database_encode(database, CHOOSE_PLAIN);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
-    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     for (int i = 0; i < TABLETS; i++)
-        assert_int_equal(
-            add_rows(transaction, "t", i * TABLET_ROWS, TABLET_ROWS, 1),
-            VDBQ_OK);
+        assert_int_equal(append_sample_rows(transaction, "t", i * TABLET_ROWS,
+                                            TABLET_ROWS, 1),
+                         VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "t");
@@ -175,21 +182,22 @@ static void loads_ahead_are_right(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 300; i++) {
-        const unsigned columns[2] = { (unsigned)chance(2),
-                                      2 + (unsigned)chance(2) };
-        size_t first = (size_t)chance(TABLETS - 6);
-        for (size_t k = first; k < first + chance(6); k++) {
+        const unsigned columns[2] = { (unsigned)chance_below(2),
+                                      2 + (unsigned)chance_below(2) };
+        size_t first = (size_t)chance_below(TABLETS - 6);
+        for (size_t k = first; k < first + chance_below(6); k++) {
             struct pool_want next = want(k, columns, 2);
             pool_ahead(pool, &next);
             assert_true(pool_bytes(pool) <= budget);
         }
-        if (chance(4) > 0) {
-            unsigned alone = (unsigned)chance(4);
+        if (chance_below(4) > 0) {
+            unsigned alone = (unsigned)chance_below(4);
             struct pool_slot *slot =
-                pin(pool, chance(3) > 0 ? want(first, columns, 2)
-                                        : want(first, &alone, 1));
+                pin(pool, chance_below(3) > 0 ? want(first, columns, 2)
+                                              : want(first, &alone, 1));
             assert_true(pool_bytes(pool) <= budget);
-            if (slot->tablet->size > tablet_head_size(4) && chance(8) == 0)
+            if (slot->tablet->size > tablet_head_size(4)
+                && chance_below(8) == 0)
                 assert_int_equal(slot->tablet->rows, TABLET_ROWS);
             pool_release(pool, slot);
             slot = pin(pool, want(first, columns, 2));
@@ -199,7 +207,7 @@ static void loads_ahead_are_right(void **state)
             }
             pool_release(pool, slot);
         }
-        if (chance(5) == 0)
+        if (chance_below(5) == 0)
             pool_settle(pool);
     }
     pool_settle(pool);

@@ -12,12 +12,21 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "data/pool/pool.h"
-#include "fixtures/data_fixture.h"
+#include "base/os/os.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
 
 enum { TABLET_ROWS = 5000, TABLETS = 20 };
 enum { ID, BIG, F, D, S, COLUMNS }; /* columns of the fixture's table */
@@ -85,9 +94,10 @@ static void fill(struct database *of, int salt)
     if (old != NULL)
         assert_int_equal(transaction_drop_table(transaction, old->id, ERROR),
                          VDBQ_OK);
-    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
-    assert_int_equal(add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS, salt),
-                     VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(
+        append_sample_rows(transaction, "t", 0, TABLET_ROWS * TABLETS, salt),
+        VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
 }
 
@@ -203,7 +213,7 @@ static void overwrite(size_t tablet, unsigned column,
     int descriptor = open(path, O_WRONLY);
 
     for (size_t i = 0; i < TABLET_ROWS; i++)
-        noise[i] = chance(UINT64_MAX);
+        noise[i] = chance_below(UINT64_MAX);
     assert_int_equal(
         pwrite(descriptor, noise, (size_t)slot->whole->rows * at->width,
                (off_t)(table->tablets[tablet].offset + at->values)),
@@ -258,8 +268,8 @@ static void the_budget_holds(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 500; i++) {
-        size_t tablet = (size_t)chance(TABLETS);
-        bool words = chance(4) == 0;
+        size_t tablet = (size_t)chance_below(TABLETS);
+        bool words = chance_below(4) == 0;
         struct pool_slot *slot = pin(pool, tablet, words ? mixed : numbers, 2);
         assert_true(pool_bytes(pool) <= budget);
         assert_true(pool_bytes(pool) >= 2 * page_round(TABLET_ROWS * 8)

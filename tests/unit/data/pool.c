@@ -10,8 +10,19 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "data/pool/pool.h"
-#include "fixtures/data_fixture.h"
+#include "base/memory.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/failing_memory.h"
+#include "fixtures/sample_tables.h"
 
 enum { TABLET_ROWS = 500, TABLETS = 40 };
 
@@ -23,7 +34,7 @@ static uint64_t slot_bytes; /* of a full tablet */
 
 static int set_up(void **state)
 {
-    struct database_params params = on_disk(TABLET_ROWS);
+    struct database_params params = params_on_disk(TABLET_ROWS);
     struct device_params host = { .choice = "host" };
     struct transaction *transaction;
 
@@ -32,9 +43,10 @@ static int set_up(void **state)
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
     assert_int_equal(transaction_begin(database, &transaction, ERROR), VDBQ_OK);
-    assert_int_equal(make_table(transaction, "t", true), VDBQ_OK);
+    assert_int_equal(create_sample_table(transaction, "t", true), VDBQ_OK);
     assert_int_equal(
-        add_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300, 1), VDBQ_OK);
+        append_sample_rows(transaction, "t", 0, TABLET_ROWS * TABLETS - 300, 1),
+        VDBQ_OK);
     assert_int_equal(transaction_commit(transaction, ERROR), VDBQ_OK);
     assert_int_equal(snapshot_open(database, &snapshot, ERROR), VDBQ_OK);
     table = catalogue_table(snapshot.catalogue, "t");
@@ -127,9 +139,9 @@ static void the_budget_holds(void **state)
     for (unsigned i = 0; i < 500; i++) {
         struct pool_slot *slots[3];
         size_t tablets[3];
-        unsigned count = (unsigned)chance(3) + 1;
+        unsigned count = (unsigned)chance_below(3) + 1;
         for (unsigned k = 0; k < count; k++) {
-            tablets[k] = (size_t)chance(TABLETS);
+            tablets[k] = (size_t)chance_below(TABLETS);
             slots[k] = pin(pool, tablets[k]);
             assert_true(pool_bytes(pool) <= budget);
         }
@@ -221,7 +233,8 @@ static void sizes_may_differ(void **state)
     assert_true(page_round(table->tablets[TABLETS - 1].size_bytes)
                 < slot_bytes);
     for (unsigned i = 0; i < 100; i++) {
-        size_t tablet = i % 3 == 0 ? TABLETS - 1 : (size_t)chance(TABLETS);
+        size_t tablet =
+            i % 3 == 0 ? TABLETS - 1 : (size_t)chance_below(TABLETS);
         struct pool_slot *slot = pin(pool, tablet);
         assert_holds(slot, tablet);
         assert_true(pool_bytes(pool) <= slot_bytes * 2);
@@ -275,13 +288,6 @@ static void faults_are_passed_up(void **state)
     pool_destroy(pool);
 }
 
-static unsigned allocations_left;
-
-static void *failing_resize(void *old, size_t size)
-{
-    return allocations_left-- == 0 ? NULL : realloc(old, size);
-}
-
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -290,10 +296,9 @@ static void memory_may_run_out(void **state)
         for (size_t i = 0; i < 4; i++) {
             struct pool_slot *slot;
             enum vdbq_status status;
-            allocations_left = at;
-            memory_calls.resize = failing_resize;
+            memory_fail_once_after(at);
             status = pin_whole(pool, i, &slot);
-            memory_calls.resize = realloc;
+            memory_fail_never();
             if (status == VDBQ_OK)
                 pool_release(pool, slot);
             else

@@ -10,10 +10,16 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <string.h>
 #include <float.h>
 #include <math.h>
 
-#include "fixtures/data_fixture.h"
+#include "base/type.h"
+#include "data/tablet/block.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/sample_tables.h"
 
 enum { COLUMNS = 4 };
 

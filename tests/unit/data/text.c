@@ -10,10 +10,16 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/type.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/words_sort.h"
-#include "fixtures/data_fixture.h"
+#include "data/tablet/block.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/sample_tables.h"
 
 enum { ROWS_MAX = 1024, COLUMNS = 3, LONG_BYTES = 20000 };
 
@@ -86,7 +92,7 @@ static void fill(uint32_t rows, uint32_t variety, bool with_nulls)
     made.rows = rows;
     for (uint32_t k = 0; k < rows; k++) {
         uint32_t word = variety == 0 ? 0 : k * 11 % variety;
-        made.texts[k] = some_text(word);
+        made.texts[k] = sample_text(word);
         if (word >= 7) {
             snprintf(made.room[k], sizeof *made.room, "%08x", word);
             made.texts[k] = (struct vdbq_text){ made.room[k], 8 };
@@ -216,12 +222,12 @@ enum { SORTED = 6000, SORTED_BYTES = 60 };
 /* A text of few different bytes, 0 among them, many of which begin alike. */
 static struct vdbq_text odd_text(char *room, unsigned kind)
 {
-    size_t length = (size_t)chance(kind == 0 ? 4 : SORTED_BYTES);
+    size_t length = (size_t)chance_below(kind == 0 ? 4 : SORTED_BYTES);
 
     memset(room, 'p', SORTED_BYTES);
     for (size_t i = kind == 1 ? 40 : 0; i < length; i++)
-        if (kind < 2 || chance(10) == 0)
-            room[i] = (char)chance(kind == 0 ? 256 : 2);
+        if (kind < 2 || chance_below(10) == 0)
+            room[i] = (char)chance_below(kind == 0 ? 256 : 2);
     return (struct vdbq_text){ room, length };
 }
 
@@ -233,7 +239,7 @@ static void sorted_texts_are_in_order(void **unused)
 
     (void)unused;
     for (unsigned run = 0; run < 30; run++) {
-        uint32_t count = run < 5 ? run : (uint32_t)chance(SORTED);
+        uint32_t count = run < 5 ? run : (uint32_t)chance_below(SORTED);
         for (uint32_t i = 0; i < count; i++)
             texts[i] = odd_text(room[i], run % 3);
         struct words *words = words_make(texts, count, numbers);

@@ -11,8 +11,18 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/type.h"
-#include "fixtures/data_fixture.h"
+#include "base/text.h"
+#include "data/tablet/block.h"
+#include "data/database/database.h"
+#include "data/catalogue/facts.h"
+#include "data/tablet/tablet_inner.h"
+#include "fixtures/chance.h"
+#include "fixtures/disk.h"
+#include "fixtures/sample_tables.h"
 
 static struct vdbq_text text_of(const char *bytes)
 {
@@ -61,7 +71,7 @@ static void many_words_are_found_again(void **state)
 
     (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
-        sprintf(bytes[i], "%u", (unsigned)chance(2000));
+        sprintf(bytes[i], "%u", (unsigned)chance_below(2000));
         texts[i] = text_of(bytes[i]);
     }
     words = words_make(texts, COUNT, numbers);
@@ -231,7 +241,7 @@ static void fill(struct values *values, int first)
 
 static struct database *open_disk(void)
 {
-    struct database_params params = on_disk(25);
+    struct database_params params = params_on_disk(25);
     struct database *database;
 
     assert_int_equal(database_open(&params, &database, ERROR), VDBQ_OK);
@@ -370,7 +380,7 @@ static void keys_that_are_texts_are_there_once(void **state)
     fill(&values, 0);
     assert_int_equal(append(database, values.vectors, ROWS), VDBQ_OK);
     assert_int_equal(append(database, values.vectors, 1), VDBQ_CONSTRAINT);
-    assert_non_null(strstr(failure_of_last_call.message, "'row 0"));
+    assert_non_null(strstr(last_error.message, "'row 0"));
     fill(&values, ROWS);
     assert_int_equal(append(database, values.vectors, 1), VDBQ_OK);
     fill(&values, 2 * ROWS);

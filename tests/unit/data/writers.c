@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <string.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,8 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fixtures/data_fixture.h"
-#include "fixtures/folder_fixture.h"
+#include "base/os/os.h"
+#include "data/database/database.h"
+#include "fixtures/files.h"
+#include "fixtures/sample_tables.h"
 
 enum { LONG_MS = 30000 };
 
@@ -33,7 +37,7 @@ static int begin_test(void **state)
 static struct database *open_it(uint64_t timeout_ms)
 {
     const struct database_params params = {
-        .path = path,
+        .path = test_path,
         .flags = VDBQ_OPEN_CREATE | VDBQ_OPEN_NO_SYNC,
         .files = &os_files,
         .wait = { timeout_ms, &cancelled }

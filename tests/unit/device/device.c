@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <string.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -21,6 +23,7 @@
 #include "device/cache/environment.h"
 #include "device/opencl/find.h"
 #include "device/opencl/quirks.h"
+#include "base/text.h"
 #include "fixtures/device_rig.h"
 
 enum { ROWS = 10007 };

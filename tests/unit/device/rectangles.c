@@ -3,6 +3,13 @@
  * Result columns that leave a device in one command, as the lines of a
  * rectangle: only where a strict driver takes it.
  */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
 #include "device/opencl/opencl_calls.h"
 #include "fixtures/device_rig.h"
 

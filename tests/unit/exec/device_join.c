@@ -15,8 +15,11 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "data/tablet/words.h"
 #include "exec/join/device_join.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
 enum { COLUMNS = 6, PAYLOAD = 5, SIDE_ROWS = 3000, WORDS = 40 };
@@ -461,9 +464,9 @@ static void missing_memory_is_told(void **state)
     fill(&sides[0], 300, 30, true, false, left);
     fill(&sides[1], 200, 30, true, false, right);
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
-        random_fail_after(calls);
+        memory_fail_after(calls);
         status = run_once(&step);
-        random_fail_never();
+        memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
     step_finish(&step);

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "exec/group/group.h"
 #include "exec/rows/sum.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
 /* ------------------------------------------------------- the naive way -- */
@@ -367,9 +368,9 @@ static void missing_memory_is_told(void **state)
         struct group_params params = { &step, input, 1 };
         enum vdbq_status status = VDBQ_NO_MEMORY;
         for (unsigned calls = 0; status != VDBQ_OK; calls++) {
-            random_fail_after(calls);
+            memory_fail_after(calls);
             status = run_once(&params, &batch, output + !keys, 1 + keys);
-            random_fail_never();
+            memory_fail_never();
             assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
         }
     }

@@ -4,14 +4,26 @@
  * with loops over all pairs; on the host and on an OpenCL device, in every
  * mode and build.
  */
-#include "fixtures/stream_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "base/type.h"
+#include "fixtures/two_tables.h"
 
 #include "base/memory.h"
 #include "exec/build_side/inner_facts.h"
 #include "exec/build_side/key_index.h"
 #include "exec/stream/stream_inner.h"
 
-static struct fixture fixture;
+static struct two_tables probed;
 
 /* Where programs run. */
 struct place {
@@ -29,7 +41,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
                                      struct error *error)
 {
     enum vdbq_status status = choose_host(context, table, rows, chosen, error);
-    bool is_host = device_facts(fixture.device)->is_host;
+    bool is_host = device_facts(probed.device)->is_host;
     chosen->build = is_host ? BUILD_INTERPRETED : place.build;
     chosen->mode = place.mode;
     chosen->skips = true;
@@ -40,32 +52,32 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
 
 static void open_sides(uint32_t left, uint32_t right, uint32_t keys)
 {
-    fill_side(&fixture.sides[0], left, keys, 1);
-    fill_side(&fixture.sides[1], right, keys, 77);
+    fill_side(&probed.sides[0], left, keys, 1);
+    fill_side(&probed.sides[1], right, keys, 77);
 }
 
 /* Moves the keys of the right side apart, and the left ones with them. */
 static void spread_keys(void)
 {
     for (int s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < fixture.sides[s].rows; i++)
-            fixture.sides[s].k[i] = fixture.sides[s].k[i] * 1000003;
+        for (uint32_t i = 0; i < probed.sides[s].rows; i++)
+            probed.sides[s].k[i] = probed.sides[s].k[i] * 1000003;
 }
 
 static void open_place(const char *device)
 {
-    fixture_open(&fixture);
-    device_close(fixture.device);
-    pool_destroy(fixture.pool);
-    fixture.pool = NULL;
+    two_tables_open(&probed);
+    device_close(probed.device);
+    pool_destroy(probed.pool);
+    probed.pool = NULL;
     expect_ok(device_open(&(struct device_params){ .choice = device },
-                          &fixture.device, &fixture.error),
-              &fixture.error);
-    expect_ok(pool_create(fixture.database, fixture.device, 1 << 26,
-                          &fixture.pool, &fixture.error),
-              &fixture.error);
-    fixture.params.choose = choose_place;
-    fixture.params.threads = place.threads;
+                          &probed.device, &probed.error),
+              &probed.error);
+    expect_ok(pool_create(probed.database, probed.device, 1 << 26, &probed.pool,
+                          &probed.error),
+              &probed.error);
+    probed.params.choose = choose_place;
+    probed.params.threads = place.threads;
 }
 
 /* ------------------------------------------------------------ programs -- */
@@ -91,8 +103,7 @@ static int add_probe(struct steps *steps, int outer, int inner,
                      const char *text)
 {
     struct error error;
-    const struct table *table =
-        catalogue_table(fixture.snapshot.catalogue, "l");
+    const struct table *table = catalogue_table(probed.snapshot.catalogue, "l");
     struct step *step = add_step(steps, STEP_SCAN, inner, outer);
     struct program *program = &step->scan.program;
     const struct step *from = steps_at(steps, inner);
@@ -164,7 +175,7 @@ static void print_value(bool null, int64_t value, struct text *text)
 /* The first right row with the left row's key; UINT32_MAX: none. */
 static uint32_t partner(uint32_t i)
 {
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &probed.sides[0], *r = &probed.sides[1];
     for (uint32_t j = 0; j < r->rows; j++)
         if (!l->k_null[i] && !r->k_null[j] && l->k[i] == r->k[j])
             return j;
@@ -173,7 +184,7 @@ static uint32_t partner(uint32_t i)
 
 static void print_expected(bool inner, struct text *text)
 {
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &probed.sides[0], *r = &probed.sides[1];
     for (uint32_t i = 0; i < l->rows; i++) {
         uint32_t j = partner(i);
         if (inner && j == UINT32_MAX)
@@ -189,11 +200,11 @@ static void print_expected(bool inner, struct text *text)
 static void expect_join(bool inner, bool rows)
 {
     struct text expected = { 0 };
-    int right = add_side(&fixture, &fixture.steps, "r");
-    int left = rows ? add_side(&fixture, &fixture.steps, "l") : -1;
-    add_probe(&fixture.steps, left, right, inner ? inner_join : left_join);
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    int left = rows ? add_side_scan(&probed, &probed.steps, "l") : -1;
+    add_probe(&probed.steps, left, right, inner ? inner_join : left_join);
     print_expected(inner, &expected);
-    expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+    expect_rows(&probed, expected.bytes ? expected.bytes : "");
     text_finish(&expected);
 }
 
@@ -205,7 +216,7 @@ static void expect_joins(const char *device)
     for (int i = 0; i < 4; i++) {
         open_place(device);
         expect_join(i % 2 == 0, i / 2 == 1);
-        fixture_close(&fixture);
+        two_tables_close(&probed);
     }
 }
 
@@ -258,7 +269,7 @@ static void empty_sides_are_rows(void **state)
     open_sides(0, 300, 40);
     expect_joins("host");
     open_sides(300, 20, 40);
-    memset(fixture.sides[1].k_null, 1, sizeof fixture.sides[1].k_null);
+    memset(probed.sides[1].k_null, 1, sizeof probed.sides[1].k_null);
     expect_joins("host");
 }
 
@@ -267,7 +278,7 @@ static void empty_sides_are_rows(void **state)
 /* Adds a step of texts (NULL: a NULL) with a number beside each. */
 static int add_texts(const char *const *texts, unsigned count)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &probed.steps;
     struct step *step = add_step(steps, STEP_VALUES, -1, -1);
     struct arena *arena = &steps->arena;
     struct vdbq_text *values = arena_alloc(arena, (count + 1) * sizeof *values);
@@ -317,12 +328,12 @@ static void expect_texts(const char *const *outer, unsigned outer_count,
 {
     open_place("host");
     int rows = add_texts(outer, outer_count);
-    int probed = add_texts(inner, inner_count);
-    struct step *step = steps_at(
-        &fixture.steps, add_probe(&fixture.steps, rows, probed, by_text));
+    int build = add_texts(inner, inner_count);
+    struct step *step =
+        steps_at(&probed.steps, add_probe(&probed.steps, rows, build, by_text));
     step->columns[0].type = step->columns[1].type = VDBQ_TEXT;
-    expect_rows(&fixture, expected);
-    fixture_close(&fixture);
+    expect_rows(&probed, expected);
+    two_tables_close(&probed);
 }
 
 static void texts_are_keys(void **state)
@@ -350,10 +361,10 @@ static struct text group_rows(bool takes)
     struct text text = { 0 };
     place = (struct place){ .mode = MODE_STREAMED, .takes = takes };
     open_place("cpu");
-    int right = add_side(&fixture, &fixture.steps, "r");
-    int scan = add_probe(&fixture.steps, -1, right, inner_join);
-    struct step *group = add_step(&fixture.steps, STEP_GROUP, scan, -1);
-    take_columns(&fixture.steps, group, scan, -1);
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    int scan = add_probe(&probed.steps, -1, right, inner_join);
+    struct step *group = add_step(&probed.steps, STEP_GROUP, scan, -1);
+    take_columns(&probed.steps, group, scan, -1);
     group->column_count = 1;
     add_column(group, "rows", VDBQ_BIGINT);
     add_column(group, "sum", VDBQ_BIGINT);
@@ -362,15 +373,15 @@ static struct text group_rows(bool takes)
         (struct step_aggregate){ AGGREGATE_COUNT, .column = -1, .filter = -1 };
     *(struct step_aggregate *)vector_add(&group->group.aggregates) =
         (struct step_aggregate){ AGGREGATE_SUM, .column = 2, .filter = -1 };
-    expect_ok(try_rows(&fixture, &text), &fixture.error);
+    expect_ok(try_rows(&probed, &text), &probed.error);
     if (takes
-        && strstr(fixture.stats.steps, device_facts(fixture.device)->name)
+        && strstr(probed.stats.steps, device_facts(probed.device)->name)
                == NULL)
-        fail_msg("no device took the rows: %s", fixture.stats.steps);
-    assert_non_null(strstr(fixture.stats.steps, "probe (400 dense: "));
-    assert_int_equal(strstr(fixture.stats.steps, "1 on the device)") != NULL,
+        fail_msg("no device took the rows: %s", probed.stats.steps);
+    assert_non_null(strstr(probed.stats.steps, "probe (400 dense: "));
+    assert_int_equal(strstr(probed.stats.steps, "1 on the device)") != NULL,
                      takes);
-    fixture_close(&fixture);
+    two_tables_close(&probed);
     return text;
 }
 
@@ -401,16 +412,16 @@ static void ranges_are_of_what_is_found(void **state)
     place = (struct place){ .mode = MODE_MAPPED };
     open_sides(1000, 300, 200);
     for (uint32_t i = 0; i < 300; i++) {
-        fixture.sides[1].v[i] = 1990 + i % 9;
-        fixture.sides[1].v_null[i] = 0;
+        probed.sides[1].v[i] = 1990 + i % 9;
+        probed.sides[1].v_null[i] = 0;
     }
     open_place("host");
-    int right = add_side(&fixture, &fixture.steps, "r");
-    int scan = add_probe(&fixture.steps, -1, right, inner_join);
-    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
-    expect_ok(stream_open(&fixture.params, &fixture.steps, scan, &stream,
-                          &fixture.error),
-              &fixture.error);
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    int scan = add_probe(&probed.steps, -1, right, inner_join);
+    expect_ok(steps_check(&probed.steps, &probed.error), &probed.error);
+    expect_ok(stream_open(&probed.params, &probed.steps, scan, &stream,
+                          &probed.error),
+              &probed.error);
     struct device_column *columns = stream_device_columns(stream);
     assert_non_null(columns);
     assert_true(columns[2].ranged);
@@ -418,7 +429,7 @@ static void ranges_are_of_what_is_found(void **state)
     assert_int_equal(columns[2].high, 1998);
     memory_release(columns);
     stream_close(stream);
-    fixture_close(&fixture);
+    two_tables_close(&probed);
 }
 
 /* Tablets whose keys none of the inner rows has are passed over. */
@@ -429,16 +440,16 @@ static void tablets_without_partners_are_skipped(void **state)
     place = (struct place){ .mode = MODE_MAPPED };
     open_sides(2560, 100, 50);
     for (uint32_t i = 0; i < 2560; i++) {
-        fixture.sides[0].k[i] = (int32_t)i;
-        fixture.sides[0].k_null[i] = 0;
+        probed.sides[0].k[i] = (int32_t)i;
+        probed.sides[0].k_null[i] = 0;
     }
     open_place("host");
-    int right = add_side(&fixture, &fixture.steps, "r");
-    add_probe(&fixture.steps, -1, right, inner_join);
-    expect_ok(try_rows(&fixture, &text), &fixture.error);
-    assert_int_equal(fixture.stats.sum.tablets_skipped, 9);
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    add_probe(&probed.steps, -1, right, inner_join);
+    expect_ok(try_rows(&probed, &text), &probed.error);
+    assert_int_equal(probed.stats.sum.tablets_skipped, 9);
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&probed);
 }
 
 /* -------------------------------------------------------------- indexes -- */
@@ -530,38 +541,38 @@ static void budgets_are_kept(void **state)
     open_sides(100, 3000, 50);
     place = (struct place){ .mode = MODE_MAPPED };
     open_place("host");
-    expect_ok(resident_create(fixture.device, 20000, &resident, &fixture.error),
-              &fixture.error);
+    expect_ok(resident_create(probed.device, 20000, &resident, &probed.error),
+              &probed.error);
     place.resident = resident;
-    int right = add_side(&fixture, &fixture.steps, "r");
-    add_probe(&fixture.steps, -1, right, inner_join);
-    assert_int_equal(try_rows(&fixture, &text), VDBQ_LIMIT);
-    assert_non_null(strstr(fixture.error.message,
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    add_probe(&probed.steps, -1, right, inner_join);
+    assert_int_equal(try_rows(&probed, &text), VDBQ_LIMIT);
+    assert_non_null(strstr(probed.error.message,
                            "bytes: 0 of 20000 bytes of device memory"));
     assert_int_equal(resident_bytes(resident), 0);
     resident_destroy(resident);
     place.resident = NULL;
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&probed);
 }
 
 static void expect_refused(const char *message)
 {
-    assert_int_equal(steps_check(&fixture.steps, &fixture.error), VDBQ_PROGRAM);
-    if (strstr(fixture.error.message, message) == NULL)
-        fail_msg("expected \"%s\", got \"%s\"", message, fixture.error.message);
+    assert_int_equal(steps_check(&probed.steps, &probed.error), VDBQ_PROGRAM);
+    if (strstr(probed.error.message, message) == NULL)
+        fail_msg("expected \"%s\", got \"%s\"", message, probed.error.message);
 }
 
 static void inputs_are_checked(void **state)
 {
     (void)state;
     open_sides(10, 10, 5);
-    fixture_open(&fixture);
-    int right = add_side(&fixture, &fixture.steps, "r");
-    int scan = add_probe(&fixture.steps, -1, right, inner_join);
-    struct step *step = steps_at(&fixture.steps, scan);
+    two_tables_open(&probed);
+    int right = add_side_scan(&probed, &probed.steps, "r");
+    int scan = add_probe(&probed.steps, -1, right, inner_join);
+    struct step *step = steps_at(&probed.steps, scan);
     struct program_table *tables = step->scan.program.tables.items;
-    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
+    expect_ok(steps_check(&probed.steps, &probed.error), &probed.error);
     tables[1].input = 0;
     expect_refused("table 1 is no input");
     tables[1].input = 2;
@@ -574,7 +585,7 @@ static void inputs_are_checked(void **state)
     tables[1].key_type = TYPE_I64;
     assert_true(vector_append(&step->inputs, &right, 1));
     expect_refused("does not read input 1");
-    fixture_close(&fixture);
+    two_tables_close(&probed);
 }
 
 int main(void)

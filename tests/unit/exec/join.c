@@ -3,7 +3,18 @@
  * Joins, compared with two nested loops: every kind, keys that stand close
  * together, far apart, and side by side, on one thread and on several.
  */
-#include "fixtures/join_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "fixtures/join_cases.h"
+#include "fixtures/two_tables.h"
 
 #include "base/memory.h"
 
@@ -23,12 +34,12 @@ static void spread(struct side *side, const struct sizes *sizes)
 
 static void open_spread(const struct sizes *sizes)
 {
-    fill_side(&fixture.sides[0], sizes->left, sizes->keys, 1);
-    fill_side(&fixture.sides[1], sizes->right, sizes->keys, 77);
-    spread(&fixture.sides[0], sizes);
-    spread(&fixture.sides[1], sizes);
-    fixture.mode = MODE_MAPPED;
-    fixture_open(&fixture);
+    fill_side(&joined.sides[0], sizes->left, sizes->keys, 1);
+    fill_side(&joined.sides[1], sizes->right, sizes->keys, 77);
+    spread(&joined.sides[0], sizes);
+    spread(&joined.sides[1], sizes);
+    joined.mode = MODE_MAPPED;
+    two_tables_open(&joined);
 }
 
 /* Every thread count gives the rows that nested loops give. */
@@ -38,13 +49,13 @@ static void check_join(const struct sizes *sizes, struct join_case how)
     struct text expected = { 0 };
     open_spread(sizes);
     add_join(how);
-    print_expected(how, &expected);
+    print_nested_loops(how, &expected);
     for (unsigned i = 0; i < sizeof threads / sizeof threads[0]; i++) {
-        fixture.params.threads = threads[i];
-        expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+        joined.params.threads = threads[i];
+        expect_rows(&joined, expected.bytes ? expected.bytes : "");
     }
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void check_kinds(const struct sizes *sizes, unsigned first)
@@ -101,20 +112,20 @@ static void many_rows_are_shared_out(void **state)
 static void check_skew(unsigned skewed, struct join_case how)
 {
     struct text expected = { 0 };
-    fill_side(&fixture.sides[0], skewed & 1 ? 70000 : 50, 3000, 1);
-    fill_side(&fixture.sides[1], skewed & 2 ? 70000 : 50, 3000, 77);
+    fill_side(&joined.sides[0], skewed & 1 ? 70000 : 50, 3000, 1);
+    fill_side(&joined.sides[1], skewed & 2 ? 70000 : 50, 3000, 77);
     for (unsigned side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < fixture.sides[side].rows; i += 2)
+        for (uint32_t i = 0; i < joined.sides[side].rows; i += 2)
             if (skewed >> side & 1 || i < 4)
-                fixture.sides[side].k[i] = 7;
-    fixture.mode = MODE_MAPPED;
-    fixture_open(&fixture);
+                joined.sides[side].k[i] = 7;
+    joined.mode = MODE_MAPPED;
+    two_tables_open(&joined);
     add_join(how);
-    print_expected(how, &expected);
-    fixture.params.threads = 4;
-    expect_rows(&fixture, expected.bytes);
+    print_nested_loops(how, &expected);
+    joined.params.threads = 4;
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void one_key_has_half_of_the_rows(void **state)
@@ -141,20 +152,20 @@ static void all_pairs_stream_out(void **state)
     (void)state;
     open_sides(3000, 3000, 5);
     add_join((struct join_case){ .kind = JOIN_INNER });
-    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
-    expect_ok(stream_open(&fixture.params, &fixture.steps, 2, &stream,
-                          &fixture.error),
-              &fixture.error);
+    expect_ok(steps_check(&joined.steps, &joined.error), &joined.error);
+    expect_ok(
+        stream_open(&joined.params, &joined.steps, 2, &stream, &joined.error),
+        &joined.error);
     memory_calls.resize = bounded_resize;
     while (batch.rows > 0) {
-        expect_ok(stream_batch(stream, &batch, &fixture.error), &fixture.error);
+        expect_ok(stream_batch(stream, &batch, &joined.error), &joined.error);
         rows += batch.rows;
         assert_true(batch.rows <= 1 << 16);
     }
     memory_calls.resize = realloc;
     assert_int_equal(rows, 9000000);
     stream_close(stream);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 int main(void)

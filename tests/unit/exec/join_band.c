@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "exec/join/join_band.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
 /* Columns of random_rows.h that can be compared with each other. */
@@ -179,10 +180,10 @@ static void memory_may_end(void **state)
         struct error error = { 0 };
         struct join_band band;
         enum vdbq_status status;
-        random_fail_after(i / 2);
+        memory_fail_after(i / 2);
         status = join_band_init(
             &band, &(struct join_band_params){ &step, &sides[1], 1 }, &error);
-        random_fail_never();
+        memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
         join_band_finish(&band);
     }

@@ -4,7 +4,22 @@
  * loops: every kind, with so little memory that there are parts, and blocks
  * in them; and what happens where memory, or a temporary file, fails.
  */
-#include "fixtures/join_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/os/os.h"
+#include "base/text.h"
+#include "fixtures/failing_memory.h"
+#include "fixtures/join_cases.h"
+#include "fixtures/two_tables.h"
 
 #include <errno.h>
 
@@ -15,8 +30,8 @@ static struct stream_memory memory;
 static void set_memory(uint64_t bytes)
 {
     memory = (struct stream_memory){ .limit_bytes = bytes };
-    fixture.params.memory = &memory;
-    fixture.params.files = &os_memory_files;
+    joined.params.memory = &memory;
+    joined.params.files = &os_memory_files;
 }
 
 /* With each limit, the rows that nested loops give. */
@@ -25,15 +40,15 @@ static void check_limits(struct join_case how)
     static const uint64_t limits[] = { 1 << 9, 6 << 10, 40 << 10 };
     struct text expected = { 0 };
     add_join(how);
-    print_expected(how, &expected);
+    print_nested_loops(how, &expected);
     for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         set_memory(limits[i]);
-        fixture.params.threads = i;
-        expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+        joined.params.threads = i;
+        expect_rows(&joined, expected.bytes ? expected.bytes : "");
         assert_int_equal(memory.used_bytes, 0);
     }
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void check_kinds(uint32_t left, uint32_t right, uint32_t keys)
@@ -63,13 +78,13 @@ static void one_key_has_half_of_the_rows(void **state)
 {
     (void)state;
     for (unsigned kind = JOIN_INNER; kind <= JOIN_MARK; kind++) {
-        fill_side(&fixture.sides[0], 200, 300, 1);
-        fill_side(&fixture.sides[1], 2000, 300, 77);
+        fill_side(&joined.sides[0], 200, 300, 1);
+        fill_side(&joined.sides[1], 2000, 300, 77);
         for (uint32_t i = 0; i < 2000; i += 2)
-            fixture.sides[1].k[i] = 7;
-        fixture.sides[0].k[3] = fixture.sides[0].k[100] = 7;
-        fixture.mode = MODE_MAPPED;
-        fixture_open(&fixture);
+            joined.sides[1].k[i] = 7;
+        joined.sides[0].k[3] = joined.sides[0].k[100] = 7;
+        joined.mode = MODE_MAPPED;
+        two_tables_open(&joined);
         check_limits((struct join_case){ .kind = kind, .keys = true });
     }
 }
@@ -82,28 +97,18 @@ static void many_rows_go_to_files(void **state)
     (void)state;
     open_sides(30000, 40000, 20000);
     add_join(how);
-    print_expected(how, &expected);
+    print_nested_loops(how, &expected);
     set_memory(512 << 10);
-    fixture.params.files = NULL;
-    fixture.params.threads = 2;
-    expect_rows(&fixture, expected.bytes);
-    assert_non_null(strstr(fixture.stats.steps, "join in "));
-    assert_non_null(strstr(fixture.stats.steps, " partitions ("));
+    joined.params.files = NULL;
+    joined.params.threads = 2;
+    expect_rows(&joined, expected.bytes);
+    assert_non_null(strstr(joined.stats.steps, "join in "));
+    assert_non_null(strstr(joined.stats.steps, " partitions ("));
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* -------------------------------------------------------------- faults -- */
-
-static unsigned long calls_left;
-
-static void *failing_resize(void *old, size_t size)
-{
-    if (calls_left == 0)
-        return NULL;
-    calls_left--;
-    return realloc(old, size);
-}
 
 /* The n-th allocation fails, for every n: each run fails cleanly, until one
  * has all its memory. */
@@ -113,25 +118,24 @@ static void memory_may_fail(void **state)
     (void)state;
     open_sides(60, 50, 9);
     add_join((struct join_case){ .kind = JOIN_LEFT, .keys = true });
-    for (unsigned long n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 50) {
+    for (unsigned n = 0; status == VDBQ_NO_MEMORY; n += 1 + n / 50) {
         struct text text = { 0 };
         set_memory(512);
-        assert_int_equal(steps_check(&fixture.steps, &fixture.error), VDBQ_OK);
+        assert_int_equal(steps_check(&joined.steps, &joined.error), VDBQ_OK);
         struct stream *stream = NULL;
         struct vdbq_batch batch = { .rows = 1 };
-        calls_left = n;
-        memory_calls.resize = failing_resize;
-        status = stream_open(&fixture.params, &fixture.steps, 2, &stream,
-                             &fixture.error);
+        memory_fail_after(n);
+        status = stream_open(&joined.params, &joined.steps, 2, &stream,
+                             &joined.error);
         while (status == VDBQ_OK && batch.rows > 0)
-            status = stream_batch(stream, &batch, &fixture.error);
-        memory_calls.resize = realloc;
+            status = stream_batch(stream, &batch, &joined.error);
+        memory_fail_never();
         stream_close(stream);
         assert_int_equal(memory.used_bytes, 0);
         text_finish(&text);
     }
     assert_int_equal(status, VDBQ_OK);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static unsigned writes_left;
@@ -158,18 +162,18 @@ static void files_may_fail(void **state)
     for (unsigned n = 0; status == VDBQ_IO; n++) {
         struct text text = { 0 };
         set_memory(512);
-        fixture.params.files = &failing_files;
+        joined.params.files = &failing_files;
         writes_left = n;
-        status = try_rows(&fixture, &text);
+        status = try_rows(&joined, &text);
         if (status == VDBQ_IO) {
-            assert_non_null(strstr(fixture.error.message, "temporary file"));
-            assert_non_null(strstr(fixture.error.hint, "VDBQ_MEMORY"));
+            assert_non_null(strstr(joined.error.message, "temporary file"));
+            assert_non_null(strstr(joined.error.hint, "VDBQ_MEMORY"));
         }
         assert_int_equal(memory.used_bytes, 0);
         text_finish(&text);
     }
     assert_int_equal(status, VDBQ_OK);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* Writing a number of blocks has the query cancelled. */
@@ -177,7 +181,7 @@ static int cancelling_write(struct os_file *file, const void *bytes,
                             size_t size, uint64_t offset)
 {
     if (writes_left-- == 1)
-        atomic_store(&fixture.cancelled, true);
+        atomic_store(&joined.cancelled, true);
     return os_memory_files.write(file, bytes, size, offset);
 }
 
@@ -191,14 +195,14 @@ static void it_can_be_cancelled(void **state)
     for (unsigned n = 1; n < 1000; n *= 4) {
         struct text text = { 0 };
         set_memory(8 << 10);
-        fixture.params.files = &failing_files;
-        atomic_store(&fixture.cancelled, false);
+        joined.params.files = &failing_files;
+        atomic_store(&joined.cancelled, false);
         writes_left = n;
-        assert_int_equal(try_rows(&fixture, &text), VDBQ_CANCELLED);
+        assert_int_equal(try_rows(&joined, &text), VDBQ_CANCELLED);
         assert_int_equal(memory.used_bytes, 0);
         text_finish(&text);
     }
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 int main(void)

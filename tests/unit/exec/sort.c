@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "exec/sort/sort.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
 enum { KEYS_MAX = 4 };
@@ -200,14 +201,14 @@ static void missing_memory_is_told(void **state)
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
         struct vdbq_batch batch = random_batch(0, 5000, vectors);
         struct sort_top top;
-        random_fail_after(calls);
+        memory_fail_after(calls);
         status = sort_top_init(&top, &key, 1, 10, &column, 1, &error);
         if (status == VDBQ_OK)
             status = sort_top_add(&top, &batch, &error);
         if (status == VDBQ_OK)
             status = sort_top_end(&top, &error);
         sort_top_finish(&top);
-        random_fail_never();
+        memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
 }

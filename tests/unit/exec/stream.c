@@ -3,7 +3,20 @@
  * Streams: every kind of step over steps made by hand. Joins have tests of
  * their own.
  */
-#include "fixtures/join_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "fixtures/join_cases.h"
+#include "fixtures/two_tables.h"
 
 #include "base/memory.h"
 
@@ -29,16 +42,16 @@ static void a_scan_reads_another_steps_rows(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct text expected = { 0 };
-        const struct side *side = &fixture.sides[0];
+        const struct side *side = &joined.sides[0];
         open_sides(sizes[i], 0, 5);
-        add_rows(&fixture.steps, add_side(&fixture, &fixture.steps, "l"),
-                 filter);
+        add_scan_over(&joined.steps, add_side_scan(&joined, &joined.steps, "l"),
+                      filter);
         for (uint32_t row = 0; row < side->rows; row++)
             if (!side->v_null[row] && side->v[row] > 7)
                 text_print(&expected, "%u %" PRId64 " \n", row, side->v[row]);
-        expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+        expect_rows(&joined, expected.bytes ? expected.bytes : "");
         text_finish(&expected);
-        fixture_close(&fixture);
+        two_tables_close(&joined);
     }
 }
 
@@ -49,29 +62,29 @@ static void check_chunks(enum run_mode mode)
     struct vdbq_batch batch = { .rows = 1 };
     uint64_t rows = 0, expected = 0;
     open_sides(1000, 1000, 5);
-    fixture.mode = mode;
+    joined.mode = mode;
     add_join((struct join_case){ .kind = JOIN_INNER });
-    add_rows(&fixture.steps, 2, filter);
-    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
-    expect_ok(stream_open(&fixture.params, &fixture.steps, 3, &stream,
-                          &fixture.error),
-              &fixture.error);
+    add_scan_over(&joined.steps, 2, filter);
+    expect_ok(steps_check(&joined.steps, &joined.error), &joined.error);
+    expect_ok(
+        stream_open(&joined.params, &joined.steps, 3, &stream, &joined.error),
+        &joined.error);
     for (uint32_t i = 0; i < 1000; i++)
-        expected += !fixture.sides[0].v_null[i] && fixture.sides[0].v[i] > 7;
+        expected += !joined.sides[0].v_null[i] && joined.sides[0].v[i] > 7;
     while (batch.rows > 0) {
-        expect_ok(stream_batch(stream, &batch, &fixture.error), &fixture.error);
+        expect_ok(stream_batch(stream, &batch, &joined.error), &joined.error);
         for (uint64_t i = 0; i < batch.rows; i++) {
             int64_t number = ((const int64_t *)batch.column[0].values)[i];
             int64_t v = ((const int64_t *)batch.column[1].values)[i];
-            assert_int_equal(v, fixture.sides[0].v[number / 1000]);
+            assert_int_equal(v, joined.sides[0].v[number / 1000]);
         }
         rows += batch.rows;
     }
     assert_int_equal(rows, expected * 1000);
     stream_close(stream);
-    assert_true(fixture.stats.sum.launches > 0);
-    assert_int_equal(fixture.stats.sum.rows_read, 2000);
-    fixture_close(&fixture);
+    assert_true(joined.stats.sum.launches > 0);
+    assert_int_equal(joined.stats.sum.rows_read, 2000);
+    two_tables_close(&joined);
 }
 
 static void many_rows_come_in_chunks(void **state)
@@ -91,19 +104,19 @@ static void limits_cut_batches(void **state)
     for (unsigned i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         struct text expected = { 0 };
         open_sides(600, 0, 5);
-        int input = add_side(&fixture, &fixture.steps, "l");
-        struct step *step = add_step(&fixture.steps, STEP_LIMIT, input, -1);
-        take_columns(&fixture.steps, step, input, -1);
+        int input = add_side_scan(&joined, &joined.steps, "l");
+        struct step *step = add_step(&joined.steps, STEP_LIMIT, input, -1);
+        take_columns(&joined.steps, step, input, -1);
         step->limit.offset = cuts[i][0];
         step->limit.limit = cuts[i][1];
         for (uint64_t row = cuts[i][0];
              row < 600 && row < cuts[i][0] + cuts[i][1]; row++) {
-            print_side(&fixture.sides[0], (uint32_t)row, &expected);
+            print_side(&joined.sides[0], (uint32_t)row, &expected);
             text_print(&expected, "\n");
         }
-        expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+        expect_rows(&joined, expected.bytes ? expected.bytes : "");
         text_finish(&expected);
-        fixture_close(&fixture);
+        two_tables_close(&joined);
     }
 }
 
@@ -113,7 +126,7 @@ static void limits_cut_batches(void **state)
 static int add_texts(int input, const char *function, int column,
                      enum vdbq_type type)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     struct step *step = add_step(steps, STEP_MAP, input, -1);
     struct step_function call = { .name = function, .arguments = VECTOR(int) };
     take_columns(steps, step, input, -1);
@@ -125,7 +138,7 @@ static int add_texts(int input, const char *function, int column,
 
 static void print_texts(unsigned number, struct text *text)
 {
-    const struct side *side = &fixture.sides[number];
+    const struct side *side = &joined.sides[number];
     for (uint32_t i = 0; i < side->rows; i++) {
         print_side(side, i, text);
         if (side->v_null[i])
@@ -138,39 +151,39 @@ static void print_texts(unsigned number, struct text *text)
 /* Texts of inputs with different words are brought together. */
 static void concat_joins_words(void **state)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     struct text expected = { 0 };
     (void)state;
     open_sides(20, 300, 5);
-    fixture.sides[0].v[0] = 0;
-    int left =
-        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
-    int right =
-        add_texts(add_side(&fixture, steps, "r"), "from_integer", 1, VDBQ_TEXT);
+    joined.sides[0].v[0] = 0;
+    int left = add_texts(add_side_scan(&joined, steps, "l"), "from_integer", 1,
+                         VDBQ_TEXT);
+    int right = add_texts(add_side_scan(&joined, steps, "r"), "from_integer", 1,
+                          VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_CONCAT, left, right);
     take_columns(steps, step, left, -1);
-    fixture.sides[0].v[0] = 0;
-    fill_side(&fixture.sides[0], 20, 5, 1);
+    joined.sides[0].v[0] = 0;
+    fill_side(&joined.sides[0], 20, 5, 1);
     print_texts(0, &expected);
     print_texts(1, &expected);
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* v = v as texts, of sides with different words. */
 static void joins_compare_texts(void **state)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     struct text expected = { 0 };
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &joined.sides[0], *r = &joined.sides[1];
     const int key = 2;
     (void)state;
     open_sides(4, 200, 5);
-    int left =
-        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
-    int right =
-        add_texts(add_side(&fixture, steps, "r"), "from_integer", 1, VDBQ_TEXT);
+    int left = add_texts(add_side_scan(&joined, steps, "l"), "from_integer", 1,
+                         VDBQ_TEXT);
+    int right = add_texts(add_side_scan(&joined, steps, "r"), "from_integer", 1,
+                          VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_JOIN, left, right);
     take_columns(steps, step, left, -1);
     step->join.kind = JOIN_SEMI;
@@ -185,18 +198,18 @@ static void joins_compare_texts(void **state)
             text_print(&expected, "'%" PRId64 "' \n", l->v[i]);
         }
     }
-    expect_rows(&fixture, expected.bytes ? expected.bytes : "");
+    expect_rows(&joined, expected.bytes ? expected.bytes : "");
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void functions_of_texts_stream(void **state)
 {
     struct text expected = { 0 };
-    const struct side *side = &fixture.sides[0];
+    const struct side *side = &joined.sides[0];
     (void)state;
     open_sides(500, 0, 5);
-    int texts = add_texts(add_side(&fixture, &fixture.steps, "l"),
+    int texts = add_texts(add_side_scan(&joined, &joined.steps, "l"),
                           "from_integer", 1, VDBQ_TEXT);
     add_texts(texts, "length", 2, VDBQ_BIGINT);
     for (uint32_t i = 0; i < side->rows; i++) {
@@ -206,9 +219,9 @@ static void functions_of_texts_stream(void **state)
         else
             text_print(&expected, "'%" PRId64 "' 1 \n", side->v[i]);
     }
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* A program over another step's texts: those that are '5' or behind it. */
@@ -226,20 +239,20 @@ static void programs_read_texts(void **state)
                                  "Result 0 1\n"
                                  "Converge\n"
                                  "Finish\n";
-    const struct side *side = &fixture.sides[0];
+    const struct side *side = &joined.sides[0];
     struct text expected = { 0 };
     (void)state;
     open_sides(300, 0, 5);
-    int texts = add_texts(add_side(&fixture, &fixture.steps, "l"),
+    int texts = add_texts(add_side_scan(&joined, &joined.steps, "l"),
                           "from_integer", 1, VDBQ_TEXT);
-    int last = add_rows(&fixture.steps, texts, from_5);
-    steps_at(&fixture.steps, last)->columns[0].type = VDBQ_TEXT;
+    int last = add_scan_over(&joined.steps, texts, from_5);
+    steps_at(&joined.steps, last)->columns[0].type = VDBQ_TEXT;
     for (uint32_t i = 0; i < side->rows; i++)
         if (!side->v_null[i] && side->v[i] >= 5)
             text_print(&expected, "'%" PRId64 "' \n", side->v[i]);
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* -------------------------------------------------------------- apply -- */
@@ -247,8 +260,8 @@ static void programs_read_texts(void **state)
 /* Adds an apply to all rows of "l" whose inner query is all rows of "r". */
 static struct step *add_apply(enum apply_kind kind, enum vdbq_type type)
 {
-    struct steps *steps = &fixture.steps;
-    int input = add_side(&fixture, steps, "l");
+    struct steps *steps = &joined.steps;
+    int input = add_side_scan(&joined, steps, "l");
     struct steps *inner = arena_alloc(&steps->arena, sizeof *inner);
     struct step *step = add_step(steps, STEP_APPLY, input, -1);
     steps_init(inner);
@@ -256,14 +269,14 @@ static struct step *add_apply(enum apply_kind kind, enum vdbq_type type)
     step->apply.inner = inner;
     take_columns(steps, step, input, -1);
     add_column(step, "answer", type);
-    add_side(&fixture, inner, "r");
+    add_side_scan(&joined, inner, "r");
     return step;
 }
 
 /* x IN (...) by its rules. */
 static void print_in(uint32_t i, struct text *text)
 {
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &joined.sides[0], *r = &joined.sides[1];
     bool found = false;
     for (uint32_t j = 0; j < r->rows; j++)
         found |= !l->k_null[i] && !r->k_null[j] && l->k[i] == r->k[j];
@@ -273,7 +286,7 @@ static void print_in(uint32_t i, struct text *text)
 static void check_apply(enum apply_kind kind, uint32_t right)
 {
     struct text expected = { 0 };
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &joined.sides[0], *r = &joined.sides[1];
     open_sides(50, right, 90);
     add_apply(kind, kind == APPLY_SCALAR ? VDBQ_INTEGER : VDBQ_BOOLEAN);
     for (uint32_t i = 0; i < l->rows; i++) {
@@ -283,14 +296,14 @@ static void check_apply(enum apply_kind kind, uint32_t right)
         }
         print_side(l, i, &expected);
         if (kind == APPLY_EXISTS)
-            print_value(false, right > 0, &expected);
+            print_integer(false, right > 0, &expected);
         else
-            print_value(right == 0 || r->k_null[0], r->k[0], &expected);
+            print_integer(right == 0 || r->k_null[0], r->k[0], &expected);
         text_print(&expected, "\n");
     }
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void inner_queries_answer(void **state)
@@ -312,10 +325,10 @@ static void answers_are_kept(void **state)
     open_sides(1000, 10, 3);
     struct step *step = add_apply(APPLY_EXISTS, VDBQ_BOOLEAN);
     assert_true(vector_append(&step->apply.parameters, &parameter, 1));
-    expect_ok(try_rows(&fixture, &text), &fixture.error);
-    assert_int_equal(fixture.chosen, 1 + 4); /* keys 0 to 2, and NULL */
+    expect_ok(try_rows(&joined, &text), &joined.error);
+    assert_int_equal(joined.chosen, 1 + 4); /* keys 0 to 2, and NULL */
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* Whether "r" has a row with the key of the outer one: parameter 0. */
@@ -335,7 +348,7 @@ static void inner_queries_take_parameters(void **state)
                                    "Converge\n"
                                    "Finish\n";
     const struct step_parameter parameter = { .parameter = 0, .column = 0 };
-    const struct side *l = &fixture.sides[0], *r = &fixture.sides[1];
+    const struct side *l = &joined.sides[0], *r = &joined.sides[1];
     struct text expected = { 0 };
     (void)state;
     open_sides(200, 9, 20);
@@ -344,7 +357,7 @@ static void inner_queries_take_parameters(void **state)
     program_finish(&inner->scan.program);
     program_init(&inner->scan.program);
     read_program(&inner->scan.program, same_key, side_columns, 2,
-                 catalogue_table(fixture.snapshot.catalogue, "r"));
+                 catalogue_table(joined.snapshot.catalogue, "r"));
     assert_true(steps_describe(step->apply.inner, inner));
     assert_true(vector_append(&step->apply.parameters, &parameter, 1));
     for (uint32_t i = 0; i < l->rows; i++) {
@@ -354,9 +367,9 @@ static void inner_queries_take_parameters(void **state)
         print_side(l, i, &expected);
         text_print(&expected, "%d \n", found);
     }
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* ------------------------------------------------- groups, sorts, windows -- */
@@ -364,7 +377,7 @@ static void inner_queries_take_parameters(void **state)
 /* How many rows have each key; sorted by key, the first three. */
 static void groups_are_sorted(void **state)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     const struct step_aggregate rows = { .column = -1, .filter = -1 };
     const struct step_key key = { .column = 0 };
     struct text expected = { 0 };
@@ -372,7 +385,7 @@ static void groups_are_sorted(void **state)
     for (unsigned few = 0; few < 2; few++) {
         open_sides(1000, 0, 5);
         struct step *step =
-            add_step(steps, STEP_GROUP, add_side(&fixture, steps, "l"), -1);
+            add_step(steps, STEP_GROUP, add_side_scan(&joined, steps, "l"), -1);
         take_columns(steps, step, 0, -1);
         step->column_count = step->group.keys = 1;
         add_column(step, "count", VDBQ_BIGINT);
@@ -386,20 +399,20 @@ static void groups_are_sorted(void **state)
             uint32_t count = 0;
             for (uint32_t i = 0; i < 1000; i++)
                 count +=
-                    !fixture.sides[0].k_null[i] && fixture.sides[0].k[i] == k;
+                    !joined.sides[0].k_null[i] && joined.sides[0].k[i] == k;
             text_print(&expected, "%d %u \n", k, count);
         }
-        expect_rows(&fixture, expected.bytes);
+        expect_rows(&joined, expected.bytes);
         text_finish(&expected);
-        fixture_close(&fixture);
+        two_tables_close(&joined);
     }
 }
 
 /* Rows are numbered, and have the text of the one before. */
 static void windows_look_around(void **state)
 {
-    struct steps *steps = &fixture.steps;
-    const struct side *side = &fixture.sides[0];
+    struct steps *steps = &joined.steps;
+    const struct side *side = &joined.sides[0];
     struct step_window_function functions[] = {
         { .function = WINDOW_ROW_NUMBER, .aggregate = { .column = -1 } },
         { .function = WINDOW_LAG, .aggregate = { .column = 2 }, .offset = 1 }
@@ -407,8 +420,8 @@ static void windows_look_around(void **state)
     struct text expected = { 0 };
     (void)state;
     open_sides(100, 0, 5);
-    int texts =
-        add_texts(add_side(&fixture, steps, "l"), "from_integer", 1, VDBQ_TEXT);
+    int texts = add_texts(add_side_scan(&joined, steps, "l"), "from_integer", 1,
+                          VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_WINDOW, texts, -1);
     take_columns(steps, step, texts, -1);
     add_column(step, "number", VDBQ_BIGINT);
@@ -429,9 +442,9 @@ static void windows_look_around(void **state)
                                                  : "'%" PRId64 "' \n",
                    side->v[i == 0 ? 0 : i - 1]);
     }
-    expect_rows(&fixture, expected.bytes);
+    expect_rows(&joined, expected.bytes);
     text_finish(&expected);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* ------------------------------------------------------------ failures -- */
@@ -439,10 +452,10 @@ static void windows_look_around(void **state)
 /* A join with a condition, texts on both sides, filtered and concatenated. */
 static void add_much(void)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     add_join((struct join_case){
         .kind = JOIN_FULL, .keys = true, .condition = true });
-    int filtered = add_rows(steps, 2, filter);
+    int filtered = add_scan_over(steps, 2, filter);
     int texts = add_texts(filtered, "from_integer", 0, VDBQ_TEXT);
     struct step *step = add_step(steps, STEP_CONCAT, texts, texts - 1);
     VECTOR_ITEMS(&step->inputs, int)[1] = texts;
@@ -476,22 +489,22 @@ static void failures_free_everything(void **state)
     memory_calls.release = counting_release;
     open_sides(30, 30, 5);
     add_much();
-    expect_ok(steps_check(&fixture.steps, &fixture.error), &fixture.error);
+    expect_ok(steps_check(&joined.steps, &joined.error), &joined.error);
     for (long at = 1; status == VDBQ_NO_MEMORY; at++) {
         struct stream *stream = NULL;
         struct vdbq_batch batch = { .rows = 1 };
         calls = 0;
         fail_at = at;
-        status = stream_open(&fixture.params, &fixture.steps,
-                             (int)fixture.steps.steps.count - 1, &stream,
-                             &fixture.error);
+        status = stream_open(&joined.params, &joined.steps,
+                             (int)joined.steps.steps.count - 1, &stream,
+                             &joined.error);
         while (status == VDBQ_OK && batch.rows > 0)
-            status = stream_batch(stream, &batch, &fixture.error);
+            status = stream_batch(stream, &batch, &joined.error);
         fail_at = 0;
         stream_close(stream);
     }
-    expect_ok(status, &fixture.error);
-    fixture_close(&fixture);
+    expect_ok(status, &joined.error);
+    two_tables_close(&joined);
     memory_calls.resize = realloc;
     memory_calls.release = free;
     assert_int_equal(live, 0);
@@ -503,10 +516,10 @@ static void a_stop_ends_a_join(void **state)
     (void)state;
     open_sides(100, 100, 5);
     add_join((struct join_case){ .kind = JOIN_INNER, .condition = true });
-    atomic_store(&fixture.cancelled, true);
-    assert_int_equal(try_rows(&fixture, &text), VDBQ_CANCELLED);
+    atomic_store(&joined.cancelled, true);
+    assert_int_equal(try_rows(&joined, &text), VDBQ_CANCELLED);
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 /* The failure of a row is told, with its place. */
@@ -525,45 +538,45 @@ static void faults_are_told(void **state)
     (void)state;
     open_sides(3000, 3000, 5);
     add_join((struct join_case){ .kind = JOIN_INNER });
-    add_rows(&fixture.steps, 2, overflow);
-    assert_int_equal(try_rows(&fixture, &text), VDBQ_RANGE);
-    assert_int_equal(fixture.error.line, 6);
+    add_scan_over(&joined.steps, 2, overflow);
+    assert_int_equal(try_rows(&joined, &text), VDBQ_RANGE);
+    assert_int_equal(joined.error.line, 6);
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 static void steps_that_do_not_fit_are_refused(void **state)
 {
-    struct steps *steps = &fixture.steps;
+    struct steps *steps = &joined.steps;
     struct text text = { 0 };
     (void)state;
     open_sides(1, 1, 5);
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
     add_join((struct join_case){
         .kind = JOIN_LEFT, .keys = true, .condition = true });
     steps_print(steps, &text);
     assert_non_null(strstr(text.bytes, "; step 2 of step 0, 1: left join "
                                        "0 = 0, where\n"));
-    expect_ok(steps_check(steps, &fixture.error), &fixture.error);
+    expect_ok(steps_check(steps, &joined.error), &joined.error);
     struct step *join = steps_at(steps, 2);
     join->column_count--;
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
     join->column_count++;
     VECTOR_ITEMS(&join->join.left_keys, int)[0] = 1;
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
     VECTOR_ITEMS(&join->join.left_keys, int)[0] = 9;
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
     VECTOR_ITEMS(&join->join.left_keys, int)[0] = 0;
     VECTOR_ITEMS(&join->inputs, int)[1] = 2;
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
     VECTOR_ITEMS(&join->inputs, int)[1] = 1;
-    expect_ok(steps_check(steps, &fixture.error), &fixture.error);
+    expect_ok(steps_check(steps, &joined.error), &joined.error);
     struct step *limit = add_step(steps, STEP_LIMIT, 0, 1);
     take_columns(steps, limit, 0, -1);
-    assert_int_equal(steps_check(steps, &fixture.error), VDBQ_PROGRAM);
-    assert_non_null(strstr(fixture.error.message, "two numbers of rows"));
+    assert_int_equal(steps_check(steps, &joined.error), VDBQ_PROGRAM);
+    assert_non_null(strstr(joined.error.message, "two numbers of rows"));
     text_finish(&text);
-    fixture_close(&fixture);
+    two_tables_close(&joined);
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 
 #include "exec/group/group.h"
 #include "exec/window/window.h"
+#include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
 static struct relation input;
@@ -286,12 +287,12 @@ static void missing_memory_is_told(void **state)
     fill(2000, 1000);
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
         struct relation results;
-        random_fail_after(calls);
+        memory_fail_after(calls);
         status = relation_init(&results, &column, 1, &error);
         if (status == VDBQ_OK)
             status = window_run(&params, &results, &error);
         relation_finish(&results);
-        random_fail_never();
+        memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
     vector_finish(&function.partition);

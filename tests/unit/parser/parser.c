@@ -17,7 +17,8 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "parser/ast.h"
-#include "fixtures/tree_fixture.h"
+#include "fixtures/failing_memory.h"
+#include "fixtures/tree.h"
 
 /* ---------------------------------------------- expressions, as a text -- */
 
@@ -174,9 +175,9 @@ static void select_has_its_parts(void **state)
     assert_int_equal(parse("SELECT ALL *, t.*, a AS \"x y\", b z FROM main m "
                            "WHERE a > 1;"),
                      VDBQ_OK);
-    assert_int_equal(statement->explain, AST_RUN);
-    assert_int_equal(statement->query->select.result_count, 4);
-    result = statement->query->select.results;
+    assert_int_equal(parsed.statement->explain, AST_RUN);
+    assert_int_equal(parsed.statement->query->select.result_count, 4);
+    result = parsed.statement->query->select.results;
     assert_true(result->star && result->table.text == NULL);
     check_at(result->at, 1, 12);
     result = result->next;
@@ -189,18 +190,19 @@ static void select_has_its_parts(void **state)
     result = result->next;
     assert_string_equal(result->alias.text, "z");
     assert_null(result->next);
-    assert_string_equal(statement->query->select.from->name.text, "main");
-    assert_string_equal(statement->query->select.from->alias.text, "m");
-    assert_int_equal(statement->query->select.where->operator, AST_GT);
+    assert_string_equal(parsed.statement->query->select.from->name.text,
+                        "main");
+    assert_string_equal(parsed.statement->query->select.from->alias.text, "m");
+    assert_int_equal(parsed.statement->query->select.where->operator, AST_GT);
     assert_int_equal(parse("select 1"), VDBQ_OK);
-    assert_null(statement->query->select.from);
-    assert_null(statement->query->select.where);
-    assert_null(statement->query->select.results->alias.text);
+    assert_null(parsed.statement->query->select.from);
+    assert_null(parsed.statement->query->select.where);
+    assert_null(parsed.statement->query->select.results->alias.text);
     assert_int_equal(parse("select 1 where 0"), VDBQ_OK);
     assert_int_equal(parse("explain select 1"), VDBQ_OK);
-    assert_int_equal(statement->explain, AST_EXPLAIN);
+    assert_int_equal(parsed.statement->explain, AST_EXPLAIN);
     assert_int_equal(parse("explain analyze drop table t"), VDBQ_OK);
-    assert_int_equal(statement->explain, AST_EXPLAIN_ANALYZE);
+    assert_int_equal(parsed.statement->explain, AST_EXPLAIN_ANALYZE);
 }
 
 static void create_has_its_parts(void **state)
@@ -247,38 +249,40 @@ static void create_has_its_parts(void **state)
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
         snprintf(sql, sizeof sql, "create table t (a %s)", types[i]);
         assert_int_equal(parse(sql), VDBQ_OK);
-        assert_int_equal(statement->create.columns->type.type, expected[i]);
+        assert_int_equal(parsed.statement->create.columns->type.type,
+                         expected[i]);
     }
     assert_int_equal(parse("create table if not exists if (\n"
                            "  key int primary key, b float,\n"
                            "  primary key (b))"),
                      VDBQ_OK);
-    assert_int_equal(statement->kind, AST_CREATE_TABLE);
-    assert_true(statement->create.if_not_exists);
-    assert_string_equal(statement->create.table.text, "if");
-    assert_int_equal(statement->create.column_count, 2);
-    assert_string_equal(statement->create.columns->name.text, "key");
-    assert_true(statement->create.columns->primary_key);
-    check_at(statement->create.columns->key_at, 2, 11);
-    assert_false(statement->create.columns->next->primary_key);
-    assert_true(statement->create.constraints->primary);
-    assert_string_equal(statement->create.constraints->columns->text, "b");
-    check_at(statement->create.constraints->columns->at, 3, 16);
+    assert_int_equal(parsed.statement->kind, AST_CREATE_TABLE);
+    assert_true(parsed.statement->create.if_not_exists);
+    assert_string_equal(parsed.statement->create.table.text, "if");
+    assert_int_equal(parsed.statement->create.column_count, 2);
+    assert_string_equal(parsed.statement->create.columns->name.text, "key");
+    assert_true(parsed.statement->create.columns->primary_key);
+    check_at(parsed.statement->create.columns->key_at, 2, 11);
+    assert_false(parsed.statement->create.columns->next->primary_key);
+    assert_true(parsed.statement->create.constraints->primary);
+    assert_string_equal(parsed.statement->create.constraints->columns->text,
+                        "b");
+    check_at(parsed.statement->create.constraints->columns->at, 3, 16);
     assert_int_equal(parse("create table if (a int)"), VDBQ_OK);
-    assert_false(statement->create.if_not_exists);
-    assert_null(statement->create.constraints);
+    assert_false(parsed.statement->create.if_not_exists);
+    assert_null(parsed.statement->create.constraints);
 }
 
 static void drop_has_its_parts(void **state)
 {
     (void)state;
     assert_int_equal(parse("drop table if exists t"), VDBQ_OK);
-    assert_int_equal(statement->kind, AST_DROP_TABLE);
-    assert_true(statement->drop.if_exists);
-    assert_string_equal(statement->drop.name.text, "t");
+    assert_int_equal(parsed.statement->kind, AST_DROP_TABLE);
+    assert_true(parsed.statement->drop.if_exists);
+    assert_string_equal(parsed.statement->drop.name.text, "t");
     assert_int_equal(parse("drop table if"), VDBQ_OK);
-    assert_false(statement->drop.if_exists);
-    assert_string_equal(statement->drop.name.text, "if");
+    assert_false(parsed.statement->drop.if_exists);
+    assert_string_equal(parsed.statement->drop.name.text, "if");
 }
 
 static void insert_has_its_parts(void **state)
@@ -289,12 +293,13 @@ static void insert_has_its_parts(void **state)
     assert_int_equal(parse("insert into t (a, b, c, d, e) values (1, -2),\n"
                            "(3)"),
                      VDBQ_OK);
-    assert_int_equal(statement->kind, AST_INSERT);
-    assert_int_equal(statement->insert.column_count, 5);
+    assert_int_equal(parsed.statement->kind, AST_INSERT);
+    assert_int_equal(parsed.statement->insert.column_count, 5);
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(statement->insert.columns[i].text[0], 'a' + (int)i);
-    assert_int_equal(statement->insert.query->row_count, 2);
-    row = statement->insert.query->rows;
+        assert_int_equal(parsed.statement->insert.columns[i].text[0],
+                         'a' + (int)i);
+    assert_int_equal(parsed.statement->insert.query->row_count, 2);
+    row = parsed.statement->insert.query->rows;
     assert_int_equal(row->value_count, 2);
     assert_int_equal(row->values->expression->integer, 1);
     assert_int_equal(row->values->next->expression->operator, AST_MINUS);
@@ -302,7 +307,7 @@ static void insert_has_its_parts(void **state)
     assert_int_equal(row->next->value_count, 1);
     assert_null(row->next->next);
     assert_int_equal(parse("insert into t values (null)"), VDBQ_OK);
-    assert_null(statement->insert.columns);
+    assert_null(parsed.statement->insert.columns);
 }
 
 static void long_inserts_are_parsed(void **state)
@@ -315,8 +320,8 @@ static void long_inserts_are_parsed(void **state)
     for (int i = 1; i < 100000; i++)
         text_print(&sql, ",\n(%d, 1.5)", i);
     assert_int_equal(parse_bytes(sql.bytes, sql.length), VDBQ_OK);
-    assert_int_equal(statement->insert.query->row_count, 100000);
-    for (struct ast_row *row = statement->insert.query->rows; row;
+    assert_int_equal(parsed.statement->insert.query->row_count, 100000);
+    for (struct ast_row *row = parsed.statement->insert.query->rows; row;
          row = row->next)
         assert_int_equal(row->values->expression->integer, rows++);
     assert_int_equal(rows, 100000);
@@ -334,7 +339,8 @@ static void long_lists_are_parsed(void **state)
     text_print(&sql, ")");
     assert_int_equal(parse_bytes(sql.bytes, sql.length), VDBQ_OK);
     assert_int_equal(
-        statement->query->select.results->expression->argument_count, 1200000);
+        parsed.statement->query->select.results->expression->argument_count,
+        1200000);
     text_finish(&sql);
 }
 
@@ -475,16 +481,18 @@ static void failures_are_told(void **state)
     for (unsigned i = 0; i < sizeof failures / sizeof *failures; i++) {
         const struct failure *failure = failures + i;
         assert_int_equal(parse(failure->sql), VDBQ_SYNTAX);
-        assert_null(statement);
-        if (strstr(error.message, failure->message) == NULL)
-            fail_msg("%s: %s", failure->sql, error.message);
+        assert_null(parsed.statement);
+        if (strstr(parsed.error.message, failure->message) == NULL)
+            fail_msg("%s: %s", failure->sql, parsed.error.message);
         if (failure->hint == NULL)
-            assert_string_equal(error.hint, "");
-        else if (strstr(error.hint, failure->hint) == NULL)
-            fail_msg("%s: %s", failure->sql, error.hint);
-        if (error.line != failure->line || error.column != failure->column)
-            fail_msg("%s: %u:%u", failure->sql, error.line, error.column);
-        assert_int_equal(consumed, strlen(failure->sql));
+            assert_string_equal(parsed.error.hint, "");
+        else if (strstr(parsed.error.hint, failure->hint) == NULL)
+            fail_msg("%s: %s", failure->sql, parsed.error.hint);
+        if (parsed.error.line != failure->line
+            || parsed.error.column != failure->column)
+            fail_msg("%s: %u:%u", failure->sql, parsed.error.line,
+                     parsed.error.column);
+        assert_int_equal(parsed.consumed, strlen(failure->sql));
     }
 }
 
@@ -492,10 +500,10 @@ static void nul_bytes_are_told(void **state)
 {
     (void)state;
     assert_int_equal(parse_bytes("select\n'a\0b'; x", 15), VDBQ_SYNTAX);
-    assert_non_null(strstr(error.message, "NUL byte"));
-    assert_int_equal(error.line, 2);
-    assert_int_equal(error.column, 3);
-    assert_int_equal(consumed, 13);
+    assert_non_null(strstr(parsed.error.message, "NUL byte"));
+    assert_int_equal(parsed.error.line, 2);
+    assert_int_equal(parsed.error.column, 3);
+    assert_int_equal(parsed.consumed, 13);
 }
 
 static void long_tokens_are_cut(void **state)
@@ -507,8 +515,8 @@ static void long_tokens_are_cut(void **state)
     for (int i = 0; i < 1000; i++)
         text_print(&sql, "\xc3\xa9");
     assert_int_equal(parse(sql.bytes), VDBQ_SYNTAX);
-    assert_true(strlen(error.message) < 200);
-    assert_non_null(strstr(error.message, "\xc3\xa9...\""));
+    assert_true(strlen(parsed.error.message) < 200);
+    assert_non_null(strstr(parsed.error.message, "\xc3\xa9...\""));
     text_finish(&sql);
 }
 
@@ -528,7 +536,7 @@ static enum vdbq_status parse_nested(const char *open, const char *close,
     for (unsigned i = 0; i < count; i++)
         text_print(&sql, "%s", close);
     status = parse_bytes(sql.bytes, sql.length);
-    assert_int_equal(consumed, sql.length);
+    assert_int_equal(parsed.consumed, sql.length);
     text_finish(&sql);
     return status;
 }
@@ -566,11 +574,11 @@ static void nesting_is_limited(void **state)
     for (unsigned i = 0; i < sizeof nests / sizeof *nests; i++) {
         const char *open = nests[i].open, *close = nests[i].close;
         if (parse_nested(open, close, nests[i].fits) != VDBQ_OK)
-            fail_msg("%s: %s", open, error.message);
+            fail_msg("%s: %s", open, parsed.error.message);
         assert_int_equal(parse_nested(open, close, nests[i].fits + 1),
                          VDBQ_LIMIT);
-        assert_non_null(strstr(error.message, "1000"));
-        assert_true(error.line == 1 && error.column > 0);
+        assert_non_null(strstr(parsed.error.message, "1000"));
+        assert_true(parsed.error.line == 1 && parsed.error.column > 0);
         assert_int_equal(parse_nested(open, close, 100000), VDBQ_LIMIT);
     }
     assert_int_equal(parse_nested("(", "", 100000), VDBQ_LIMIT);
@@ -585,11 +593,11 @@ static void length_is_limited(void **state)
     memcpy(sql, "select 1", 8);
     memcpy(sql + SQL_BYTES_MAX, ";select 1", 9);
     assert_int_equal(parse_bytes(sql, SQL_BYTES_MAX + 9u), VDBQ_OK);
-    assert_int_equal(consumed, SQL_BYTES_MAX + 1);
+    assert_int_equal(parsed.consumed, SQL_BYTES_MAX + 1);
     sql[SQL_BYTES_MAX] = ' ';
     sql[SQL_BYTES_MAX + 1] = ';';
     assert_int_equal(parse_bytes(sql, SQL_BYTES_MAX + 9u), VDBQ_LIMIT);
-    assert_int_equal(consumed, SQL_BYTES_MAX + 2);
+    assert_int_equal(parsed.consumed, SQL_BYTES_MAX + 2);
     free(sql);
 }
 
@@ -615,15 +623,15 @@ static void scripts_are_split(void **state)
     (void)state;
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++) {
         assert_int_equal(parse(at), parts[i].status);
-        assert_int_equal(consumed, parts[i].consumed);
+        assert_int_equal(parsed.consumed, parts[i].consumed);
         if (parts[i].status == VDBQ_OK)
-            assert_int_equal(statement->kind, parts[i].kind);
-        at += consumed;
+            assert_int_equal(parsed.statement->kind, parts[i].kind);
+        at += parsed.consumed;
     }
     assert_string_equal(at, "");
     assert_int_equal(parse_bytes(NULL, 0), VDBQ_OK);
-    assert_int_equal(statement->kind, AST_EMPTY);
-    assert_int_equal(consumed, 0);
+    assert_int_equal(parsed.statement->kind, AST_EMPTY);
+    assert_int_equal(parsed.consumed, 0);
 }
 
 static void long_scripts_cost_once(void **state)
@@ -636,7 +644,7 @@ static void long_scripts_cost_once(void **state)
         text_print(&sql, "insert into t values (%d);\n", i);
     while (at < sql.length) {
         assert_int_equal(parse_bytes(sql.bytes + at, sql.length - at), VDBQ_OK);
-        at += consumed;
+        at += parsed.consumed;
         statements++;
     }
     assert_int_equal(statements, 50001);
@@ -664,13 +672,6 @@ static void completeness_is_known(void **state)
 
 /* ------------------------------------------------------------- memory -- */
 
-static unsigned calls_left; /* before the one that fails */
-
-static void *failing_resize(void *old, size_t size)
-{
-    return calls_left-- == 0 ? NULL : realloc(old, size);
-}
-
 /* Every allocation fails once; in the end there is enough. */
 static void check_failing(const char *sql, enum vdbq_status expected)
 {
@@ -678,13 +679,12 @@ static void check_failing(const char *sql, enum vdbq_status expected)
     unsigned calls = 0;
 
     for (; status == VDBQ_NO_MEMORY; calls++) {
-        arena_finish(&arena);
-        calls_left = calls;
-        memory_calls.resize = failing_resize;
+        arena_finish(&parsed.arena);
+        memory_fail_once_after(calls);
         status = parse(sql);
-        memory_calls.resize = realloc;
+        memory_fail_never();
         if (status == VDBQ_NO_MEMORY)
-            assert_null(statement);
+            assert_null(parsed.statement);
     }
     assert_int_equal(status, expected);
     assert_true(calls >= 2);
@@ -759,11 +759,12 @@ static void nonsense_is_refused(void **state)
         }
         random = random * 1664525u + 1013904223u;
         if (parse(sql) == VDBQ_OK)
-            assert_non_null(statement);
+            assert_non_null(parsed.statement);
         else
-            assert_true(error.status == VDBQ_SYNTAX && error.line > 0
-                        && error.message[0] != '\0');
-        assert_true(consumed <= strlen(sql) && consumed > 0);
+            assert_true(parsed.error.status == VDBQ_SYNTAX
+                        && parsed.error.line > 0
+                        && parsed.error.message[0] != '\0');
+        assert_true(parsed.consumed <= strlen(sql) && parsed.consumed > 0);
     }
 }
 
@@ -792,5 +793,5 @@ int main(void)
         cmocka_unit_test(nonsense_is_refused),
     };
 
-    return cmocka_run_group_tests(tests, NULL, finish);
+    return cmocka_run_group_tests(tests, NULL, finish_parse);
 }

@@ -3,7 +3,17 @@
  * The parser: the trees of every kind of statement, and of what expressions
  * have beside operators.
  */
-#include "fixtures/tree_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/text.h"
+#include "fixtures/tree.h"
 
 static void functions_are_read(void **state)
 {
@@ -51,7 +61,7 @@ static void parameters_are_numbered(void **state)
     (void)state;
     check_tree("? + ?5 + ? + :a + :b + :a + ?1",
                "(+ (+ (+ (+ (+ (+ ?1 ?5) ?6) ?7:a) ?8:b) ?7:a) ?1)");
-    assert_int_equal(statement->parameter_count, 8);
+    assert_int_equal(parsed.statement->parameter_count, 8);
     assert_int_equal(parse("select ?32766"), VDBQ_OK);
     assert_int_equal(parse("select ?32767"), VDBQ_LIMIT);
     assert_int_equal(parse("select ?32766, ?"), VDBQ_LIMIT);
@@ -171,8 +181,8 @@ static void statements_have_their_trees(void **state)
             continue;
         }
         if (status != VDBQ_OK)
-            fail_msg("%s: %s", statements[i].sql, error.message);
-        print_statement(&tree, statement);
+            fail_msg("%s: %s", statements[i].sql, parsed.error.message);
+        print_statement(&tree, parsed.statement);
         assert_string_equal(tree.bytes, statements[i].tree);
         text_finish(&tree);
     }
@@ -183,11 +193,11 @@ static void check_damaged(const char *sql, size_t length)
 {
     enum vdbq_status status = parse_bytes(sql, length);
 
-    assert_true(consumed <= length);
+    assert_true(parsed.consumed <= length);
     if (status == VDBQ_OK)
-        assert_non_null(statement);
+        assert_non_null(parsed.statement);
     else
-        assert_true(error.line > 0 && error.message[0] != '\0');
+        assert_true(parsed.error.line > 0 && parsed.error.message[0] != '\0');
 }
 
 static void damaged_text_is_told(void **state)
@@ -217,5 +227,5 @@ int main(void)
         cmocka_unit_test(damaged_text_is_told),
     };
 
-    return cmocka_run_group_tests(tests, NULL, finish);
+    return cmocka_run_group_tests(tests, NULL, finish_parse);
 }

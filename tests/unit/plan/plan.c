@@ -3,7 +3,23 @@
  * The planner: which program a SELECT becomes, and what that gives when the
  * host's machine runs it over tables made here; what is refused, and where.
  */
-#include "fixtures/plan_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "fixtures/failing_memory.h"
+#include "fixtures/plan_tables.h"
+#include "fixtures/planned.h"
+#include "fixtures/planned_rows.h"
 
 #include <time.h>
 
@@ -68,31 +84,32 @@ static void alternatives_jump_over_invalid(void **state)
 static void equal_parts_are_computed_once(void **state)
 {
     (void)state;
-    assert_int_equal(count_op("select normali5 * normali20 from test "
-                              "where normali5 * normali20 >= -5 "
-                              "and normali5 * normali20 <= 5",
-                              OP_MUL_I32),
+    assert_int_equal(count_opcode("select normali5 * normali20 from test "
+                                  "where normali5 * normali20 >= -5 "
+                                  "and normali5 * normali20 <= 5",
+                                  OP_MUL_I32),
                      1);
-    assert_int_equal(count_op("select uniformi + 1, uniformi + 1 + id "
-                              "from test",
-                              OP_ADD_I32),
+    assert_int_equal(count_opcode("select uniformi + 1, uniformi + 1 + id "
+                                  "from test",
+                                  OP_ADD_I32),
                      2);
-    assert_int_equal(count_op("select a is null, a from nulls", OP_COLUMN_NULL),
-                     1);
+    assert_int_equal(
+        count_opcode("select a is null, a from nulls", OP_COLUMN_NULL), 1);
 }
 
 static void parts_that_were_jumped_over_are_computed_again(void **state)
 {
     (void)state;
-    assert_int_equal(count_op("select uniformi + normali5 from test "
-                              "where uniformi > 7 "
-                              "or uniformi + normali5 > 3",
-                              OP_ADD_I32),
+    assert_int_equal(count_opcode("select uniformi + normali5 from test "
+                                  "where uniformi > 7 "
+                                  "or uniformi + normali5 > 3",
+                                  OP_ADD_I32),
                      2);
-    assert_int_equal(count_op("select uniformi from test where uniformi > 7 "
-                              "or uniformi < -7",
-                              OP_COLUMN_I32),
-                     1);
+    assert_int_equal(
+        count_opcode("select uniformi from test where uniformi > 7 "
+                     "or uniformi < -7",
+                     OP_COLUMN_I32),
+        1);
     gives("select id, uniformi, normali5, uniformi + normali5 from test "
           "where uniformi > 70 or uniformi + normali5 > 60",
           "2,70,0,70 4,99,-20,79");
@@ -178,10 +195,11 @@ static void a_literal_takes_the_type_of_a_float(void **state)
           "uniformf < 1e300 and uniformf < 100",
           "0 2 3 4");
     assert_int_equal(
-        count_op("select id from test where uniformf < 2", OP_FLOAT_F32), 1);
-    assert_int_equal(
-        count_op("select id from test where uniformf < 1e300", OP_CAST_F64_F32),
+        count_opcode("select id from test where uniformf < 2", OP_FLOAT_F32),
         1);
+    assert_int_equal(count_opcode("select id from test where uniformf < 1e300",
+                                  OP_CAST_F64_F32),
+                     1);
     gives("select uniformf + 1 from test where id = 2", "1.1");
     gives("select uniformi + 0.5, uniformf + uniformi from test where id = 0",
           "61.5,121.5");
@@ -190,23 +208,25 @@ static void a_literal_takes_the_type_of_a_float(void **state)
 static void widths_follow_from_what_columns_hold(void **state)
 {
     (void)state;
-    assert_int_equal(count_op("select uniformi * 100 from test", OP_MUL_I32),
+    assert_int_equal(
+        count_opcode("select uniformi * 100 from test", OP_MUL_I32), 1);
+    assert_int_equal(
+        count_opcode("select uniformi * 100 from test", OP_CAST_I64_I32), 1);
+    assert_int_equal(count_opcode("select i + 1 from wide", OP_ADD_I64), 1);
+    assert_int_equal(count_opcode("select i + 1 from wide", OP_ADD_CHECKED_I64),
+                     0);
+    assert_int_equal(
+        count_opcode("select most + 1 from wide", OP_ADD_CHECKED_I64), 1);
+    assert_int_equal(count_opcode("select small * small from wide", OP_MUL_I64),
+                     1);
+    assert_int_equal(count_opcode("select most / i from wide", OP_DIV_I64), 0);
+    assert_int_equal(count_opcode("select most / 7 from wide", OP_DIV_I64), 1);
+    assert_int_equal(count_opcode("select id from test where uniformi > "
+                                  "3000000000",
+                                  OP_GT_I64),
                      1);
     assert_int_equal(
-        count_op("select uniformi * 100 from test", OP_CAST_I64_I32), 1);
-    assert_int_equal(count_op("select i + 1 from wide", OP_ADD_I64), 1);
-    assert_int_equal(count_op("select i + 1 from wide", OP_ADD_CHECKED_I64), 0);
-    assert_int_equal(count_op("select most + 1 from wide", OP_ADD_CHECKED_I64),
-                     1);
-    assert_int_equal(count_op("select small * small from wide", OP_MUL_I64), 1);
-    assert_int_equal(count_op("select most / i from wide", OP_DIV_I64), 0);
-    assert_int_equal(count_op("select most / 7 from wide", OP_DIV_I64), 1);
-    assert_int_equal(count_op("select id from test where uniformi > "
-                              "3000000000",
-                              OP_GT_I64),
-                     1);
-    assert_int_equal(
-        count_op("select id from test where id * 1000 > 5", OP_GT_I32), 1);
+        count_opcode("select id from test where id * 1000 > 5", OP_GT_I32), 1);
     gives("select i + 1, i - 1, -i, i * i from wide",
           "2147483648,2147483646,-2147483647,4611686014132420609 "
           "-2147483647,-2147483649,2147483648,4611686018427387904 "
@@ -298,8 +318,8 @@ static void not_a_number_is_null(void **state)
     gives("select cast(f as integer), cast(f as double) from nulls",
           "-,- 0,0.25 0,0.10000000149011612 -1,-1.0 3,3.0");
     assert_int_equal(
-        count_op("select uniformf * normalf5 from test", OP_IS_NAN_F32), 0);
-    assert_int_equal(count_op("select x * 0 from nulls", OP_IS_NAN_F64), 1);
+        count_opcode("select uniformf * normalf5 from test", OP_IS_NAN_F32), 0);
+    assert_int_equal(count_opcode("select x * 0 from nulls", OP_IS_NAN_F64), 1);
 }
 
 /* What must not fail for a NULL, or for a row that WHERE leaves out. */
@@ -513,12 +533,12 @@ static void names_of_results(void **state)
                                             "normali5" };
 
     (void)state;
-    plan_well(&planned, "select ID, t.UniformI, uniformi as U, (ID + 1), "
-                        "\"normali5\" from TEST t");
+    plan_valid(&planned, "select ID, t.UniformI, uniformi as U, (ID + 1), "
+                         "\"normali5\" from TEST t");
     for (unsigned i = 0; i < 5; i++)
         assert_string_equal(program_result(program_of(&planned), i).name,
                             expected[i]);
-    unplan(&planned);
+    planned_finish(&planned);
     gives("select * from test where id = 0", "0,61,-3,10,60.5,-0.5,1.0");
     gives("select k.*, k.k from wide k where k = 30", "5,30,2,3,30");
     gives("select rowid, _rowid_ from wide", "10,10 20,20 30,30");
@@ -553,10 +573,10 @@ static void what_is_too_large_is_refused(void **state)
     for (int i = 1; i <= VDBQ_REGISTERS_MAX; i++)
         text_print(&sql, ", %d", i);
     struct planned planned;
-    plan(&planned, sql.bytes);
+    plan_sql(&planned, sql.bytes);
     assert_int_equal(planned.status, VDBQ_LIMIT);
     assert_non_null(strstr(planned.error.message, "1024 registers"));
-    unplan(&planned);
+    planned_finish(&planned);
     text_finish(&sql);
 }
 
@@ -567,29 +587,29 @@ static void tables_are_made_and_dropped(void **state)
     struct planned planned;
 
     (void)state;
-    plan_well(&planned, "create table New (id int primary key, x float, "
-                        "d double precision, b bigint)");
+    plan_valid(&planned, "create table New (id int primary key, x float, "
+                         "d double precision, b bigint)");
     assert_int_equal(planned.plan.kind, PLAN_CREATE_TABLE);
     assert_string_equal(planned.plan.create.name, "New");
     assert_int_equal(planned.plan.create.column_count, 4);
     assert_int_equal(planned.plan.create.key, 0);
     assert_string_equal(planned.plan.create.columns[1].name, "x");
     assert_int_equal(planned.plan.create.columns[1].type, VDBQ_FLOAT);
-    unplan(&planned);
-    plan_well(&planned, "create table t (a int, b int, primary key (B))");
+    planned_finish(&planned);
+    plan_valid(&planned, "create table t (a int, b int, primary key (B))");
     assert_int_equal(planned.plan.create.key, 1);
-    unplan(&planned);
-    plan_well(&planned, "create table if not exists test (a int)");
+    planned_finish(&planned);
+    plan_valid(&planned, "create table if not exists test (a int)");
     assert_true(planned.plan.create.if_not_exists);
     assert_int_equal(planned.plan.create.key, NO_KEY);
-    unplan(&planned);
-    plan_well(&planned, "drop table if exists nowhere");
+    planned_finish(&planned);
+    plan_valid(&planned, "drop table if exists nowhere");
     assert_int_equal(planned.plan.kind, PLAN_DROP_TABLE);
     assert_true(planned.plan.drop.if_exists);
-    unplan(&planned);
-    plan_well(&planned, " ; ");
+    planned_finish(&planned);
+    plan_valid(&planned, " ; ");
     assert_int_equal(planned.plan.kind, PLAN_EMPTY);
-    unplan(&planned);
+    planned_finish(&planned);
 }
 
 static void tables_that_cannot_be_made(void **state)
@@ -616,18 +636,18 @@ static void names_and_columns_have_limits(void **state)
 
     (void)state;
     text_print(&sql, "create table \"%01025d\" (a int)", 0);
-    plan(&planned, sql.bytes);
+    plan_sql(&planned, sql.bytes);
     assert_int_equal(planned.status, VDBQ_LIMIT);
-    unplan(&planned);
+    planned_finish(&planned);
     text_finish(&sql);
     text_print(&sql, "create table t (c0 int");
     for (int i = 1; i <= COLUMNS_MAX; i++)
         text_print(&sql, ", c%d int", i);
     text_print(&sql, ")");
-    plan(&planned, sql.bytes);
+    plan_sql(&planned, sql.bytes);
     assert_int_equal(planned.status, VDBQ_LIMIT);
     assert_non_null(strstr(planned.error.message, "4097 columns"));
-    unplan(&planned);
+    planned_finish(&planned);
     text_finish(&sql);
 }
 
@@ -637,9 +657,9 @@ static void rows_are_converted(void **state)
     const struct plan_insert *insert = &planned.plan.insert;
 
     (void)state;
-    plan_well(&planned, "insert into nulls values (1, 2.0, 3, 0.1), "
-                        "(null, -2147483648, -0.5, 2 * 3), (1 + 1, 1 / 0, "
-                        "1e300, 16777217)");
+    plan_valid(&planned, "insert into nulls values (1, 2.0, 3, 0.1), "
+                         "(null, -2147483648, -0.5, 2 * 3), (1 + 1, 1 / 0, "
+                         "1e300, 16777217)");
     assert_int_equal(planned.plan.kind, PLAN_INSERT);
     assert_int_equal(insert->table_id, 1);
     assert_int_equal(insert->rows, 3);
@@ -655,14 +675,14 @@ static void rows_are_converted(void **state)
     assert_null(insert->vectors[2].nulls);
     assert_memory_equal(insert->vectors[3].values,
                         ((float[]){ 0.1f, 6, 16777216 }), 12);
-    unplan(&planned);
-    plan_well(&planned, "insert into wide (I, k) values (5, 1), (6, "
-                        "-9223372036854775808)");
+    planned_finish(&planned);
+    plan_valid(&planned, "insert into wide (I, k) values (5, 1), (6, "
+                         "-9223372036854775808)");
     assert_memory_equal(insert->vectors[1].values,
                         ((int64_t[]){ 1, INT64_MIN }), 16);
     assert_memory_equal(insert->vectors[3].values, ((int32_t[]){ 5, 6 }), 8);
     assert_memory_equal(insert->vectors[0].nulls, ((uint8_t[]){ 1, 1 }), 2);
-    unplan(&planned);
+    planned_finish(&planned);
 }
 
 static void rows_that_cannot_be_stored(void **state)
@@ -696,13 +716,6 @@ static void rows_that_cannot_be_stored(void **state)
 
 /* ---------------------------------------------------------- no memory -- */
 
-static unsigned calls_left; /* before the one that fails */
-
-static void *failing_resize(void *old, size_t size)
-{
-    return calls_left-- == 0 ? NULL : realloc(old, size);
-}
-
 /* Whether a statement is planned although the n-th call for memory fails;
  * else it must say so and leave nothing behind. */
 static bool survives(const struct ast_statement *statement, const char *sql,
@@ -710,15 +723,14 @@ static bool survives(const struct ast_statement *statement, const char *sql,
 {
     struct planned planned = { 0 };
 
-    calls_left = n;
-    memory_calls.resize = failing_resize;
-    planned.status =
-        plan_statement(statement, sql, strlen(sql), &database.catalogue, NULL,
-                       NULL, &planned.arena, &planned.plan, &planned.error);
-    memory_calls.resize = realloc;
+    memory_fail_once_after(n);
+    planned.status = plan_statement(
+        statement, sql, strlen(sql), &test_database.catalogue, NULL, NULL,
+        &planned.arena, &planned.plan, &planned.error);
+    memory_fail_never();
     if (planned.status != VDBQ_OK)
         assert_int_equal(planned.status, VDBQ_NO_MEMORY);
-    unplan(&planned);
+    planned_finish(&planned);
     return planned.status == VDBQ_OK;
 }
 
@@ -783,5 +795,5 @@ int main(void)
         cmocka_unit_test(every_call_for_memory_may_fail)
     };
 
-    return cmocka_run_group_tests(tests, make_database, NULL);
+    return cmocka_run_group_tests(tests, make_test_database, NULL);
 }

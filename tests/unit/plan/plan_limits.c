@@ -4,7 +4,21 @@
  * statements that are nested deep or go on for long. Each ends in a plan or in
  * a failure that says why.
  */
-#include "fixtures/plan_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "fixtures/plan_tables.h"
+#include "plan/plan.h"
 
 /* Statements of all kinds. */
 static const char *const statements[] = {
@@ -127,8 +141,9 @@ static bool plan_with(const char *sql, long calls, size_t counted,
     calls_left = calls;
     least = counted;
     memory_calls.resize = give;
-    status = plan_statement(statement, sql, strlen(sql), &database.catalogue,
-                            NULL, NULL, &arena, &plan, &error);
+    status =
+        plan_statement(statement, sql, strlen(sql), &test_database.catalogue,
+                       NULL, NULL, &arena, &plan, &error);
     memory_calls = before;
     if (status == VDBQ_OK)
         plan_finish(&plan);
@@ -183,8 +198,9 @@ static void ends(struct text *sql, enum vdbq_status status)
         sql_parse(sql->bytes, length, &arena, &statement, &consumed, &error);
 
     if (got == VDBQ_OK) {
-        got = plan_statement(statement, sql->bytes, length, &database.catalogue,
-                             NULL, NULL, &arena, &plan, &error);
+        got = plan_statement(statement, sql->bytes, length,
+                             &test_database.catalogue, NULL, NULL, &arena,
+                             &plan, &error);
         if (got == VDBQ_OK)
             got = steps_check(&plan.steps, &error);
         if (got == VDBQ_OK)
@@ -288,5 +304,5 @@ int main(void)
         cmocka_unit_test(names_of_names_end),
     };
 
-    return cmocka_run_group_tests(tests, make_database, NULL);
+    return cmocka_run_group_tests(tests, make_test_database, NULL);
 }

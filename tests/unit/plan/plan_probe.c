@@ -2,7 +2,19 @@
 /*
  * The programs of joins that are probed, and which joins these are.
  */
-#include "fixtures/plan_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "fixtures/plan_tables.h"
+#include "fixtures/planned.h"
 
 /* How many steps of that kind a statement becomes, with these limits. */
 static unsigned steps_within(const char *sql, enum step_kind kind,
@@ -17,7 +29,7 @@ static unsigned steps_within(const char *sql, enum step_kind kind,
 
     if (sql_parse(sql, strlen(sql), &arena, &statement, &consumed, &error)
             != VDBQ_OK
-        || plan_statement(statement, sql, strlen(sql), &database.catalogue,
+        || plan_statement(statement, sql, strlen(sql), &test_database.catalogue,
                           NULL, limits, &arena, &plan, &error)
                != VDBQ_OK
         || steps_check(&plan.steps, &error) != VDBQ_OK)
@@ -276,5 +288,5 @@ int main(void)
         cmocka_unit_test(only_rows_are_found_without_a_key),
     };
 
-    return cmocka_run_group_tests(tests, make_database, NULL);
+    return cmocka_run_group_tests(tests, make_test_database, NULL);
 }

@@ -3,7 +3,19 @@
  * Which steps the planner makes of a query: joins in the place of subqueries,
  * conditions near the tables, no columns that nobody reads.
  */
-#include "fixtures/plan_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "fixtures/plan_tables.h"
+#include "fixtures/planned.h"
 
 /* That the steps of a statement, without their programs and what is thought
  * of their rows, are these. */
@@ -12,7 +24,7 @@ static void becomes(const char *sql, const char *expected)
     struct planned planned;
     struct text text = { 0 }, lines = { 0 };
 
-    plan_well(&planned, sql);
+    plan_valid(&planned, sql);
     steps_print(&planned.plan.steps, &text);
     text_print(&lines, "%s", "");
     for (char *line = strtok(text.bytes, "\n"); line != NULL;
@@ -26,7 +38,7 @@ static void becomes(const char *sql, const char *expected)
         fail_msg("%s:\n%s", sql, lines.bytes);
     text_finish(&text);
     text_finish(&lines);
-    unplan(&planned);
+    planned_finish(&planned);
 }
 
 /* How often an opcode is in all programs of the steps of a statement. */
@@ -35,7 +47,7 @@ static unsigned count_all(const char *sql, enum opcode op)
     struct planned planned;
     unsigned count = 0;
 
-    plan_well(&planned, sql);
+    plan_valid(&planned, sql);
     for (size_t i = 0; i < planned.plan.steps.steps.count; i++) {
         const struct step *step = steps_at(&planned.plan.steps, (int)i);
         const struct program *program = &step->scan.program;
@@ -43,7 +55,7 @@ static unsigned count_all(const char *sql, enum opcode op)
              step->kind == STEP_SCAN && pc < (int)program->code.count; pc++)
             count += program_at(program, pc)->op == op;
     }
-    unplan(&planned);
+    planned_finish(&planned);
     return count;
 }
 
@@ -182,5 +194,5 @@ int main(void)
         cmocka_unit_test(constants_are_rows),
     };
 
-    return cmocka_run_group_tests(tests, make_database, NULL);
+    return cmocka_run_group_tests(tests, make_test_database, NULL);
 }

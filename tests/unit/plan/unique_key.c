@@ -2,7 +2,18 @@
 /*
  * The proof that columns of a query's rows are unique: plan/tree/unique_key.c.
  */
-#include "fixtures/plan_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "fixtures/plan_tables.h"
 
 #include "plan/plan_inner.h"
 
@@ -22,12 +33,12 @@ static struct index indexes[] = {
  * and of `nulls` b is UNIQUE. */
 static int make_unique_database(void **state)
 {
-    make_database(state);
-    database.tables[0].uniques = uniques;
-    database.tables[0].unique_count = 1;
-    database.columns[1][1].unique = true;
-    database.catalogue.indexes = indexes;
-    database.catalogue.index_count = 2;
+    make_test_database(state);
+    test_database.tables[0].uniques = uniques;
+    test_database.tables[0].unique_count = 1;
+    test_database.columns[1][1].unique = true;
+    test_database.catalogue.indexes = indexes;
+    test_database.catalogue.index_count = 2;
     return 0;
 }
 
@@ -40,7 +51,7 @@ static bool is_unique(const char *sql, const char *columns)
     struct ast_statement *statement;
     struct binder binder = { .sql = sql,
                              .sql_length = strlen(sql),
-                             .catalogue = &database.catalogue,
+                             .catalogue = &test_database.catalogue,
                              .arena = &arena,
                              .error = &error };
     struct node *node = NULL;

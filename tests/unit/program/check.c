@@ -3,7 +3,14 @@
  * The checker: a test for each of its rules, with programs that keep it and
  * programs that do not.
  */
-#include "fixtures/program_fixture.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "fixtures/programs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +20,7 @@ static void good_programs_pass(void **state)
     struct program program;
 
     (void)state;
-    load_good(query_0, &program);
+    read_good(query_0, &program);
     assert_int_equal(program.registers, 5);
     assert_int_equal(program_part(&program).first, 5);
     assert_int_equal(program_part(&program).converge, 14);
@@ -42,7 +49,7 @@ static enum vdbq_status load_part(const struct part *part,
              "Table 0 0 0 0 \"t\"\nResultColumn 1 0 0 0 \"x\"\n"
              "Parallel 0 0 %d\n%sConverge\nFinish\n",
              part->count + 4, part->lines);
-    return load(text, program, error);
+    return read_checked(text, program, error);
 }
 
 static void check_parts(const struct part *parts, size_t count)
@@ -237,7 +244,8 @@ static void frames_are_checked(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++) {
-        enum vdbq_status status = load(frames[i].text, &program, &error);
+        enum vdbq_status status =
+            read_checked(frames[i].text, &program, &error);
         if (status != VDBQ_PROGRAM
             || strstr(error.message, frames[i].message) == NULL)
             fail_msg("expected \"%s\", got \"%s\":\n%s", frames[i].message,
@@ -298,7 +306,7 @@ static void probes_are_checked(void **state)
                  "ResultColumn 1 0 0 0 \"x\"\nParallel 0 0 %d\n%sConverge\n"
                  "Finish\n",
                  parts[i].count + 5, parts[i].lines);
-        enum vdbq_status status = load(text, &program, &error);
+        enum vdbq_status status = read_checked(text, &program, &error);
         if (status != (parts[i].message ? VDBQ_PROGRAM : VDBQ_OK)
             || (parts[i].message && !strstr(error.message, parts[i].message)))
             fail_msg("expected \"%s\", got \"%s\":\n%s",
@@ -319,7 +327,7 @@ static void limits_are_errors(void **state)
     char text[2048] = "";
 
     (void)state;
-    assert_int_equal(load(four_axes, &program, &error), VDBQ_PROGRAM);
+    assert_int_equal(read_checked(four_axes, &program, &error), VDBQ_PROGRAM);
     program_finish(&program);
     program_init(&program);
     for (int i = 0; i <= VDBQ_CURSORS_MAX; i++)
@@ -329,7 +337,7 @@ static void limits_are_errors(void **state)
              "ResultColumn 1 \"x\"\nParallel 0 0 %d\nInteger.I32 0 1\n"
              "Result 0 1\nConverge\nFinish\n",
              VDBQ_CURSORS_MAX + 6);
-    assert_int_equal(load(text, &program, &error), VDBQ_LIMIT);
+    assert_int_equal(read_checked(text, &program, &error), VDBQ_LIMIT);
     program_finish(&program);
     program_init(&program);
     for (int i = 0; i <= VDBQ_CODE_MAX; i++)
