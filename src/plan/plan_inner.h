@@ -279,7 +279,7 @@ struct expression *expression_scale(struct binder *binder,
 void range_constant(struct expression *expression);
 void range_column(struct node_column *column, const struct column_facts *facts);
 /* Whatever the type can hold. */
-struct range range_full(int type);
+struct interval range_full(int type);
 /* Of any expression: once more, after operands were replaced. */
 void range_update(struct expression *expression);
 

@@ -26,6 +26,7 @@
 #include "base/vector.h"
 #include "cl/launch.h"
 #include "cl/opcodes.h"
+#include "program/interval.h"
 
 /* ----------------------------------------------------- the op table -- */
 
@@ -143,12 +144,6 @@ unsigned program_cost(const struct program *program);
 
 /* ------------------------------------------------------------- reach -- */
 
-/* What values can be: integers, or floats and perhaps no number. */
-struct interval {
-    int64_t low, high;
-    double low_real, high_real;
-    bool nan;
-};
 /* What a feed gives of some rows. */
 struct feed_range {
     struct interval value; /* NULL or not: what its register holds  */

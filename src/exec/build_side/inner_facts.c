@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/threads/parallel.h"
-#include "program/dataflow/interval.h"
+#include "program/interval.h"
 
 struct scanning {
     struct relation_column *column;

@@ -15,7 +15,7 @@
 #include "exec/build_side/inner_columns.h"
 #include "exec/build_side/inner_facts.h"
 #include "exec/stream/stream_inner.h"
-#include "program/dataflow/interval.h"
+#include "program/interval.h"
 
 /* Bytes that go to a device of its own at a time. */
 enum { STAGING_BYTES = 16 << 20 };

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "exec/launch/feed.h"
-#include "program/dataflow/interval.h"
+#include "program/interval.h"
 
 /* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
 enum { SPLIT_MAX = 4 };

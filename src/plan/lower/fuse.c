@@ -212,7 +212,7 @@ static void end_where(struct fusing *fusing, int flag)
 static int digit(struct generator *generator, const struct probe_part *part,
                  struct value *value)
 {
-    const struct range *has = &part->left->range, *range = &part->range;
+    const struct interval *has = &part->left->range, *range = &part->range;
     int low = register_integer(generator, TYPE_I64, range->low), outside = -1;
 
     if (has->low < range->low)

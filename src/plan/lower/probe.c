@@ -45,7 +45,7 @@ static bool key_fits(const struct node *join, unsigned i)
 }
 
 /* How many values a column can have; 0: more than there are numbers. */
-static uint64_t size_of(const struct range *range)
+static uint64_t size_of(const struct interval *range)
 {
     return (uint64_t)range->high - (uint64_t)range->low + 1;
 }

@@ -34,7 +34,7 @@ bool probe_rest(struct binder *binder, const struct probe *probe,
 /* The keys of one number. */
 struct probe_part {
     struct expression *left; /* an integer, over the left side */
-    struct range range;      /* of the right side's            */
+    struct interval range;   /* of the right side's            */
 };
 unsigned probe_parts(const struct probe *probe);
 bool probe_part(struct binder *binder, const struct probe *probe,

@@ -21,17 +21,11 @@
 #include "base/type.h"
 #include "data/catalogue/catalogue.h"
 #include "parser/ast.h"
+#include "program/interval.h"
 #include "program/functions/function.h"
 #include "program/steps/steps.h"
 
 enum { EXPRESSION_PARTS_MAX = 1 << 20 }; /* of one expression */
-
-/* What a register can hold (plan rule 2). */
-struct range {
-    int64_t low, high;          /* of an integer                         */
-    double low_real, high_real; /* of a float; may be infinite           */
-    bool nan;                   /* a float that may be not-a-number, too */
-};
 
 enum expression_kind {
     EXPRESSION_CONSTANT,  /* null, integer, real or text                 */
@@ -97,7 +91,7 @@ struct expression {
     bool null_at_nan;  /* ... and of what is no number, like inf - inf      */
     bool checked;      /* the operator itself can fail                      */
     bool faults;       /* it can, or a part of it can                       */
-    struct range range;
+    struct interval range; /* of its register (plan rule 2)              */
 
     bool null; /* of a constant                                 */
     int64_t integer;

@@ -32,7 +32,7 @@ struct node_column {
     unsigned precision, scale;
     bool affine; /* as of an expression */
     bool nullable;
-    struct range range;
+    struct interval range;
     struct column_estimate estimate; /* of estimate_node() */
 };
 

@@ -9,7 +9,7 @@
  *   lost its validity never gets it back, so only valid rows count for Result,
  *   but every live row for an instruction that fails.
  * Reach rule 2. A register's range holds every value that a live row may
- *   have in it (interval.c). It is written by one instruction only, before every
+ *   have in it (interval.h). It is written by one instruction only, before every
  *   read: machine rule 1, and the checker.
  * Reach rule 3. A jump is taken unless its condition can hold for no value in
  *   the ranges, and not taken unless it can fail for none. An opcode that is
@@ -24,10 +24,9 @@
  * every row is among the paths noted; where none of these gives a result or
  * fails, no row does.
  */
-#include <math.h>
 #include <string.h>
 
-#include "program/dataflow/interval.h"
+#include "program/program.h"
 
 enum { WORDS_MAX = 1 << 16 }; /* that a lookup is tried for */
 
@@ -282,31 +281,28 @@ static struct interval open_constant(const struct reach *reach, int pc)
     if (type == TYPE_I32 || type == TYPE_I64)
         return (struct interval){ .low = bits, .high = bits };
     memcpy(&real, &bits, sizeof real);
-    real = type == TYPE_F32 ? (double)(float)real : real;
-    return (struct interval){ .low_real = real,
-                              .high_real = real,
-                              .nan = isnan(real) };
+    return interval_real(type == TYPE_F32 ? (double)(float)real : real);
 }
 
 /* Value number `word` of a table. */
 static struct interval looked_up(const struct run_lookup *table, int type,
                                  int64_t word)
 {
-    struct interval value = { 0 };
     const char *at = (const char *)table->values + table->width * word;
+    int64_t integer;
     int32_t narrow;
+    double real;
     if (type == TYPE_F64) {
-        memcpy(&value.low_real, at, sizeof value.low_real);
-        value.nan = isnan(value.low_real);
-    } else if (type == TYPE_I64) {
-        memcpy(&value.low, at, sizeof value.low);
+        memcpy(&real, at, sizeof real);
+        return interval_real(real);
+    }
+    if (type == TYPE_I64) {
+        memcpy(&integer, at, sizeof integer);
     } else {
         memcpy(&narrow, at, sizeof narrow);
-        value.low = narrow;
+        integer = narrow;
     }
-    value.high = value.low;
-    value.high_real = value.low_real;
-    return value;
+    return (struct interval){ .low = integer, .high = integer };
 }
 
 /* What a lookup gives for a range of words, if they are not too many. */
@@ -335,9 +331,7 @@ static struct interval constant(const struct instruction *in)
     double real = in->op == OP_FLOAT_F32 ? (double)(float)in->real : in->real;
     if (in->op == OP_INTEGER_I32 || in->op == OP_INTEGER_I64)
         return (struct interval){ .low = in->integer, .high = in->integer };
-    return (struct interval){ .low_real = real,
-                              .high_real = real,
-                              .nan = isnan(real) };
+    return interval_real(real);
 }
 
 /* What a choice gives: one value where the condition is known. */
@@ -373,6 +367,17 @@ static struct verdict truth(const struct reach *reach,
     }
 }
 
+/* What rows go on with: any value where the exact one may not fit the type,
+ * for an opcode that does not fail then gives another one; `*fails`: it may
+ * not fit. */
+static struct interval taken(struct interval_result result, int type,
+                             bool *fails)
+{
+    *fails = result.overflows;
+    result.value.nan |= result.by_zero; /* 0 / 0 */
+    return result.overflows ? interval_any(type) : result.value;
+}
+
 /* What arithmetic gives; `*fails` where it may not fit. */
 static struct interval arithmetic(const struct reach *reach,
                                   const struct instruction *in, bool *fails)
@@ -380,29 +385,28 @@ static struct interval arithmetic(const struct reach *reach,
     const struct interval *b = &reach->registers[in->b];
     const struct interval *c = &reach->registers[in->c];
     int type = op_facts(in->op)->writes;
+    enum arithmetic arithmetic;
     switch (in->op) {
-        TYPED(ADD)
-            : case OP_ADD_CHECKED_I64
-            : return interval_arithmetic(ARITHMETIC_ADD, type, b, c, fails);
-        TYPED(SUB)
-            : case OP_SUB_CHECKED_I64
-            : return interval_arithmetic(ARITHMETIC_SUB, type, b, c, fails);
-        TYPED(MUL)
-            : case OP_MUL_CHECKED_I64
-            : return interval_arithmetic(ARITHMETIC_MUL, type, b, c, fails);
-        TYPED(DIV)
-            : case OP_DIV_CHECKED_I64
-            : return interval_arithmetic(ARITHMETIC_DIV, type, b, c, fails);
-    case OP_ABS_I32:
-    case OP_ABS_I64:
-        return interval_size(type, b, fails);
+        TYPED(ADD) : case OP_ADD_CHECKED_I64 : arithmetic = ARITHMETIC_ADD;
+        break;
+        TYPED(SUB) : case OP_SUB_CHECKED_I64 : arithmetic = ARITHMETIC_SUB;
+        break;
+        TYPED(MUL) : case OP_MUL_CHECKED_I64 : arithmetic = ARITHMETIC_MUL;
+        break;
+        TYPED(DIV) : case OP_DIV_CHECKED_I64 : arithmetic = ARITHMETIC_DIV;
+        break;
     case OP_MOD_I32:
     case OP_MOD_I64:
-        return interval_arithmetic(ARITHMETIC_MOD, type, b, c, fails);
+        arithmetic = ARITHMETIC_MOD;
+        break;
+    case OP_ABS_I32:
+    case OP_ABS_I64:
+        return taken(interval_size(type, b), type, fails);
     default: /* an opcode that is not known here */
         *fails = true;
         return interval_any(type);
     }
+    return taken(interval_arithmetic(arithmetic, type, b, c), type, fails);
 }
 
 /* A column of an inner row: 0 where there is no row, and for NULL. */
@@ -466,8 +470,9 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
     case FORM_CHOICE:
         return choice(&registers[in->d], &registers[in->b], &registers[in->c]);
     case FORM_CAST:
-        return interval_cast(facts->writes, facts->reads, &registers[in->b],
-                             fails);
+        return taken(
+            interval_cast(facts->writes, facts->reads, &registers[in->b]),
+            facts->writes, fails);
     default:
         break;
     }

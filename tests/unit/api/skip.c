@@ -16,7 +16,6 @@
 
 #include "api/vdbq.h"
 #include "base/text.h"
-#include "program/dataflow/interval.h"
 
 enum { COLUMNS = 8, NUMBERS = 6, ROUNDS = 400 };
 
@@ -315,76 +314,6 @@ static void words_are_used(void **unused)
     vdbq_close(db);
 }
 
-/* ----------------------------------------------------------- intervals -- */
-
-/* What the machine gives; by 0 it is 0. */
-static int64_t machine_value(enum arithmetic arithmetic, int64_t x, int64_t y)
-{
-    if (y == 0)
-        return 0;
-    return arithmetic == ARITHMETIC_DIV ? x / y : x % y;
-}
-
-/* All pairs of all small ranges: every value is inside, and for quotients,
- * the bounds are values. */
-static void check_pair(enum arithmetic arithmetic, const struct interval *a,
-                       const struct interval *b)
-{
-    bool overflows;
-    struct interval range =
-        interval_arithmetic(arithmetic, TYPE_I64, a, b, &overflows);
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    for (int64_t x = a->low; x <= a->high; x++)
-        for (int64_t y = b->low; y <= b->high; y++) {
-            int64_t value = machine_value(arithmetic, x, y);
-            low = value < low ? value : low;
-            high = value > high ? value : high;
-        }
-    assert_false(overflows);
-    assert_true(range.low <= low && range.high >= high);
-    if (arithmetic == ARITHMETIC_DIV)
-        assert_true(range.low == low && range.high == high);
-}
-
-static void divisions_of_small_ranges(void **unused)
-{
-    enum { LEAST = -7, MOST = 7 };
-    (void)unused;
-    for (int a = LEAST; a <= MOST; a++)
-        for (int b = a; b <= MOST; b++)
-            for (int c = LEAST; c <= MOST; c++)
-                for (int d = c; d <= MOST; d++) {
-                    struct interval x = { .low = a, .high = b };
-                    struct interval y = { .low = c, .high = d };
-                    check_pair(ARITHMETIC_DIV, &x, &y);
-                    check_pair(ARITHMETIC_MOD, &x, &y);
-                }
-}
-
-static void divisions_at_the_limits(void **unused)
-{
-    const struct interval any = interval_any(TYPE_I64);
-    const struct interval narrow = interval_any(TYPE_I32);
-    const struct interval least = { .low = INT64_MIN, .high = INT64_MIN };
-    const struct interval minus = { .low = -1, .high = -1 };
-    struct interval range;
-    bool overflows;
-    (void)unused;
-    interval_arithmetic(ARITHMETIC_DIV, TYPE_I64, &any, &any, &overflows);
-    assert_true(overflows);
-    interval_arithmetic(ARITHMETIC_DIV, TYPE_I32, &narrow, &minus, &overflows);
-    assert_true(overflows);
-    interval_arithmetic(ARITHMETIC_DIV, TYPE_I64, &narrow, &minus, &overflows);
-    assert_false(overflows);
-    range =
-        interval_arithmetic(ARITHMETIC_MOD, TYPE_I64, &any, &any, &overflows);
-    assert_false(overflows);
-    assert_true(range.low == -INT64_MAX && range.high == INT64_MAX);
-    range = interval_arithmetic(ARITHMETIC_MOD, TYPE_I64, &least, &minus,
-                                &overflows);
-    assert_true(range.low == 0 && range.high == 0);
-}
-
 /* A row that fails is in a tablet that no row of comes out of. */
 static void failures_are_not_skipped(void **unused)
 {
@@ -405,8 +334,6 @@ int main(void)
         cmocka_unit_test(skipping_changes_nothing),
         cmocka_unit_test(what_is_known_is_used),
         cmocka_unit_test(words_are_used),
-        cmocka_unit_test(divisions_of_small_ranges),
-        cmocka_unit_test(divisions_at_the_limits),
         cmocka_unit_test(failures_are_not_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
