@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Checks that includes go down the floors only.
+"""Checks that includes go down only: from floor to floor, and from room to room.
 
     floors.py [ROOT]
 
-FLOORS says for each folder what it may include; a folder may always include
-its own files. Also: no circle of includes, OpenCL's headers on the device
-floor alone, and no quoted include of a file that is not there.
+FLOORS says for each folder what it may include. Inside a floor, ROOMS lists the
+folders from the lowest up: a file includes its own room and those below. Also:
+no circle of includes, no folder that is no room, OpenCL's headers on the device
+floor alone, and no quoted include of a file that is not there. test_floors.py
+shows that each of these fails.
 """
 import re
 import sys
@@ -29,6 +31,18 @@ FLOORS = {
     'src/io': (),
     'tools': ('src/io',),
 }
+# The rooms of a floor, lowest first; '.' is the floor's own folder. A floor that
+# is not listed has one room.
+ROOMS = {
+    'src/base': ('.', 'os', 'threads'),
+    'src/program': ('functions', '.', 'dataflow', 'steps'),
+    'src/device': ('cache', '.', 'opencl', 'host', 'choose'),
+    'src/data': ('catalogue', 'tablet', 'file', 'database', 'pool', 'index', 'transaction'),
+    'src/plan': ('.', 'tree', 'code', 'make', 'bind', 'rewrite', 'lower', 'statement'),
+    'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
+                 'group', 'window', 'join', 'operator'),
+}
+SHARED = {'src/plan/plan_inner.h'}  # may include every room of its floor
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it
 GENERATED = {'parser/sql_parser.h', 'parser/sql_scanner.h'}
 SUFFIXES = {'.c', '.h', '.cl', '.y', '.l'}
@@ -39,6 +53,20 @@ def floor_of(path):
     """The floor that a path relative to the root lies on."""
     parts = path.split('/')
     return '/'.join(parts[:2]) if parts[0] == 'src' else parts[0]
+
+
+def room_of(path):
+    """The room of its floor that a path lies in: its folder below the floor."""
+    inside = path[len(floor_of(path)) + 1:].split('/')
+    return inside[0] if len(inside) > 1 else '.'
+
+
+def room_fault(path):
+    """What is wrong with where a file lies, or None."""
+    floor, room = floor_of(path), room_of(path)
+    if path.count('/') > floor.count('/') + 2:
+        return 'a room has no folders'
+    return None if room in ROOMS.get(floor, ('.',)) else f'{floor} has no room {room}'
 
 
 def resolve(name, includer, root):
@@ -72,8 +100,21 @@ def judge(path, quoted, angled, root):
     target = resolve(quoted, path, root)
     if target is None:
         return 'no such file', None
-    allowed = target == PUBLIC and floor != 'cl' or floor_of(target) in (floor, *FLOORS[floor])
+    if target == PUBLIC and floor != 'cl':
+        return None, target
+    if floor_of(target) == floor:
+        return None if path in SHARED else judge_rooms(path, target), target
+    allowed = floor_of(target) in FLOORS[floor]
     return None if allowed else f'{floor} must not include {floor_of(target)}', target
+
+
+def judge_rooms(path, target):
+    """What is wrong with an include of a file of the same floor, or None."""
+    floor, here, there = floor_of(path), room_of(path), room_of(target)
+    order = ROOMS.get(floor, ('.',))
+    if here not in order or there not in order or order.index(there) <= order.index(here):
+        return None
+    return f'{floor}: room {here} lies below room {there}'
 
 
 def circle(graph):
@@ -94,13 +135,16 @@ def circle(graph):
     return next(filter(None, map(walk, graph)), None)
 
 
-def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve()
+def check(root):
+    """The faults of the tree below `root`, and how many checks were made."""
     files = sorted(str(p.relative_to(root)) for floor in FLOORS
                    for p in (root / floor).rglob('*') if p.suffix in SUFFIXES)
     faults, graph, checks = [], {}, 1
     for path in files:
         graph[path] = []
+        checks += 1
+        if room_fault(path):
+            faults.append(f'{path}: {room_fault(path)}')
         for line, quoted, angled in includes(path, root):
             checks += 1
             fault, target = judge(path, quoted, angled, root)
@@ -111,6 +155,11 @@ def main():
     ring = circle(graph)
     if ring:
         faults.append('a circle: ' + ' -> '.join(ring))
+    return faults, checks
+
+
+def main():
+    faults, checks = check(Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve())
     print('\n'.join(faults + [f'{checks - len(faults)} passed, {len(faults)} failed']))
     return 1 if faults else 0
 

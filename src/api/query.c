@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/query_program.h"
+#include "exec/operator/kinds.h"
 
 /* ---------------------------------------------------------------- plan -- */
 
@@ -322,6 +323,7 @@ enum vdbq_status query_stream(vdbq_query *query)
         .snapshot = &query->seen,
         .choose = choose_place,
         .choose_context = query,
+        .choose_kind = operator_kind,
         .threads = host_threads(db),
         .cancelled = &db->cancelled,
         .progress = db->progress,

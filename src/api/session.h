@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool/pool.h"
+#include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/word_cache.h"
 #include "plan/plan.h"

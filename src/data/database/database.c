@@ -11,7 +11,7 @@
 #include "data/database/database_inner.h"
 #include "data/catalogue/facts.h"
 #include "data/tablet/tablet_inner.h"
-#include "data/index/unique.h"
+#include "data/database/unique_set.h"
 
 static enum vdbq_status refresh_locked(struct database *database,
                                        struct error *error);
@@ -58,7 +58,7 @@ void database_close(struct database *database)
     assert(database->snapshots.count == 0 && database->transaction == NULL);
     catalogue_release(database->current);
     vector_finish(&database->snapshots);
-    unique_sets_finish(database);
+    unique_sets_finish(&database->unique_sets);
     file_close(&database->file);
     memory_release(database);
 }

@@ -6,6 +6,7 @@
 #define VDBQ_DATA_DATABASE_INNER_H
 
 #include "base/vector.h"
+#include "data/database/database.h"
 #include "data/file/file.h"
 #include "data/tablet/tablet.h"
 
@@ -17,7 +18,7 @@ struct database {
     struct vector snapshots;         /* struct catalogue *, one for each
                                         snapshot that is open             */
     struct transaction *transaction; /* that is writing, or NULL          */
-    struct vector unique_sets;       /* struct unique_set: unique.c       */
+    struct vector unique_sets;       /* struct unique_set: unique_set.h   */
     uint64_t unique_calls;
 };
 

@@ -108,6 +108,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static enum vdbq_status settle(struct file *file, struct error *error);
 static enum vdbq_status write_head(struct file *file, unsigned which,
                                    const struct file_head *head,

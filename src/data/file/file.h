@@ -7,9 +7,11 @@
 #ifndef VDBQ_DATA_FILE_H
 #define VDBQ_DATA_FILE_H
 
+#include "base/error.h"
 #include "base/os/os.h"
 #include "data/tablet/block.h"
-#include "data/database/database.h"
+#include "data/catalogue/identity.h"
+#include "data/file/params.h"
 
 enum {
     FILE_FORMAT_FIRST = 1,

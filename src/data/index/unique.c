@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sets of hashes of rows. Two rows are taken for alike when 128 bits of their
- * hashes are.
+ * Which columns are unique, the hashes of their rows, and the sets that are
+ * made of a table's rows.
  */
 #include "data/index/unique.h"
 
@@ -14,9 +14,8 @@
 #include "data/database/rows.h"
 
 enum {
-    SETS_MAX = 64,    /* that are kept  */
-    SLOTS_FIRST = 64, /* of a set      */
-    SHOWN_MAX = 64    /* bytes of a text in a message */
+    SETS_MAX = 64, /* that are kept                */
+    SHOWN_MAX = 64 /* bytes of a text in a message */
 };
 
 static enum vdbq_status fill_set(struct unique_set *set,
@@ -127,65 +126,6 @@ bool unique_hash_row(const struct unique_rule *rule,
     *hash = (struct unique_hash){ parts[0].low64, parts[0].high64 };
     if (hash->low == 0 && hash->high == 0)
         hash->low = 1;
-    return true;
-}
-
-/* ------------------------------------------------------------------ sets -- */
-
-void unique_set_finish(struct unique_set *set)
-{
-    memory_release(set->columns);
-    memory_release(set->slots);
-    *set = (struct unique_set){ 0 };
-}
-
-/* The hash's slot, or the free one where it belongs. */
-static struct unique_hash *find_slot(const struct unique_set *set,
-                                     struct unique_hash hash)
-{
-    size_t mask = set->capacity - 1, at = hash.low & mask;
-
-    for (;; at = (at + 1) & mask) {
-        struct unique_hash *slot = &set->slots[at];
-        if ((slot->low == hash.low && slot->high == hash.high)
-            || (slot->low == 0 && slot->high == 0))
-            return slot;
-    }
-}
-
-bool unique_set_has(const struct unique_set *set, struct unique_hash hash)
-{
-    const struct unique_hash *slot =
-        set->capacity > 0 ? find_slot(set, hash) : NULL;
-
-    return slot != NULL && (slot->low != 0 || slot->high != 0);
-}
-
-static bool enlarge(struct unique_set *set)
-{
-    struct unique_set larger = *set;
-
-    larger.capacity = set->capacity > 0 ? 2 * set->capacity : SLOTS_FIRST;
-    larger.slots = memory_zeroed(larger.capacity, sizeof *larger.slots);
-    if (larger.slots == NULL)
-        return false;
-    for (size_t i = 0; i < set->capacity; i++)
-        if (set->slots[i].low != 0 || set->slots[i].high != 0)
-            *find_slot(&larger, set->slots[i]) = set->slots[i];
-    memory_release(set->slots);
-    *set = larger;
-    return true;
-}
-
-bool unique_set_add(struct unique_set *set, struct unique_hash hash)
-{
-    struct unique_hash *slot;
-
-    if (2 * set->count >= set->capacity && !enlarge(set))
-        return false;
-    slot = find_slot(set, hash);
-    set->count += slot->low == 0 && slot->high == 0;
-    *slot = hash;
     return true;
 }
 
@@ -357,15 +297,6 @@ void unique_sets_forget(struct database *database, uint32_t table_id)
         else
             sets[kept++] = sets[i];
     database->unique_sets.count = kept;
-}
-
-void unique_sets_finish(struct database *database)
-{
-    struct unique_set *sets = database->unique_sets.items;
-
-    for (size_t i = 0; i < database->unique_sets.count; i++)
-        unique_set_finish(&sets[i]);
-    vector_finish(&database->unique_sets);
 }
 
 /* --------------------------------------------------------------- message -- */

@@ -10,6 +10,7 @@
 #define VDBQ_DATA_UNIQUE_H
 
 #include "data/database/database_inner.h"
+#include "data/database/unique_set.h"
 
 /* Columns that are unique together, and what says so. */
 struct unique_rule {
@@ -24,31 +25,11 @@ struct unique_rule {
 bool unique_rules(const struct catalogue *catalogue, const struct table *table,
                   bool keyed, struct vector *rules);
 
-/* The hash of the columns of one row. */
-struct unique_hash {
-    uint64_t low, high;
-};
-/* False: one of them is NULL, which is like no other row. */
+/* The hash of the columns of one row. False: one of them is NULL, which is
+ * like no other row. */
 bool unique_hash_row(const struct unique_rule *rule,
                      const struct vdbq_vector *vectors, uint64_t row,
                      struct unique_hash *hash);
-
-struct unique_set {
-    uint32_t table_id;
-    unsigned column_count;
-    unsigned *columns;
-    bool made;  /* it holds the rows of the table's state `of`    */
-    bool grown; /* and rows that are in no tablet yet             */
-    struct identity of;
-    uint64_t used; /* when, counted in calls                         */
-    struct unique_hash *slots; /* both 0: free                           */
-    size_t capacity; /* a power of 2, or 0                             */
-    size_t count;
-};
-void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
-bool unique_set_has(const struct unique_set *set, struct unique_hash hash);
-/* False: no memory. */
-bool unique_set_add(struct unique_set *set, struct unique_hash hash);
 
 /* The set of all rows of a table. Fails with CONSTRAINT where two of them
  * are alike, IO, CORRUPT, NO_MEMORY. It lives until the next call. */
@@ -72,6 +53,5 @@ void unique_sets_settle(struct database *database,
                         const struct catalogue *catalogue);
 /* Forgets the sets of one table. */
 void unique_sets_forget(struct database *database, uint32_t table_id);
-void unique_sets_finish(struct database *database);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "data/catalogue/catalogue_inner.h"
 #include "data/transaction/gather.h"
+#include "data/transaction/transaction.h"
 
 struct transaction {
     struct writer writer;

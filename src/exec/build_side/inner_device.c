@@ -9,7 +9,6 @@
 #include "cl/tablet.h"
 #include "device/kernel.h"
 #include "exec/build_side/key_index.h"
-#include "exec/scan/scan.h"
 #include "exec/stream/stream_inner.h"
 
 enum { MEMORY_SHARE = 4 }; /* of the device's memory that may be used */

@@ -15,7 +15,7 @@
 
 #include "data/tablet/words.h"
 #include "exec/launch/control.h"
-#include "exec/stream/stream.h"
+#include "program/parameter.h"
 
 /* Words of all dictionaries together. Never changes; shared by counting. */
 struct word_base {

@@ -13,31 +13,6 @@
 
 /* ---------------------------------------------------------------- open -- */
 
-/* The kind of a stream that has its head. */
-static enum vdbq_status choose_kind(const struct stream *stream,
-                                    const struct stream_kind **kind,
-                                    struct error *error)
-{
-    static const struct stream_kind *const kinds[] = {
-        [STEP_SCAN] = &scan_stream,   [STEP_GROUP] = &group_stream,
-        [STEP_SORT] = &sort_stream,   [STEP_LIMIT] = &limit_stream,
-        [STEP_JOIN] = &join_stream,   [STEP_CONCAT] = &concat_stream,
-        [STEP_APPLY] = &apply_stream, [STEP_WINDOW] = &window_stream,
-        [STEP_MAP] = &map_stream,     [STEP_VALUES] = &values_stream,
-    };
-    const struct step *step = stream->step;
-    const struct program_table *first =
-        step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
-    *kind = kinds[step->kind];
-    if (first != NULL && first->input > 0)
-        *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
-    if (first != NULL && program_axes(&step->scan.program) > 1)
-        *kind = &scan_grid;
-    return step->kind == STEP_JOIN
-               ? join_choose(step, stream->inputs, kind, error)
-               : VDBQ_OK;
-}
-
 static enum vdbq_status open_inputs(const struct steps *steps,
                                     const struct stream *head,
                                     struct error *error)
@@ -64,7 +39,7 @@ static enum vdbq_status make_stream(const struct stream *head,
 {
     const struct stream_kind *kind;
     struct stream *made = NULL;
-    enum vdbq_status status = choose_kind(head, &kind, error);
+    enum vdbq_status status = head->params->choose_kind(head, &kind, error);
     if (status == VDBQ_OK) {
         made = memory_zeroed(1, kind->size);
         status = made != NULL ? VDBQ_OK : error_no_memory(error);

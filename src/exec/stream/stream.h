@@ -31,6 +31,8 @@
 #include "program/parameter.h"
 #include "program/steps/steps.h"
 
+struct stream;
+struct stream_kind;
 struct word_cache;
 
 /* Where a scan runs, and how. */
@@ -75,6 +77,11 @@ struct stream_params {
                                uint64_t rows, struct stream_place *place,
                                struct error *error);
     void *choose_context;
+    /* The kind of a stream that has its head and open inputs: operator_kind().
+     * A pointer, since kinds are defined on top of streams. */
+    enum vdbq_status (*choose_kind)(const struct stream *head,
+                                    const struct stream_kind **kind,
+                                    struct error *error);
     const struct parameter *parameters; /* of the query; may be NULL       */
     unsigned parameter_count;
     unsigned threads;             /* of the host to work with at most;
@@ -88,8 +95,6 @@ struct stream_params {
     const struct os_file_calls *files; /* temporary ones; NULL: those of the
                                            system                          */
 };
-
-struct stream;
 
 /* Opens the rows of the steps' step `number`, and of its inputs. `steps` and
  * `params` outlive it. */

@@ -20,7 +20,7 @@
 #include "fixtures/answer.h"
 #include "api/session.h"
 #include "cl/launch.h"
-#include "data/database/database.h"
+#include "data/transaction/transaction.h"
 #include "device/opencl/find.h"
 
 enum { TABLET_ROWS = 1000, TABLETS = 120, ROWS = TABLET_ROWS * TABLETS - 333 };

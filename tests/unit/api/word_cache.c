@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "data/transaction/transaction.h"
 #include "device/device.h"
 #include "exec/dictionary/word_cache.h"
 #include "plan/plan.h"

@@ -15,6 +15,7 @@
 #include "cl/tablet.h"
 #include "device/device.h"
 #include "exec/dictionary/word_table.h"
+#include "exec/launch/runner.h"
 
 enum { CHUNKS = 2, ROWS = 3 };
 

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of hashes: open addressing, at most half full.
+ */
+#include "data/database/unique_set.h"
+
+#include "base/memory.h"
+
+enum { SLOTS_FIRST = 64 }; /* of a set */
+
+void unique_set_finish(struct unique_set *set)
+{
+    memory_release(set->columns);
+    memory_release(set->slots);
+    *set = (struct unique_set){ 0 };
+}
+
+/* The hash's slot, or the free one where it belongs. */
+static struct unique_hash *find_slot(const struct unique_set *set,
+                                     struct unique_hash hash)
+{
+    size_t mask = set->capacity - 1, at = hash.low & mask;
+
+    for (;; at = (at + 1) & mask) {
+        struct unique_hash *slot = &set->slots[at];
+        if ((slot->low == hash.low && slot->high == hash.high)
+            || (slot->low == 0 && slot->high == 0))
+            return slot;
+    }
+}
+
+bool unique_set_has(const struct unique_set *set, struct unique_hash hash)
+{
+    const struct unique_hash *slot =
+        set->capacity > 0 ? find_slot(set, hash) : NULL;
+
+    return slot != NULL && (slot->low != 0 || slot->high != 0);
+}
+
+static bool enlarge(struct unique_set *set)
+{
+    struct unique_set larger = *set;
+
+    larger.capacity = set->capacity > 0 ? 2 * set->capacity : SLOTS_FIRST;
+    larger.slots = memory_zeroed(larger.capacity, sizeof *larger.slots);
+    if (larger.slots == NULL)
+        return false;
+    for (size_t i = 0; i < set->capacity; i++)
+        if (set->slots[i].low != 0 || set->slots[i].high != 0)
+            *find_slot(&larger, set->slots[i]) = set->slots[i];
+    memory_release(set->slots);
+    *set = larger;
+    return true;
+}
+
+bool unique_set_add(struct unique_set *set, struct unique_hash hash)
+{
+    struct unique_hash *slot;
+
+    if (2 * set->count >= set->capacity && !enlarge(set))
+        return false;
+    slot = find_slot(set, hash);
+    set->count += slot->low == 0 && slot->high == 0;
+    *slot = hash;
+    return true;
+}
+
+void unique_sets_finish(struct vector *sets)
+{
+    for (size_t i = 0; i < sets->count; i++)
+        unique_set_finish(vector_at(sets, i));
+    vector_finish(sets);
+}

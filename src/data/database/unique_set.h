@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of hashes of rows, which a database keeps for its tables. Two rows are
+ * taken for alike when 128 bits of their hashes are. What is hashed, and when
+ * a set is made, is in unique.c.
+ */
+#ifndef VDBQ_DATA_UNIQUE_SET_H
+#define VDBQ_DATA_UNIQUE_SET_H
+
+#include "base/vector.h"
+#include "data/catalogue/identity.h"
+
+/* The hash of some columns of one row. */
+struct unique_hash {
+    uint64_t low, high;
+};
+
+/* The rows that a table has, by the hashes of some of its columns. */
+struct unique_set {
+    uint32_t table_id;
+    unsigned column_count;
+    unsigned *columns;
+    bool made;  /* it holds the rows of the table's state `of`    */
+    bool grown; /* and rows that are in no tablet yet             */
+    struct identity of;
+    uint64_t used; /* when, counted in calls                         */
+    struct unique_hash *slots; /* both 0: free                           */
+    size_t capacity; /* a power of 2, or 0                             */
+    size_t count;
+};
+void unique_set_finish(struct unique_set *set); /* accepts a zeroed one */
+bool unique_set_has(const struct unique_set *set, struct unique_hash hash);
+/* False: no memory. */
+bool unique_set_add(struct unique_set *set, struct unique_hash hash);
+
+/* Finishes a vector of sets. */
+void unique_sets_finish(struct vector *sets);
+
+#endif

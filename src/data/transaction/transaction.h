@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A transaction: what one writer at a time adds to a database, takes from it
+ * and makes durable. The rules that make this safe are in file.c.
+ */
+#ifndef VDBQ_DATA_TRANSACTION_H
+#define VDBQ_DATA_TRANSACTION_H
+
+#include "data/database/database.h"
+
+struct transaction;
+
+/* Takes the writer's place, for which it waits its turn, and starts from the
+ * newest commit. Fails with BUSY, CANCELLED, READ_ONLY, IO. */
+enum vdbq_status transaction_begin(struct database *database,
+                                   struct transaction **transaction,
+                                   struct error *error);
+/* The state that the transaction has made so far, with the tables it created
+ * and without those it dropped; rows appended are not in it before
+ * transaction_settle(). Lives until the next call on the transaction. */
+const struct catalogue *
+transaction_catalogue(const struct transaction *transaction);
+
+enum vdbq_status transaction_create_table(struct transaction *transaction,
+                                          const char *name,
+                                          const struct column *columns,
+                                          unsigned column_count, unsigned key,
+                                          struct error *error);
+enum vdbq_status transaction_drop_table(struct transaction *transaction,
+                                        uint32_t table_id, struct error *error);
+
+/* Columns of a new table that are unique together. */
+enum vdbq_status transaction_constrain(struct transaction *transaction,
+                                       uint32_t table_id,
+                                       const struct unique *uniques,
+                                       unsigned count, struct error *error);
+
+/* Views and indexes: names that no table, view or index has (EXISTS). A
+ * unique index over rows that are alike fails with CONSTRAINT. */
+enum vdbq_status transaction_create_view(struct transaction *transaction,
+                                         const struct view *view,
+                                         struct error *error);
+enum vdbq_status transaction_drop_view(struct transaction *transaction,
+                                       const char *name, struct error *error);
+enum vdbq_status transaction_create_index(struct transaction *transaction,
+                                          const struct index *index,
+                                          struct error *error);
+enum vdbq_status transaction_drop_index(struct transaction *transaction,
+                                        const char *name, struct error *error);
+
+/* Appends rows: one vector for each column, of its type. Rows are gathered
+ * in memory and written as tablets fill up and at the commit. Fails with
+ * CONSTRAINT for a NULL in the primary key (a key that is there twice is
+ * found here or at the commit), IO, NO_MEMORY. */
+enum vdbq_status transaction_append(struct transaction *transaction,
+                                    uint32_t table_id, uint64_t rows,
+                                    const struct vdbq_vector *vectors,
+                                    struct error *error);
+
+/* Likewise; `conflict`: what becomes of keys that are there twice. With
+ * REPLACE and IGNORE they are found here. */
+enum vdbq_status transaction_insert(struct transaction *transaction,
+                                    uint32_t table_id, uint64_t rows,
+                                    const struct vdbq_vector *vectors,
+                                    enum conflict conflict,
+                                    struct error *error);
+
+/* Takes all rows out of a table. Its tablets stay for those who read them. */
+enum vdbq_status transaction_clear(struct transaction *transaction,
+                                   uint32_t table_id, struct error *error);
+
+/* Writes the rows appended so far, so that they are in the transaction's
+ * catalogue and can be read. Fails as a commit does. */
+enum vdbq_status transaction_settle(struct transaction *transaction,
+                                    struct error *error);
+/* Settles, and marks the state that transaction_undo() goes back to, also
+ * after a failure. */
+enum vdbq_status transaction_mark(struct transaction *transaction,
+                                  struct error *error);
+void transaction_undo(struct transaction *transaction);
+/* Settles, and opens what the transaction has made so far for reading. It
+ * may be read on whatever becomes of the transaction. */
+enum vdbq_status transaction_snapshot(struct transaction *transaction,
+                                      struct snapshot *snapshot,
+                                      struct error *error);
+
+/* Makes everything durable, lets the writer's place go and frees the
+ * transaction, whatever it returns. On failure nothing has changed. */
+enum vdbq_status transaction_commit(struct transaction *transaction,
+                                    struct error *error);
+/* Forgets everything and frees the transaction; accepts NULL. */
+void transaction_abort(struct transaction *transaction);
+
+#endif

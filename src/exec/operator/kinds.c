@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of operator kinds: which kind of stream gives the rows of a step.
+ */
+#include "exec/operator/kinds.h"
+
+#include "exec/stream/stream_inner.h"
+
+enum vdbq_status operator_kind(const struct stream *stream,
+                               const struct stream_kind **kind,
+                               struct error *error)
+{
+    static const struct stream_kind *const kinds[] = {
+        [STEP_SCAN] = &scan_stream,   [STEP_GROUP] = &group_stream,
+        [STEP_SORT] = &sort_stream,   [STEP_LIMIT] = &limit_stream,
+        [STEP_JOIN] = &join_stream,   [STEP_CONCAT] = &concat_stream,
+        [STEP_APPLY] = &apply_stream, [STEP_WINDOW] = &window_stream,
+        [STEP_MAP] = &map_stream,     [STEP_VALUES] = &values_stream,
+    };
+    const struct step *step = stream->step;
+    const struct program_table *first =
+        step->kind == STEP_SCAN ? step->scan.program.tables.items : NULL;
+    *kind = kinds[step->kind];
+    if (first != NULL && first->input > 0)
+        *kind = scan_moves_can(stream) ? &scan_moves : &scan_rows;
+    if (first != NULL && program_axes(&step->scan.program) > 1)
+        *kind = &scan_grid;
+    return step->kind == STEP_JOIN
+               ? join_choose(step, stream->inputs, kind, error)
+               : VDBQ_OK;
+}
