@@ -178,8 +178,8 @@ void scope_forget(struct scope *scope, int parameter);
 void scope_enter(struct binder *binder, struct scope *scope);
 void scope_leave(struct binder *binder, struct scope *scope);
 
-/* from.c: fills the scope; its node and `conditions` (of struct expression *,
- * what ON says) are yet to be joined. */
+/* from.c: fills the scope. What is joined, and `conditions` (what ON and WHERE
+ * say), become a NODE_PRODUCT. */
 struct from {
     struct vector leaves;     /* of struct node *: what is joined         */
     struct vector conditions; /* of struct expression *, over all columns */
@@ -311,9 +311,9 @@ enum vdbq_status lift(struct binder *binder, struct node **node,
 enum vdbq_status lift_windows(struct binder *binder, struct node **node,
                               struct expression **const *expressions,
                               size_t count);
-bool expression_has(const struct expression *e, enum expression_kind kind);
-/* Whether a part of it is to be lifted before rows are grouped. */
-bool is_lifted(const struct expression *e);
+
+/* rewrite.c: what a query becomes before it is lowered. */
+struct node *rewrite(struct binder *binder, struct node *node);
 
 /* split.c: adds the parts of a condition that must all hold. */
 enum vdbq_status split_condition(struct binder *binder, struct expression *e,
@@ -334,9 +334,9 @@ struct node *unnest_value(struct binder *binder, struct node *below,
                           const struct expression *e, struct expression **value,
                           bool *done);
 
-/* order.c: joins what FROM names; `conditions` (FROM's and WHERE's) are used
- * up. The columns of the result are those of FROM, in order. */
-struct node *join_in_order(struct binder *binder, const struct from *from);
+/* order.c: joins the parts of a NODE_PRODUCT. The columns of the result are
+ * the product's, in order. */
+struct node *join_in_order(struct binder *binder, const struct node *product);
 /* Keeps the rows of a node for which something holds that may have to be
  * lifted first. */
 enum vdbq_status filter_by(struct binder *binder, struct node **node,
@@ -415,6 +415,11 @@ enum vdbq_status codegen_select(const struct binder *binder,
                                 unsigned result_count, struct program *program);
 
 /* ------------------------------------------------- other statements -- */
+
+/* A bound query (NULL: binding failed) is rewritten and becomes the steps of
+ * the plan. */
+enum vdbq_status plan_steps(struct binder *binder, struct node *node,
+                            struct plan *plan);
 
 enum vdbq_status plan_create_table(const struct ast_create *create,
                                    struct binder *binder, struct plan *plan);

@@ -316,17 +316,6 @@ static struct expression *bind_subquery(struct binder *binder,
     return subquery_expression(binder, tree, kind, node, asked);
 }
 
-/* The only column of a query, computed of what it was. */
-static struct node *with_key(struct binder *binder, struct node *node,
-                             struct expression *key)
-{
-    struct expression **place = &key;
-
-    if (lift(binder, &node, &place, 1) != VDBQ_OK)
-        return NULL;
-    return node_select(binder, node, NULL, &key, NULL, 1);
-}
-
 /* x IN (...): the operand and the query's column become keys. */
 static struct expression *in_query(struct binder *binder, struct expression *e,
                                    struct expression *operand)
@@ -337,7 +326,7 @@ static struct expression *in_query(struct binder *binder, struct expression *e,
     if (column == NULL || !compare_as_keys(binder, &operand, &column, e->at))
         return NULL;
     if (column->kind != EXPRESSION_COLUMN)
-        node = with_key(binder, node, column);
+        node = node_select(binder, node, NULL, &column, NULL, 1);
     if (node == NULL)
         return NULL;
     e->subquery->node = node;

@@ -316,8 +316,10 @@ static enum vdbq_status join_conditions(struct binder *binder,
     if (status != VDBQ_OK || tree->on == NULL)
         return status;
     on = bind_condition(binder, tree->on);
-    return on == NULL ? binder->error->status
-                      : split_condition(binder, on, parts);
+    if (on == NULL)
+        return binder->error->status;
+    return vector_append(parts, &on, 1) ? VDBQ_OK
+                                        : error_no_memory(binder->error);
 }
 
 /* --------------------------------------------------------------- joins -- */
@@ -348,7 +350,7 @@ static enum vdbq_status shift_all(struct binder *binder, unsigned by,
     return VDBQ_OK;
 }
 
-/* One side of an outer join, joined. */
+/* One side of an outer join. */
 static struct node *bind_side(struct binder *binder,
                               const struct ast_from *tree)
 {
@@ -359,7 +361,7 @@ static struct node *bind_side(struct binder *binder,
     struct node *node = NULL;
 
     if (collect(binder, tree, &side) == VDBQ_OK)
-        node = join_in_order(binder, &side);
+        node = node_product(binder, &side.leaves, &side.conditions);
     return node;
 }
 
@@ -384,7 +386,7 @@ static enum vdbq_status add_outer(struct binder *binder,
     if (status == VDBQ_OK)
         status = shift_all(binder, sides->left, &parts, tree->at);
     if (status == VDBQ_OK)
-        join = join_on(binder, kind_of(tree->join), nodes, &parts);
+        join = node_outer(binder, kind_of(tree->join), nodes, &parts);
     if (join == NULL)
         return binder->error->status;
     memcpy(binder->scope->node->columns + sides->left, join->columns,

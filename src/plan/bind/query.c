@@ -73,7 +73,6 @@ static uint64_t rows_said(const struct expression *e, uint64_t none)
 static struct node *numbers_node(struct binder *binder,
                                  struct expression *numbers[2])
 {
-    struct expression **const places[2] = { &numbers[0], &numbers[1] };
     struct node *once = node_once(binder);
 
     for (int i = 0; i < 2 && once != NULL; i++) {
@@ -82,9 +81,7 @@ static struct node *numbers_node(struct binder *binder,
         if (numbers[i] == NULL)
             return NULL;
     }
-    if (once == NULL || lift(binder, &once, places, 2) != VDBQ_OK)
-        return NULL;
-    return node_select(binder, once, NULL, numbers, NULL, 2);
+    return once ? node_select(binder, once, NULL, numbers, NULL, 2) : NULL;
 }
 
 enum vdbq_status bind_limit(struct binder *binder,
@@ -227,18 +224,15 @@ static struct node *bind_row(struct binder *binder, const struct ast_row *row)
         arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*values));
     const char **names =
         arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*names));
-    struct expression ***places =
-        arena_alloc(binder->arena, (row->value_count + 1) * sizeof(*places));
     struct node *once = node_once(binder);
     unsigned count = 0;
 
-    if (values == NULL || names == NULL || places == NULL || once == NULL)
+    if (values == NULL || names == NULL || once == NULL)
         return error_no_memory(binder->error), NULL;
     for (const struct ast_value *value = row->values; value != NULL;
          value = value->next, count++) {
         char name[32];
         int length = snprintf(name, sizeof name, "column%u", count + 1);
-        places[count] = &values[count];
         values[count] = bind_expression(binder, value->expression);
         names[count] = arena_copy(binder->arena, name, (size_t)length);
         if (values[count] == NULL)
@@ -246,8 +240,6 @@ static struct node *bind_row(struct binder *binder, const struct ast_row *row)
         if (names[count] == NULL)
             return error_no_memory(binder->error), NULL;
     }
-    if (lift(binder, &once, places, count) != VDBQ_OK)
-        return NULL;
     return node_select(binder, once, NULL, values, names, count);
 }
 

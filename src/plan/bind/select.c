@@ -119,8 +119,11 @@ static enum vdbq_status bind_where(struct selecting *selecting,
     if (selecting->select->where == NULL)
         return VDBQ_OK;
     where = bind_condition(binder, selecting->select->where);
-    return where == NULL ? binder->error->status
-                         : split_condition(binder, where, &from->conditions);
+    if (where == NULL)
+        return binder->error->status;
+    return vector_append(&from->conditions, &where, 1)
+               ? VDBQ_OK
+               : error_no_memory(binder->error);
 }
 
 /* ------------------------------------------------------------- GROUP BY -- */
@@ -278,32 +281,12 @@ struct expression ***select_places(struct selecting *selecting, size_t *count)
 
 static enum vdbq_status filter_groups(struct selecting *selecting)
 {
-    struct expression **having[1] = { &selecting->having };
-    enum vdbq_status status;
-
     if (selecting->having == NULL)
         return VDBQ_OK;
-    status = lift(selecting->binder, &selecting->node, having, 1);
-    if (status != VDBQ_OK)
-        return status;
     selecting->node =
         node_filter(selecting->binder, selecting->node, selecting->having);
     selecting->having = NULL;
     return selecting->node ? VDBQ_OK : selecting->binder->error->status;
-}
-
-static enum vdbq_status lift_all(struct selecting *selecting)
-{
-    size_t count;
-    struct expression ***places = select_places(selecting, &count);
-    enum vdbq_status status;
-
-    if (places == NULL)
-        return selecting->binder->error->status;
-    status = lift_windows(selecting->binder, &selecting->node, places, count);
-    return status == VDBQ_OK
-               ? lift(selecting->binder, &selecting->node, places, count)
-               : status;
 }
 
 /* The results, and behind them what ORDER BY needs beside them. */
@@ -417,15 +400,14 @@ static struct node *make_nodes(struct selecting *selecting,
 {
     enum vdbq_status status = VDBQ_OK;
 
-    selecting->node = join_in_order(selecting->binder, from);
+    selecting->node =
+        node_product(selecting->binder, &from->leaves, &from->conditions);
     if (selecting->node == NULL)
         return NULL;
     if (is_grouped(selecting))
         status = select_group(selecting);
     if (status == VDBQ_OK)
         status = filter_groups(selecting);
-    if (status == VDBQ_OK)
-        status = lift_all(selecting);
     return status == VDBQ_OK ? make_output(selecting) : NULL;
 }
 

@@ -124,24 +124,14 @@ static bool fill_grouping(const struct selecting *selecting,
     return done;
 }
 
-/* Lifts what is to be lifted out of the columns, and groups. */
 static struct node *group_node(struct selecting *selecting,
-                               struct grouping *grouping)
+                               const struct grouping *grouping)
 {
     struct binder *binder = selecting->binder;
-    size_t count = grouping->columns.count;
-    struct expression ***places =
-        arena_alloc(binder->arena, (count + 1) * sizeof(*places));
-    struct node *node;
+    struct node *node =
+        node_select(binder, selecting->node, NULL, grouping->columns.items,
+                    NULL, (unsigned)grouping->columns.count);
 
-    if (places == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (size_t i = 0; i < count; i++)
-        places[i] = vector_at(&grouping->columns, i);
-    if (lift(binder, &selecting->node, places, count) != VDBQ_OK)
-        return NULL;
-    node = node_select(binder, selecting->node, NULL, grouping->columns.items,
-                       NULL, (unsigned)count);
     return node ? node_group(binder, node, (unsigned)selecting->keys.count,
                              &grouping->aggregates)
                 : NULL;

@@ -223,6 +223,10 @@ static int lower_kind(struct lowering *lowering, struct node *node,
         return lower_window(lowering, node, needed, map);
     case NODE_VALUES:
         return lower_values(lowering, node, needed, map);
+    case NODE_PRODUCT:
+    case NODE_OUTER:
+        assert(!"rewriting leaves no such node");
+        break;
     case NODE_MAP:
         break;
     }

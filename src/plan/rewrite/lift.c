@@ -20,36 +20,16 @@ struct lifting {
 
 /* ------------------------------------------------------------- looking -- */
 
-static bool seek(void *kind, struct expression **operand)
+static bool is_plain(void *unused, struct expression **operand)
 {
-    enum expression_kind wanted = *(enum expression_kind *)kind;
-
-    return (*operand)->kind != wanted && expression_each(*operand, seek, kind);
-}
-
-bool expression_has(const struct expression *e, enum expression_kind kind)
-{
-    struct expression *copy = (struct expression *)(uintptr_t)e;
-
-    return !seek(&kind, &copy);
-}
-
-bool is_lifted(const struct expression *e)
-{
-    return expression_has(e, EXPRESSION_SUBQUERY)
-           || expression_has(e, EXPRESSION_FUNCTION);
+    (void)unused;
+    return !is_lifted(*operand) && !expression_has(*operand, EXPRESSION_WINDOW);
 }
 
 /* Whether nothing is to be lifted out of its operands first. */
 static bool is_ready(struct expression *e)
 {
-    enum expression_kind function = EXPRESSION_FUNCTION;
-    enum expression_kind subquery = EXPRESSION_SUBQUERY;
-    enum expression_kind window = EXPRESSION_WINDOW;
-
-    return expression_each(e, seek, &function)
-           && expression_each(e, seek, &subquery)
-           && expression_each(e, seek, &window);
+    return expression_each(e, is_plain, NULL);
 }
 
 static bool collect(void *context, struct expression **operand)

@@ -426,14 +426,14 @@ static struct node *in_order(const struct joining *joining)
 }
 
 static enum vdbq_status start_joining(struct joining *joining,
-                                      const struct from *from)
+                                      const struct node *product)
 {
-    if (from->leaves.count > LEAVES_MAX)
+    if (product->parts.count > LEAVES_MAX)
         return error_set(joining->binder->error, VDBQ_LIMIT,
                          "a query joins at most %d tables", LEAVES_MAX);
-    joining->count = (unsigned)from->leaves.count;
+    joining->count = (unsigned)product->parts.count;
     for (unsigned i = 0; i < joining->count; i++) {
-        joining->leaves[i] = VECTOR_ITEMS(&from->leaves, struct node *)[i];
+        joining->leaves[i] = VECTOR_ITEMS(&product->parts, struct node *)[i];
         joining->firsts[i + 1] =
             joining->firsts[i] + joining->leaves[i]->column_count;
     }
@@ -442,14 +442,14 @@ static enum vdbq_status start_joining(struct joining *joining,
                                        * sizeof *joining->columns);
     if (joining->columns == NULL)
         return error_no_memory(joining->binder->error);
-    return read_parts(joining, &from->conditions);
+    return read_parts(joining, &product->conditions);
 }
 
-struct node *join_in_order(struct binder *binder, const struct from *from)
+struct node *join_in_order(struct binder *binder, const struct node *product)
 {
     struct joining joining = { .binder = binder };
 
-    if (start_joining(&joining, from) != VDBQ_OK)
+    if (start_joining(&joining, product) != VDBQ_OK)
         return NULL;
     if (joining.count == 0) {
         joining.node = node_once(binder);

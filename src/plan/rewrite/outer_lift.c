@@ -34,12 +34,12 @@ static struct node *numbered(struct binder *binder, struct node *below)
     return node;
 }
 
-/* The parts of ON over `from`: columns from number `middle` on lie so much
+/* The parts of ON over the pairs: columns from number `middle` on lie so much
  * further. */
 static enum vdbq_status add_parts(struct binder *binder,
                                   const struct vector *parts,
                                   const int *columns, struct node *both,
-                                  struct from *from)
+                                  struct vector *conditions)
 {
     for (size_t i = 0; i < parts->count; i++) {
         struct expression *e =
@@ -47,7 +47,7 @@ static enum vdbq_status add_parts(struct binder *binder,
                             both, columns, 0);
         if (e == NULL)
             return binder->error->status;
-        if (!vector_append(&from->conditions, &e, 1))
+        if (!vector_append(conditions, &e, 1))
             return error_no_memory(binder->error);
     }
     return VDBQ_OK;
@@ -73,21 +73,20 @@ static struct node *join_pairs(struct binder *binder,
                                const unsigned counts[2],
                                const struct vector *parts)
 {
-    struct from from = { .leaves = VECTOR_IN(binder->arena, struct node *),
-                         .conditions =
-                             VECTOR_IN(binder->arena, struct expression *) };
+    struct vector leaves = VECTOR_IN(binder->arena, struct node *);
+    struct vector conditions = VECTOR_IN(binder->arena, struct expression *);
     int *columns = places(binder, counts[0], counts[1],
                           sides[0]->column_count - counts[0]);
     struct node *both =
         columns ? node_join(binder, JOIN_INNER, sides[0], sides[1]) : NULL;
     struct node *pairs = NULL;
 
-    if (both != NULL && !vector_append(&from.leaves, sides, 2))
-        error_no_memory(binder->error);
-    else if (both != NULL
-             && add_parts(binder, parts, columns, both, &from) == VDBQ_OK)
-        pairs = join_in_order(binder, &from);
-    return pairs;
+    if (both != NULL && !vector_append(&leaves, sides, 2))
+        return error_no_memory(binder->error), NULL;
+    if (both != NULL
+        && add_parts(binder, parts, columns, both, &conditions) == VDBQ_OK)
+        pairs = node_product(binder, &leaves, &conditions);
+    return pairs ? join_in_order(binder, pairs) : NULL;
 }
 
 /* Joins by numbers: column `left` of one side, `right` of the other. */

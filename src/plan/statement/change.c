@@ -55,31 +55,21 @@ static enum vdbq_status bind_where(struct change *change,
     return change->where ? VDBQ_OK : change->binder->error->status;
 }
 
-/* The table's columns, over whatever had to be lifted. */
 static enum vdbq_status
 finish_change(struct change *change, struct expression *keep, struct plan *plan)
 {
     struct binder *binder = change->binder;
     unsigned count = change->table->column_count;
-    struct expression ***places =
-        arena_alloc(binder->arena, (count + 2) * sizeof(*places));
     struct node *node;
 
-    if (places == NULL)
-        return error_no_memory(binder->error);
     if (change->mark != NULL)
         change->results[count++] = change->mark;
-    for (unsigned i = 0; i < count; i++)
-        places[i] = &change->results[i];
-    places[count] = &keep;
-    if (lift(binder, &change->node, places, count + (keep != NULL)) != VDBQ_OK)
-        return binder->error->status;
     node =
         node_select(binder, change->node, keep, change->results, NULL, count);
     plan->kind = PLAN_REWRITE;
     plan->rewrite.table_id = change->table->id;
     plan->rewrite.marked = change->mark != NULL;
-    return node ? lower(binder, node, &plan->steps) : binder->error->status;
+    return plan_steps(binder, node, plan);
 }
 
 /* ---------------------------------------------------------------- DELETE -- */

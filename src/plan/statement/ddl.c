@@ -68,6 +68,7 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
                                   struct binder *binder, struct plan *plan)
 {
     enum vdbq_status status = check_name(&view->name, "view", binder->error);
+    struct node *node;
 
     plan->kind = PLAN_CREATE_VIEW;
     plan->view.name = view->name.text;
@@ -79,7 +80,8 @@ enum vdbq_status plan_create_view(const struct ast_view *view,
     plan->view.sql = arena_copy(binder->arena, binder->sql, binder->sql_length);
     if (plan->view.sql == NULL)
         return error_no_memory(binder->error);
-    return bind_query(binder, view->query) ? VDBQ_OK : binder->error->status;
+    node = bind_query(binder, view->query);
+    return node && rewrite(binder, node) ? VDBQ_OK : binder->error->status;
 }
 
 enum vdbq_status plan_create_index(const struct ast_index *index,
@@ -164,7 +166,7 @@ static enum vdbq_status query_columns(const struct ast_create *create,
                 return error_at(binder->error, VDBQ_EXISTS, create->query->at,
                                 "the query has two columns %s",
                                 made->columns[i].name);
-    return lower(binder, node, &plan->steps);
+    return plan_steps(binder, node, plan);
 }
 
 static enum vdbq_status check_name(const struct ast_name *name,

@@ -37,7 +37,7 @@ static enum vdbq_status plan_rows(struct binder *binder,
     struct node *node = count == 1 ? rows[0] : node_concat(binder, rows, count);
 
     plan->kind = PLAN_SELECT;
-    return node ? lower(binder, node, &plan->steps) : binder->error->status;
+    return plan_steps(binder, node, plan);
 }
 
 /* -------------------------------------------------------------- DESCRIBE -- */
@@ -227,7 +227,7 @@ static struct node *summary_of(struct binder *binder,
         "distinct",    "avg",         "count", "null_percentage"
     };
     struct node *below = bind_query(binder, query), *totals;
-    struct expression *values[SUMMARY_COLUMNS], **places[SUMMARY_COLUMNS];
+    struct expression *values[SUMMARY_COLUMNS];
     int number = -1;
 
     if (below == NULL)
@@ -238,10 +238,6 @@ static struct node *summary_of(struct binder *binder,
         return NULL;
     totals = totals_of(binder, below, column, number);
     if (totals == NULL || !summary_values(binder, totals, number >= 0, values))
-        return NULL;
-    for (unsigned i = 0; i < SUMMARY_COLUMNS; i++)
-        places[i] = &values[i];
-    if (lift(binder, &totals, places, SUMMARY_COLUMNS) != VDBQ_OK)
         return NULL;
     return node_select(binder, totals, NULL, values, names, SUMMARY_COLUMNS);
 }

@@ -334,24 +334,13 @@ static enum vdbq_status insert_query(struct inserting *inserting,
 {
     struct binder *binder = inserting->binder;
     struct node *node = bind_query(binder, inserting->insert->query);
-    struct expression ***places;
 
     if (node != NULL)
         node = arrange(inserting, node);
-    if (node == NULL)
-        return binder->error->status;
-    places =
-        arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*places));
-    if (places == NULL)
-        return error_no_memory(binder->error);
-    for (unsigned i = 0; i < node->column_count; i++)
-        places[i] = &node->results[i];
-    if (lift(binder, &node->left, places, node->column_count) != VDBQ_OK)
-        return binder->error->status;
     plan->insert.from_query = true;
     plan->insert.table_id = inserting->table->id;
     plan->insert.column_count = inserting->table->column_count;
-    return lower(binder, node, &plan->steps);
+    return plan_steps(binder, node, plan);
 }
 
 /* ------------------------------------------------------------------ all -- */

@@ -6,13 +6,19 @@
 
 #include <string.h>
 
+enum vdbq_status plan_steps(struct binder *binder, struct node *node,
+                            struct plan *plan)
+{
+    if (node != NULL)
+        node = rewrite(binder, node);
+    return node ? lower(binder, node, &plan->steps) : binder->error->status;
+}
+
 static enum vdbq_status plan_query(const struct ast_query *query,
                                    struct binder *binder, struct plan *plan)
 {
-    struct node *node = bind_query(binder, query);
-
     plan->kind = PLAN_SELECT;
-    return node ? lower(binder, node, &plan->steps) : binder->error->status;
+    return plan_steps(binder, bind_query(binder, query), plan);
 }
 
 static enum vdbq_status plan_kind_of(const struct ast_statement *statement,

@@ -285,6 +285,8 @@ void estimate_node(struct node *node)
         return;
     estimate_below(node);
     switch (node->kind) {
+    case NODE_PRODUCT: /* rewriting leaves none of these two */
+    case NODE_OUTER:
     case NODE_ONCE:
     case NODE_TABLE:
         break;

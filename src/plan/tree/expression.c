@@ -84,6 +84,26 @@ bool expression_each(struct expression *e, expression_visit visit,
     return going;
 }
 
+static bool seek(void *kind, struct expression **operand)
+{
+    enum expression_kind wanted = *(enum expression_kind *)kind;
+
+    return (*operand)->kind != wanted && expression_each(*operand, seek, kind);
+}
+
+bool expression_has(const struct expression *e, enum expression_kind kind)
+{
+    struct expression *copy = (struct expression *)(uintptr_t)e;
+
+    return !seek(&kind, &copy);
+}
+
+bool is_lifted(const struct expression *e)
+{
+    return expression_has(e, EXPRESSION_SUBQUERY)
+           || expression_has(e, EXPRESSION_FUNCTION);
+}
+
 static bool take_depth(void *most, struct expression **operand)
 {
     size_t depth = (*operand)->depth + 1;

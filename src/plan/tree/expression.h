@@ -132,6 +132,11 @@ bool expression_same(const struct expression *a, const struct expression *b);
 int expression_find(const struct vector *expressions, size_t first,
                     const struct expression *e);
 
+/* Whether it, or a part of it, is of that kind. */
+bool expression_has(const struct expression *e, enum expression_kind kind);
+/* Whether a part of it is to be lifted before rows are grouped. */
+bool is_lifted(const struct expression *e);
+
 /* Calls `visit` for each operand, which it may replace; false ends it. */
 typedef bool (*expression_visit)(void *context, struct expression **operand);
 bool expression_each(struct expression *e, expression_visit visit,

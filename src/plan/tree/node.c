@@ -215,6 +215,40 @@ struct node *node_join(struct binder *binder, enum join_kind kind,
     return node;
 }
 
+struct node *node_product(struct binder *binder, const struct vector *parts,
+                          const struct vector *conditions)
+{
+    unsigned count = 0;
+    struct node *node;
+
+    for (size_t i = 0; i < parts->count; i++)
+        count += VECTOR_ITEMS(parts, struct node *)[i]->column_count;
+    node = node_new(binder, NODE_PRODUCT, NULL, count);
+    if (node == NULL || !copy_items(binder, parts, &node->parts)
+        || !copy_items(binder, conditions, &node->conditions))
+        return NULL;
+    count = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct node *part = VECTOR_ITEMS(parts, struct node *)[i];
+        memcpy(node->columns + count, part->columns,
+               part->column_count * sizeof *node->columns);
+        count += part->column_count;
+    }
+    return node;
+}
+
+struct node *node_outer(struct binder *binder, enum join_kind kind,
+                        struct node *const sides[2],
+                        const struct vector *conditions)
+{
+    struct node *node = node_join(binder, kind, sides[0], sides[1]);
+
+    if (node == NULL || !copy_items(binder, conditions, &node->conditions))
+        return NULL;
+    node->kind = NODE_OUTER;
+    return node;
+}
+
 /* -------------------------------------------------------------- groups -- */
 
 void aggregate_column(enum aggregate_function function,

@@ -12,9 +12,12 @@
 #include "plan/tree/expression.h"
 
 enum node_kind {
-    NODE_ONCE,   /* one row without columns: there is no FROM        */
-    NODE_TABLE,  /* the table's columns, and behind them the row id  */
-    NODE_SELECT, /* the results for each row that the condition keeps */
+    /* What FROM says, as it is bound; rewriting makes joins of both. */
+    NODE_PRODUCT, /* all rows of the parts for which the conditions hold */
+    NODE_OUTER,   /* an outer join of `left` and `right` on the conditions */
+    NODE_ONCE,    /* one row without columns: there is no FROM        */
+    NODE_TABLE,   /* the table's columns, and behind them the row id  */
+    NODE_SELECT,  /* the results for each row that the condition keeps */
     NODE_JOIN,
     NODE_GROUP,
     NODE_SORT,
@@ -39,7 +42,11 @@ struct node_column {
 struct node {
     enum node_kind kind;
     struct node *left, *right; /* what is below; right: of some       */
-    struct vector parts;       /* of struct node *: CONCAT's          */
+    struct vector parts;       /* of struct node *: CONCAT's, PRODUCT's */
+    struct vector conditions;  /* of struct expression *: of PRODUCT and OUTER,
+                                  over all their columns; all must hold */
+    struct node *rewritten;    /* what rewriting made of it; NULL: it has not
+                                  come here yet                        */
     unsigned column_count;
     struct node_column *columns;
     double rows;                       /* about how many: estimate_node(); of
@@ -75,12 +82,21 @@ struct node *node_select(struct binder *binder, struct node *below,
                          struct expression *where,
                          struct expression *const *results,
                          const char *const *names, unsigned count);
+/* One node that computes, over another one, becomes one with it where nothing
+ * is computed twice by that. */
+struct node *node_merge(struct binder *binder, struct node *node);
 /* Keeps rows; the same columns. */
 struct node *node_filter(struct binder *binder, struct node *below,
                          struct expression *where);
 /* Adds a column for each expression behind those of `below`. */
 struct node *node_extend(struct binder *binder, struct node *below,
                          struct expression *const *added, unsigned count);
+/* What FROM names, `parts` of struct node *, in its order. */
+struct node *node_product(struct binder *binder, const struct vector *parts,
+                          const struct vector *conditions);
+struct node *node_outer(struct binder *binder, enum join_kind kind,
+                        struct node *const sides[2],
+                        const struct vector *conditions);
 /* With no keys and no condition yet. */
 struct node *node_join(struct binder *binder, enum join_kind kind,
                        struct node *left, struct node *right);

@@ -267,6 +267,8 @@ static bool is_unique(const struct node *node, const struct column_set *set)
     case NODE_VALUES:
         return node->value_rows <= 1;
     case NODE_CONCAT:
+    case NODE_PRODUCT:
+    case NODE_OUTER:
         break;
     }
     return false;

@@ -66,6 +66,8 @@ static bool is_unique(const char *sql, const char *columns)
     if (sql_parse(sql, strlen(sql), &arena, &statement, &consumed, &error)
         == VDBQ_OK)
         node = bind_query(&binder, statement->query);
+    if (node != NULL)
+        node = rewrite(&binder, node);
     if (node == NULL)
         fail_msg("%s: %s", sql, error.message);
     unique = node_is_unique(node, numbers, count);

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Rewriting: what a query is bound to (bind) becomes what is lowered (lower),
+ * pass by pass. A pass takes a node and gives one that means the same: the
+ * same columns, and the same rows in an order that follows from statement and
+ * data alone. Passes go through the tree from the tables up, all of them at
+ * one node before the node above it, since what may be done there depends on
+ * what became of the nodes below; queries inside of a node's expressions come
+ * before the node.
+ */
+#include "plan/plan_inner.h"
+
+/* ----------------------------------------------------------------- passes -- */
+
+/* Conditions of FROM and WHERE, part by part: split.c. */
+static struct node *split_conditions(struct binder *binder, struct node *node)
+{
+    struct vector parts = VECTOR_IN(binder->arena, struct expression *);
+    enum vdbq_status status = VDBQ_OK;
+
+    if (node->kind != NODE_PRODUCT && node->kind != NODE_OUTER)
+        return node;
+    for (size_t i = 0; i < node->conditions.count && status == VDBQ_OK; i++)
+        status = split_condition(
+            binder, VECTOR_ITEMS(&node->conditions, struct expression *)[i],
+            &parts);
+    node->conditions = parts;
+    return status == VDBQ_OK ? node : NULL;
+}
+
+static struct node *join_product(struct binder *binder, struct node *node)
+{
+    return node->kind == NODE_PRODUCT ? join_in_order(binder, node) : node;
+}
+
+static struct node *join_outer(struct binder *binder, struct node *node)
+{
+    struct node *const sides[2] = { node->left, node->right };
+
+    return node->kind == NODE_OUTER
+               ? join_on(binder, node->join.kind, sides, &node->conditions)
+               : node;
+}
+
+/* The places of all that a NODE_SELECT computes, and their number: results
+ * first. */
+static struct expression ***places_of(struct binder *binder, struct node *node,
+                                      size_t *count)
+{
+    struct expression ***places =
+        arena_alloc(binder->arena, (node->column_count + 1) * sizeof(*places));
+
+    *count = node->column_count;
+    if (places == NULL)
+        return error_no_memory(binder->error), NULL;
+    for (unsigned i = 0; i < node->column_count; i++)
+        places[i] = &node->results[i];
+    if (node->where != NULL)
+        places[(*count)++] = &node->where;
+    return places;
+}
+
+static struct node *extract_with(
+    struct binder *binder, struct node *node,
+    enum vdbq_status (*extract)(struct binder *binder, struct node **node,
+                                struct expression **const *expressions,
+                                size_t count))
+{
+    struct expression ***places;
+    size_t count;
+
+    if (node->kind != NODE_SELECT)
+        return node;
+    places = places_of(binder, node, &count);
+    if (places == NULL
+        || extract(binder, &node->left, places, count) != VDBQ_OK)
+        return NULL;
+    return node;
+}
+
+static struct node *extract_windows(struct binder *binder, struct node *node)
+{
+    return extract_with(binder, node, lift_windows);
+}
+
+static struct node *extract_rest(struct binder *binder, struct node *node)
+{
+    return extract_with(binder, node, lift);
+}
+
+static struct node *merge_selects(struct binder *binder, struct node *node)
+{
+    return node->kind == NODE_SELECT ? node_merge(binder, node) : node;
+}
+
+/* The passes, in order. */
+static const struct pass {
+    const char *name;
+    struct node *(*apply)(struct binder *binder, struct node *node);
+    const char *text; /* what it does, in a sentence */
+} passes[] = {
+    { "split conditions", split_conditions,
+      "Conditions are taken apart at ANDs, and at what the branches of an OR "
+      "have in common." },
+    { "join in order", join_product,
+      "What FROM names is filtered as early as can be, and joined in the order "
+      "that costs least; EXISTS and IN become joins." },
+    { "join outer", join_outer,
+      "Outer joins get keys and bands, and test what concerns one side alone "
+      "before they join." },
+    { "extract windows", extract_windows,
+      "Window functions get a node of their own." },
+    { "extract subqueries", extract_rest,
+      "Subqueries become joins where they can, else nodes of their own; so do "
+      "functions that the host computes." },
+    { "merge", merge_selects,
+      "Nodes that compute one over the other become one." },
+};
+
+/* ------------------------------------------------------------------- walk -- */
+
+static bool visit(struct binder *binder, struct node **place);
+
+static bool visit_subqueries(void *binder, struct expression **operand)
+{
+    struct expression *e = *operand;
+
+    if (stack_is_short()) {
+        stack_refuse(((struct binder *)binder)->error, e->at);
+        return false;
+    }
+    if (!expression_each(e, visit_subqueries, binder))
+        return false;
+    return e->subquery == NULL || visit(binder, &e->subquery->node);
+}
+
+/* The queries inside of a node's expressions. */
+static bool visit_expressions(struct binder *binder, struct node *node)
+{
+    bool done = node->where == NULL || visit_subqueries(binder, &node->where);
+
+    for (size_t i = 0; i < node->conditions.count && done; i++)
+        done = visit_subqueries(binder, vector_at(&node->conditions, i));
+    if (node->kind == NODE_SELECT)
+        for (unsigned i = 0; i < node->column_count && done; i++)
+            done = visit_subqueries(binder, &node->results[i]);
+    return done;
+}
+
+static bool visit_below(struct binder *binder, struct node *node)
+{
+    bool done = (node->left == NULL || visit(binder, &node->left))
+                && (node->right == NULL || visit(binder, &node->right));
+
+    for (size_t i = 0; i < node->parts.count && done; i++)
+        done = visit(binder, vector_at(&node->parts, i));
+    return done;
+}
+
+/* All passes at one node, after those below it. A query that stands in two
+ * places is rewritten once. */
+static bool visit(struct binder *binder, struct node **place)
+{
+    struct node *bound = *place;
+
+    if (stack_is_short())
+        return stack_refuse(binder->error, (struct position){ 0 }), false;
+    if (bound->rewritten != NULL) {
+        *place = bound->rewritten;
+        return true;
+    }
+    if (!visit_below(binder, bound) || !visit_expressions(binder, bound))
+        return false;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {
+        *place = passes[i].apply(binder, *place);
+        if (*place == NULL)
+            return false;
+    }
+    (*place)->rewritten = *place;
+    bound->rewritten = *place;
+    return true;
+}
+
+struct node *rewrite(struct binder *binder, struct node *node)
+{
+    return visit(binder, &node) ? node : NULL;
+}
