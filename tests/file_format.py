@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads databases by docs/file-format.md and compares rows with the shell's.
+
+    file_format.py BINARY
+
+The page's tables are the only description of the file that this test has: it
+takes offsets, sizes, types and numbers from there. Every checksum, fact and
+value is compared; every encoding that cl/tablet.h names must be met. The last
+line is "N passed, N failed".
+"""
+import ctypes
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+from datetime import date, datetime, timedelta
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLE = re.compile(r'^<!-- (\w+(?: \w+)?) -->\n((?:\|.*\n)+)', re.M)
+NO_KEY = 0xffffffff
+ROWS = 1500  # of the table, in tablets of 700
+SHOWN = 10   # faults
+
+
+# ------------------------------------------------------------------ page --
+
+def read_page():
+    """The tables that are marked, by what they are of: rows of cells."""
+    text = (ROOT / 'docs' / 'file-format.md').read_text('utf-8')
+    return {name: [[cell.strip().strip('`') for cell in line.strip('|\n').split(' | ')]
+                   for line in table.splitlines()[2:]]
+            for name, table in TABLE.findall(text)}
+
+
+PAGE = read_page()
+TYPES = {int(number): (name, int(width)) for name, number, _, width in PAGE['types']}
+ENCODINGS = {int(number): name for name, number, _ in PAGE['encodings']}
+
+
+def fixed(layout, data, at=0):
+    """A record with an offset for each field."""
+    return {field: number(data, at + int(offset), int(size))
+            for offset, size, field, _ in PAGE['layout ' + layout]}
+
+
+def number(data, at, size):
+    """An unsigned number; a magic is the bytes of one."""
+    return int.from_bytes(data[at:at + size], 'little')
+
+
+class Reader:
+    """Reads records whose fields follow one another."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, size):
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def count(self):
+        return int.from_bytes(self.take(4), 'little')
+
+    def value(self, kind, outer):
+        if kind.isdigit():
+            return int.from_bytes(self.take(int(kind)), 'little')
+        if kind == 'name':
+            return self.take(self.count()).decode('utf-8')
+        if kind == 'numbers':
+            return [self.count() for _ in range(self.count())]
+        if ' × ' in kind:
+            many, what = kind.split(' × ')
+            return [self.value(what, outer) for _ in range(outer[many])]
+        return self.record(kind, outer)
+
+    def record(self, layout, outer=()):
+        """What is counted by a field of the record around this one may be used."""
+        found = dict(outer)
+        for size, field, _ in PAGE['layout ' + layout]:
+            found[field] = self.value(size, found)
+        return found
+
+
+# ---------------------------------------------------------------- checks --
+
+class Checks:
+    def __init__(self):
+        self.passed, self.failed = 0, 0
+
+    def equal(self, found, expected, what):
+        if found == expected:
+            self.passed += 1
+            return
+        self.failed += 1
+        if self.failed > SHOWN:
+            return
+        print(f'{what}: {found!r}, not {expected!r}'[:300])
+
+
+def xxh3(data):
+    library = ctypes.CDLL('libxxhash.so.0')
+    library.XXH3_64bits.restype = ctypes.c_uint64
+    library.XXH3_64bits.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
+    return library.XXH3_64bits(bytes(data), len(data))
+
+
+def check_head(checks, data, at, name):
+    """A copy of a head whose checksums are right."""
+    head = fixed('head', data, at)
+    checks.equal(data[at:at + 8], b'\x89VDBQ\r\n\x1a', f'{name}: magic')
+    checks.equal((head['format'], head['page_bytes'], head['reserved']), (2, 4096, 0), name)
+    checks.equal(head['checksum'], xxh3(data[at:at + 64]), f'{name}: checksum')
+    checks.equal(head['checksum_all'], xxh3(data[at:at + 112]), f'{name}: checksum_all')
+    checks.equal(any(data[at + 120:at + 4096]), False, f'{name}: zeros behind it')
+    return head
+
+
+def check_heads(checks, data):
+    """The head of the newest state; each has two equal copies."""
+    heads = [check_head(checks, data, page, f'head at {page}') for page in (0, 4096)]
+    for page, head in zip((0, 4096), heads):
+        copy = check_head(checks, data, head['copies'] + page, f'copy of the head at {page}')
+        checks.equal(copy, head, f'copy of the head at {page}')
+    newest = max(heads, key=lambda head: head['generation'])
+    checks.equal(newest['end'] <= len(data) and newest['end'] % 4096, 0, 'end')
+    return newest
+
+
+# ---------------------------------------------------------------- values --
+
+def packed_code(data, at, bits, i):
+    """Code i of lines of 16 lanes of 32-bit words."""
+    lane, first = i % 16, i // 16 * bits
+    words = [number(data, at + (first // 32 + k) * 64 + lane * 4, 4) for k in (0, 1)]
+    return (words[0] | words[1] << 32) >> first % 32 & ((1 << bits) - 1)
+
+
+def plain(data, at, width, real):
+    form = {(4, False): '<i', (8, False): '<q', (4, True): '<f', (8, True): '<d'}[width, real]
+    return struct.unpack_from(form, data, at)[0]
+
+
+def signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def stored(tablet, column, i):
+    """Value i of a column as the encoding has it."""
+    encoding, real = ENCODINGS[column['encoding']], column['type'] in (3, 4)
+    base = signed(column['base'])
+    if encoding == 'PLAIN':
+        return plain(tablet, column['values'] + i * column['width'], column['width'], real)
+    if encoding == 'SEQUENCE':
+        return base + i
+    if encoding == 'CONSTANT':
+        return plain(struct.pack('<q', base), 0, column['width'], True) if real else base
+    return base + packed_code(tablet, column['values'], column['bits'], i)
+
+
+def dictionary(tablet, head, column):
+    at = head['variable'] + column['words'] * 64
+    words = fixed('dictionary', tablet, at)
+    ends = [number(tablet, at + 8 + 4 * i, 4) for i in range(words['count'])]
+    first = at + 8 + 4 * words['count']
+    return [tablet[first + begin:first + end].decode('utf-8')
+            for begin, end in zip([0, *ends], ends)]
+
+
+def shown(described, value, texts):
+    """A value as the shell's format `quote` has it."""
+    kind = TYPES[described['type']][0]
+    if kind == 'TEXT':
+        return "'" + texts[value].replace("'", "''") + "'"
+    if kind == 'DATE':
+        return f"'{date(1970, 1, 1) + timedelta(days=value)}'"
+    if kind == 'TIMESTAMP':
+        moment = f'{datetime(1970, 1, 1) + timedelta(microseconds=value)}'
+        return f"'{moment.rstrip('0') if '.' in moment else moment}'"
+    if kind == 'DECIMAL':
+        sign, scale = '-' * (value < 0), described['scale']
+        digits = str(abs(value)).rjust(scale + 1, '0')
+        return f'{sign}{digits[:-scale]}.{digits[-scale:]}'
+    return value
+
+
+def facts_of(described, values, texts):
+    """What the catalogue should know of stored values."""
+    known = [value for value in values if value is not None]
+    if TYPES[described['type']][0] == 'TEXT':
+        return len(values) - len(known), 0, len(texts)
+    limits = (min(known), max(known)) if known else (0, 0)
+    real = TYPES[described['type']][0] in ('FLOAT', 'DOUBLE')
+    bits = [number(struct.pack('<d' if real else '<q', limit), 0, 8) for limit in limits]
+    return len(values) - len(known), *(bits if known else (0, 0))
+
+
+def read_column(checks, tablet, head, entry, described, i):
+    """The values of column i of a tablet, and the name of its encoding."""
+    at = 64 + 64 * i
+    column = fixed('tablet_column', tablet, at)
+    name = described['name']
+    checks.equal(column['width'], TYPES[described['type']][1], f'{name}: width')
+    nulls = column['nulls']
+    null = [column['null_count'] == head['rows'] or
+            nulls != 0 and bool(tablet[nulls + k // 8] >> k % 8 & 1) for k in range(head['rows'])]
+    values = [None if null[k] else stored(tablet, column, k) for k in range(head['rows'])]
+    texts = dictionary(tablet, head, column) if column['type'] == 5 else []
+    checks.equal(texts, sorted(set(texts), key=str.encode), f'{name}: its dictionary')
+    facts = entry['facts'][i]
+    checks.equal((facts['null_count'], facts['minimum'], facts['maximum']),
+                 facts_of(described, values, texts), f'{name}: facts')
+    return [None if v is None else shown(described, v, texts) for v in values], \
+        ENCODINGS[column['encoding']]
+
+
+def read_tablet(checks, data, table, entry):
+    """Rows of a tablet, and the encodings of its columns."""
+    tablet = data[entry['offset']:entry['offset'] + entry['size']]
+    checks.equal(entry['checksum'], xxh3(tablet), 'checksum of a tablet')
+    checks.equal(entry['offset'] % 4096, 0, 'place of a tablet')
+    head = fixed('tablet_head', tablet)
+    checks.equal(tablet[:8], b'VDBQTABL', 'magic of a tablet')
+    checks.equal((head['columns'], head['rows'], head['size'], head['key']),
+                 (table['columns'], entry['rows'], entry['size'], table['key']), 'tablet')
+    columns = [read_column(checks, tablet, head, entry, described, i)
+               for i, described in enumerate(table['column'])]
+    return list(zip(*(values for values, _ in columns))), {name for _, name in columns}
+
+
+# ------------------------------------------------------------- databases --
+
+COLUMNS = '''id integer primary key, same integer not null, few smallint, many bigint, real float,
+  wide double, word text, flag boolean default true, money decimal(9,2), day date,
+  moment timestamp, nothing text, run integer, unique (id, many)'''
+ROW = '''({id}, 7, {few}, {many}, {real}, {wide}, {word}, {flag}, {money}, {day}, {moment}, null,
+  {run})'''
+
+
+def row(i):
+    """A row of values that lead to every encoding."""
+    some = i % 11 != 3
+    return ROW.format(
+        id=i + 5, few=i * 37 % 300 - 100, many=i * 7919 % 1000003 - 5 if some else 'null',
+        real=i * 0.25, wide=i / 3 if some else 'null', flag=('true', 'false', 'null')[i % 3],
+        word=f"'it''s é {i * 31 % 97}'" if some else 'null', money=f'{i * 13 % 999 - 400}.25',
+        day=f"date '19{i % 90 + 10}-03-01'", run=i // 100,
+        moment=f"timestamp '20{i % 30 + 10}-12-24 18:30:0{i % 10}.5'")
+
+
+def make(binary, path, encoding):
+    rows = ', '.join(map(row, range(ROWS)))
+    sql = f'''create table t ({COLUMNS}); create table empty (a integer);
+      create view v as select id from t; create unique index i on t (id, many);
+      insert into t values {rows}; delete from t where id between 20 and 40;'''
+    environment = os.environ | {'VDBQ_ENCODING': encoding, 'VDBQ_TABLET_ROWS': '700'}
+    subprocess.run([binary, '--device', 'host', path], input=sql, text=True, check=True,
+                   env=environment)
+
+
+def ask(binary, path, sql):
+    done = subprocess.run([binary, '--device', 'host', '--batch', '--mode', 'quote', path, sql],
+                          text=True, check=True, capture_output=True)
+    return done.stdout
+
+
+def literal(value):
+    return 'NULL' if value is None else value
+
+
+def same(ours, theirs):
+    """A number as text has as many digits as its type needs."""
+    return ours == theirs if isinstance(ours, str) else float(theirs) == ours or \
+        abs(float(theirs) - ours) <= 1e-6 * abs(ours)
+
+
+def check_database(checks, binary, path):
+    """Reads a database by the page; the encodings that were met."""
+    data = path.read_bytes()
+    head = check_heads(checks, data)
+    block = data[head['catalogue']:head['catalogue'] + head['catalogue_size']]
+    checks.equal(head['catalogue_checksum'], xxh3(block), 'checksum of the catalogue')
+    reader = Reader(block)
+    catalogue = reader.record('catalogue')
+    checks.equal(reader.at, len(block), 'end of the catalogue')
+    checks.equal(block[:8], b'VDBQCAT3', 'magic of the catalogue')
+    checks.equal(catalogue['generation'], head['generation'], 'generation')
+    check_names(checks, catalogue)
+    rows, met = [], set()
+    table = next(table for table in catalogue['table'] if table['name'] == 't')
+    for entry in table['tablet']:
+        more, encodings = read_tablet(checks, data, table, entry)
+        rows, met = rows + more, met | encodings
+    check_rows(checks, rows, ask(binary, path, 'select * from t').splitlines())
+    return met
+
+
+def check_names(checks, catalogue):
+    described = {table['name']: table for table in catalogue['table']}
+    columns = {column['name']: column for column in described['t']['column']}
+    checks.equal(sorted(described), ['empty', 't'], 'tables')
+    checks.equal((described['t']['key'], described['empty']['key']), (0, NO_KEY), 'keys')
+    checks.equal(described['t']['unique'], [[0, 3]], 'uniques')
+    checks.equal([view['name'] for view in catalogue['view']], ['v'], 'views')
+    checks.equal([(index['name'], index['table'], index['flags'], index['columns'])
+                  for index in catalogue['index']], [('i', described['t']['id'], 1, [0, 3])],
+                 'indexes')
+    checks.equal((columns['money']['precision'], columns['money']['scale']), (9, 2), 'DECIMAL')
+    checks.equal((columns['same']['flags'] & 1, columns['flag']['default'].lower()), (1, 'true'),
+                 'NOT NULL and DEFAULT')
+    identities = [(tablet['origin'], tablet['number']) for tablet in described['t']['tablet']]
+    checks.equal(len(set(identities)), len(identities), 'identities')
+
+
+def check_rows(checks, ours, theirs):
+    checks.equal(len(ours), len(theirs), 'rows')
+    split = re.compile(r"'(?:[^']|'')*'|[^,]+")
+    for mine, line in zip(ours, theirs):
+        values = split.findall(line)
+        right = len(values) == len(mine) and \
+            all(same(literal(a), literal_of(b)) for a, b in zip(mine, values))
+        checks.equal(right, True, f'row {mine} is {line}')
+
+
+def literal_of(text):
+    return {'true': '1', 'false': '0'}.get(text, text)
+
+
+def check_page(checks, met):
+    """Every encoding and type of the sources is on the page, and was met."""
+    source = (ROOT / 'cl' / 'tablet.h').read_text()
+    names = {int(number): name for name, number
+             in re.findall(r'\bENCODING_([A-Z]+) = (\d+)', source)}
+    checks.equal(ENCODINGS, names, 'encodings of the page, and of cl/tablet.h')
+    checks.equal(met, set(names.values()), 'encodings that were met')
+    header = (ROOT / 'src' / 'api' / 'vdbq.h').read_text()
+    types = {int(number): name for name, number
+             in re.findall(r'^    VDBQ_([A-Z]+) = (\d+),?\s+/\*', header, re.M)}
+    checks.equal({number: name for number, (name, _) in TYPES.items()}, types, 'types')
+
+
+def main():
+    binary, checks, met = pathlib.Path(sys.argv[1]).resolve(), Checks(), set()
+    for encoding in ('auto', 'plain', 'packed'):
+        with tempfile.TemporaryDirectory(prefix='file_format') as folder:
+            path = pathlib.Path(folder) / 'x.vdb'
+            make(binary, path, encoding)
+            met |= check_database(checks, binary, path)
+    check_page(checks, met)
+    print(f'{checks.passed} passed, {checks.failed} failed')
+    return 1 if checks.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
