@@ -17,7 +17,7 @@ static struct expression *refuse_fraction(struct binder *binder,
 {
     char number[32];
 
-    text_from_double(e->real, number);
+    text_from_double(e->constant.real, number);
     error_at(binder->error, VDBQ_TYPE, e->at,
              "%s is not a whole number, and column %s is %s", number,
              column->name, vdbq_type_name(column->type));
@@ -33,9 +33,9 @@ static struct expression *refuse_range(struct binder *binder,
     char number[32];
 
     if (is_float(e->type))
-        text_from_double(e->real, number);
+        text_from_double(e->constant.real, number);
     else
-        snprintf(number, sizeof number, "%lld", (long long)e->integer);
+        snprintf(number, sizeof number, "%lld", (long long)e->constant.integer);
     error_at(binder->error, VDBQ_RANGE, e->at,
              "%s does not fit column %s, which is %s", number, column->name,
              vdbq_type_name(column->type));
@@ -53,22 +53,22 @@ static struct expression *assigned_number(struct binder *binder,
                                                     : INT32_MAX;
 
     if (column->type == VDBQ_FLOAT && is_float(e->type)
-        && fabs(e->real) >= largest && !isinf(e->real))
+        && fabs(e->constant.real) >= largest && !isinf(e->constant.real))
         return refuse_range(binder, e, column);
     if (column->type == VDBQ_FLOAT && is_float(e->type))
-        return expression_real(binder, VDBQ_FLOAT, (double)(float)e->real,
-                               e->at);
+        return expression_real(binder, VDBQ_FLOAT,
+                               (double)(float)e->constant.real, e->at);
     if (!is_integer((int)column->type))
         return e;
     if (is_float(e->type)) {
-        if (!(e->real >= -0x1p63 && e->real < 0x1p63))
+        if (!(e->constant.real >= -0x1p63 && e->constant.real < 0x1p63))
             return refuse_range(binder, e, column);
-        if (e->real != floor(e->real))
+        if (e->constant.real != floor(e->constant.real))
             return refuse_fraction(binder, e, column);
         return expression_cast_plain(binder, e, VDBQ_BIGINT, e->at);
     }
     if (e->type != VDBQ_DECIMAL
-        && (e->integer < -limit - 1 || e->integer > limit))
+        && (e->constant.integer < -limit - 1 || e->constant.integer > limit))
         return refuse_range(binder, e, column);
     return e;
 }
@@ -105,10 +105,10 @@ struct expression *expression_assigned(struct binder *binder,
             return refuse_text(binder, e, column);
         e = expression_text_number(binder, e);
     }
-    if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->null
+    if (e != NULL && e->kind == EXPRESSION_CONSTANT && !e->constant.null
         && is_number(e->type) && is_number((int)column->type)) {
         e = assigned_number(binder, e, column);
-        if (e != NULL && e->integer != 0 && is_float(e->type)
+        if (e != NULL && e->constant.integer != 0 && is_float(e->type)
             && is_integer((int)column->type))
             e = assigned_number(binder, e, column);
     }

@@ -45,9 +45,9 @@ static struct expression *parameter_value(struct binder *binder, int number,
 struct expression *expression_known(struct binder *binder, struct expression *e)
 {
     if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
-        || e->parameter >= binder->value_count)
+        || e->parameter.number >= binder->value_count)
         return e;
-    return parameter_value(binder, e->parameter, e->at);
+    return parameter_value(binder, e->parameter.number, e->at);
 }
 
 /* A value that the caller gives later; of no type where it is not given. */
@@ -67,7 +67,7 @@ static struct expression *bind_parameter(struct binder *binder,
     e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
     if (e == NULL)
         return NULL;
-    e->parameter = number;
+    e->parameter.number = number;
     e->nullable = true;
     e->range = range_full((int)type);
     return e;

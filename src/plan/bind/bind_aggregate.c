@@ -164,14 +164,14 @@ static bool bind_distance(struct binder *binder, const struct call *call,
             expression_known(binder, call->arguments[1]);
         if (offset == NULL)
             return false;
-        if (offset->kind != EXPRESSION_CONSTANT || offset->null
+        if (offset->kind != EXPRESSION_CONSTANT || offset->constant.null
             || !is_integer(offset->type)) {
             error_at(binder->error, VDBQ_TYPE, offset->at,
                      "the distance of %s is a constant whole number",
                      call->name);
             return false;
         }
-        e->window->offset = offset->integer;
+        e->window->offset = offset->constant.integer;
     }
     if (call->count > 2) {
         e->right = expression_cast_plain(binder, call->arguments[2],

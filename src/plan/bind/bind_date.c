@@ -36,7 +36,8 @@ static struct expression *make_extract(struct binder *binder,
     int unit = -1;
 
     if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
-        unit = unit_named(part->text.bytes, part->text.length);
+        unit =
+            unit_named(part->constant.text.bytes, part->constant.text.length);
     if (unit < 0) {
         error_at(binder->error, VDBQ_TYPE, part->at,
                  "the part is a constant: 'year', 'month', 'day', 'hour', "
@@ -61,8 +62,10 @@ static struct expression *make_part(struct binder *binder,
 
 static bool is_word(const struct expression *e, const char *word)
 {
-    return is_text_constant(e) && !e->null && e->text.length == strlen(word)
-           && strncasecmp(e->text.bytes, word, e->text.length) == 0;
+    return is_text_constant(e) && !e->constant.null
+           && e->constant.text.length == strlen(word)
+           && strncasecmp(e->constant.text.bytes, word, e->constant.text.length)
+                  == 0;
 }
 
 /* The time of the statement: the same wherever it asks. */
@@ -236,8 +239,10 @@ static struct expression *make_julianday(struct binder *binder,
 /* Whether the text is a constant with a letter of a format. */
 static bool is_format(const struct expression *e)
 {
-    return e != NULL && is_text_constant(e) && !e->null && e->text.length > 0
-           && memchr(e->text.bytes, '%', e->text.length) != NULL;
+    return e != NULL && is_text_constant(e) && !e->constant.null
+           && e->constant.text.length > 0
+           && memchr(e->constant.text.bytes, '%', e->constant.text.length)
+                  != NULL;
 }
 
 /* strftime(format, moment, modifiers ...), or strftime(moment, format) where

@@ -35,7 +35,7 @@ static struct expression *one_opcode(struct binder *binder,
 static struct expression *number_of(struct binder *binder, struct expression *e)
 {
     e = expression_known(binder, e);
-    return e != NULL && is_text_constant(e) && !e->null
+    return e != NULL && is_text_constant(e) && !e->constant.null
                ? expression_text_number(binder, e)
                : e;
 }

@@ -19,7 +19,7 @@ static struct expression *coalesce_from(struct binder *binder,
     struct expression *e = call->arguments[i], *rest, *known;
     bool constant = e->kind == EXPRESSION_CONSTANT;
 
-    if (i + 1 == call->count || (constant && !e->null))
+    if (i + 1 == call->count || (constant && !e->constant.null))
         return e;
     if (constant)
         return coalesce_from(binder, call, i + 1);

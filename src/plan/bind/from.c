@@ -330,7 +330,7 @@ static bool is_behind(void *first, struct expression **operand)
     const struct expression *e = *operand;
 
     if (e->kind == EXPRESSION_COLUMN)
-        return (unsigned)e->column >= *(unsigned *)first;
+        return (unsigned)e->column.number >= *(unsigned *)first;
     return expression_each(*operand, is_behind, first);
 }
 

@@ -66,7 +66,9 @@ static bool bind_numbers(struct binder *binder, const struct ast_query *query,
 /* A number that is known; below 0 it says nothing, as in SQLite. */
 static uint64_t rows_said(const struct expression *e, uint64_t none)
 {
-    return e->null || e->integer < 0 ? none : (uint64_t)e->integer;
+    return e->constant.null || e->constant.integer < 0
+               ? none
+               : (uint64_t)e->constant.integer;
 }
 
 /* One row of both numbers, for when they are not known yet. */
@@ -376,7 +378,8 @@ static struct node *order_rows(struct binder *binder,
         if (!done)
             break;
         term = order_term(order, e);
-        key = (struct step_key){ e->column, term.descending, term.nulls_last };
+        key = (struct step_key){ e->column.number, term.descending,
+                                 term.nulls_last };
         done = vector_append(&keys, &key, 1);
     }
     scope_leave(binder, &scope);

@@ -154,7 +154,7 @@ struct expression *scope_ask(struct binder *binder, struct scope *scope,
         error_no_memory(binder->error);
         return NULL;
     }
-    e->parameter = asked.parameter;
+    e->parameter.number = asked.parameter;
     e->precision = value->precision;
     e->scale = value->scale;
     e->affine = value->affine;

@@ -65,7 +65,7 @@ static bool is_plain_item(const struct expression *operand,
 {
     if (item->kind != EXPRESSION_CONSTANT)
         return false;
-    if (item->null)
+    if (item->constant.null)
         return true;
     return is_integer(operand->type) ? is_integer(item->type)
                                      : operand->type == item->type;
@@ -84,7 +84,7 @@ static enum vdbq_status read_items(struct binder *binder,
     for (size_t i = 0; i < *count && *plain; i++) {
         struct expression *item = items[i];
         bool never = false;
-        if (item->kind == EXPRESSION_CONSTANT && !item->null
+        if (item->kind == EXPRESSION_CONSTANT && !item->constant.null
             && !compare_item(binder, operand, &item, &never))
             return binder->error->status;
         if (never)
@@ -104,9 +104,11 @@ static struct expression *list_value(struct binder *binder,
 {
     bool narrow = type_machine((enum vdbq_type)column->type) == TYPE_I32;
 
-    *left_out = narrow && !item->null && is_integer(item->type)
-                && (item->integer < INT32_MIN || item->integer > INT32_MAX);
-    return item->null ? expression_null(binder, column->type, item->at) : item;
+    *left_out = narrow && !item->constant.null && is_integer(item->type)
+                && (item->constant.integer < INT32_MIN
+                    || item->constant.integer > INT32_MAX);
+    return item->constant.null ? expression_null(binder, column->type, item->at)
+                               : item;
 }
 
 /* The items as rows of one column. */
@@ -168,19 +170,20 @@ static bool put_value(struct arena *arena, const struct vdbq_vector *vector,
 {
     switch (type_machine(vector->type)) {
     case TYPE_I32:
-        ((int32_t *)values)[i] = (int32_t)e->integer;
+        ((int32_t *)values)[i] = (int32_t)e->constant.integer;
         return true;
     case TYPE_I64:
-        ((int64_t *)values)[i] = e->integer;
+        ((int64_t *)values)[i] = e->constant.integer;
         return true;
     case TYPE_F32:
-        ((float *)values)[i] = (float)e->real;
+        ((float *)values)[i] = (float)e->constant.real;
         return true;
     case TYPE_F64:
-        ((double *)values)[i] = e->real;
+        ((double *)values)[i] = e->constant.real;
         return true;
     default:
-        return put_text(arena, (struct vdbq_text *)values + i, e->text);
+        return put_text(arena, (struct vdbq_text *)values + i,
+                        e->constant.text);
     }
 }
 
@@ -207,8 +210,9 @@ static bool put_column(struct arena *arena, const struct node *node,
                                     .values = values,
                                     .nulls = nulls };
     for (size_t i = 0; i < rows && done; i++) {
-        nulls[i] = from[i]->null;
-        done = from[i]->null || put_value(arena, vector, values, i, from[i]);
+        nulls[i] = from[i]->constant.null;
+        done = from[i]->constant.null
+               || put_value(arena, vector, values, i, from[i]);
     }
     return done;
 }

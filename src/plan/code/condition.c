@@ -70,8 +70,9 @@ static void jump(struct generator *generator, const struct expression *e,
                && (e->operator== AST_IS || e->operator== AST_IS_NOT)) {
         jump_same(generator, e, wish);
     } else if (e->kind == EXPRESSION_CONSTANT) {
-        bool truth = is_float(e->type) ? e->real != 0 : e->integer != 0;
-        jump_known(generator, !e->null && truth != wish.negated, wish);
+        bool truth = is_float(e->type) ? e->constant.real != 0
+                                       : e->constant.integer != 0;
+        jump_known(generator, !e->constant.null && truth != wish.negated, wish);
     } else {
         jump_value(generator, e, wish);
     }

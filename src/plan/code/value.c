@@ -165,7 +165,7 @@ static struct value math(struct generator *generator,
                               .comment = value_comment(generator, e) };
 
     if (facts->form == FORM_PART)
-        in.c = (int)e->integer;
+        in.c = (int)e->part;
     if (e->right != NULL) {
         right = value_of(generator, e->right, rounds ? TYPE_I32 : facts->reads);
         in.c = right.r;

@@ -17,11 +17,11 @@ static int text(struct generator *generator, const struct expression *e)
 {
     struct instruction in = { .op = OP_TEXT, .at = e->at };
 
-    if (memchr(e->text.bytes, '\0', e->text.length) != NULL)
+    if (memchr(e->constant.text.bytes, '\0', e->constant.text.length) != NULL)
         generator->status = error_at(generator->error, VDBQ_TYPE, e->at,
                                      "a constant text has a NUL byte");
-    in.name =
-        arena_copy(&generator->program->arena, e->text.bytes, e->text.length);
+    in.name = arena_copy(&generator->program->arena, e->constant.text.bytes,
+                         e->constant.text.length);
     return emit_value(generator, &in);
 }
 
@@ -30,15 +30,15 @@ struct value value_constant(struct generator *generator,
 {
     struct value value = { .null = -1 };
 
-    if (e->null) {
+    if (e->constant.null) {
         value.r = register_zero(generator, machine);
         value.null = register_integer(generator, TYPE_I32, 1);
     } else if (e->type == VDBQ_TEXT) {
         value.r = text(generator, e);
     } else if (is_float(e->type)) {
-        value.r = register_real(generator, machine, e->real);
+        value.r = register_real(generator, machine, e->constant.real);
     } else {
-        value.r = register_integer(generator, machine, e->integer);
+        value.r = register_integer(generator, machine, e->constant.integer);
     }
     return value;
 }
@@ -85,7 +85,7 @@ static enum opcode op_of(const struct op_family *family, int type)
 static int column_in(struct generator *generator, const struct expression *e,
                      enum opcode op)
 {
-    const struct column_place *place = &generator->columns[e->column];
+    const struct column_place *place = &generator->columns[e->column.number];
 
     assert(place->column >= 0 || place->row < 0);
     return emit_value(generator, &(struct instruction){
@@ -102,7 +102,7 @@ static struct value made_column(struct generator *generator,
                                 const struct expression *e)
 {
     const struct column_place *columns = generator->columns;
-    const struct made_column *made = columns[e->column].made;
+    const struct made_column *made = columns[e->column.number].made;
     struct value value = { made->r, made->null };
 
     if (made->expression == NULL)
@@ -116,7 +116,7 @@ static struct value made_column(struct generator *generator,
 struct value value_column(struct generator *generator,
                           const struct expression *e)
 {
-    const struct column_place *place = &generator->columns[e->column];
+    const struct column_place *place = &generator->columns[e->column.number];
     const struct op_family *family = place->row >= 0     ? &found
                                      : place->column < 0 ? &keys
                                                          : &columns;
@@ -132,7 +132,7 @@ struct value value_column(struct generator *generator,
 
 int value_column_null(struct generator *generator, const struct expression *e)
 {
-    const struct column_place *place = &generator->columns[e->column];
+    const struct column_place *place = &generator->columns[e->column.number];
 
     if (place->made != NULL)
         return made_column(generator, e).null;
@@ -146,7 +146,7 @@ struct value value_parameter(struct generator *generator,
                              const struct expression *e)
 {
     struct instruction in = { .op = op_of(&parameters, e->type),
-                              .b = e->parameter,
+                              .b = e->parameter.number,
                               .comment = value_comment(generator, e),
                               .at = e->at };
     struct value value = { .r = emit_value(generator, &in) };

@@ -127,8 +127,10 @@ static int is_same(struct generator *generator, const struct expression *e)
 
 static struct value is(struct generator *generator, const struct expression *e)
 {
-    bool left_null = e->left->kind == EXPRESSION_CONSTANT && e->left->null;
-    bool right_null = e->right->kind == EXPRESSION_CONSTANT && e->right->null;
+    bool left_null =
+        e->left->kind == EXPRESSION_CONSTANT && e->left->constant.null;
+    bool right_null =
+        e->right->kind == EXPRESSION_CONSTANT && e->right->constant.null;
     int r;
 
     if (left_null || right_null)

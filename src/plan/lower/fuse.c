@@ -131,8 +131,8 @@ static bool reads_plain(void *context, struct expression **operand)
     const struct column_place *places = context;
 
     if ((*operand)->kind == EXPRESSION_COLUMN)
-        return places[(*operand)->column].made == NULL
-               || places[(*operand)->column].made->expression == NULL;
+        return places[(*operand)->column.number].made == NULL
+               || places[(*operand)->column.number].made->expression == NULL;
     return expression_each(*operand, reads_plain, context);
 }
 
@@ -145,7 +145,7 @@ static bool place_result(struct fusing *fusing, struct expression *e,
     struct value value;
 
     if (e->kind == EXPRESSION_COLUMN) {
-        *place = fusing->places[e->column];
+        *place = fusing->places[e->column.number];
         return true;
     }
     made = arena_alloc(binder->arena, sizeof *made);

@@ -78,7 +78,7 @@ static struct expression *move_column(void *context, struct expression *e,
     if (copy == NULL)
         return error_no_memory(moving->binder->error), NULL;
     *copy = *e;
-    copy->column = moving->map[e->column];
+    copy->column.number = moving->map[e->column.number];
     return copy;
 }
 
@@ -129,7 +129,7 @@ static bool add_filter(struct grid *grid, struct node *node, unsigned most,
         || !add_condition(grid, node->where, below))
         return false;
     for (unsigned i = 0; i < node->column_count; i++)
-        map[i] = below[node->results[i]->column];
+        map[i] = below[node->results[i]->column.number];
     return true;
 }
 

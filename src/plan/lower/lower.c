@@ -123,7 +123,7 @@ static bool is_input(const struct lowering *lowering, const struct node *node,
         return false;
     for (unsigned i = 0; i < count; i++)
         if (results[i].expression->kind != EXPRESSION_COLUMN
-            || columns[results[i].expression->column].column != (int)i)
+            || columns[results[i].expression->column.number].column != (int)i)
             return false;
     return true;
 }

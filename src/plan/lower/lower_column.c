@@ -36,7 +36,7 @@ bool lower_mark_columns(void *context, struct expression **operand)
     bool *needed = context;
 
     if ((*operand)->kind == EXPRESSION_COLUMN)
-        needed[(*operand)->column] = true;
+        needed[(*operand)->column.number] = true;
     return expression_each(*operand, lower_mark_columns, context);
 }
 

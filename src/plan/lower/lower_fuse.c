@@ -112,7 +112,7 @@ static bool look_join(struct walk *walk, struct level *level, bool **below)
         struct probe_part part;
         if (!probe_part(lowering->binder, &level->probe, i, &part))
             return false;
-        used[part.left->column] = true;
+        used[part.left->column.number] = true;
     }
     *below = lower_flags(lowering, left);
     level->build_needed = lower_flags(lowering, level->build->column_count);

@@ -297,7 +297,7 @@ static struct expression *side_column(struct binder *binder,
                     (unsigned)column, (struct position){ 0 });
 
     if (e != NULL && is_right)
-        e->column += (int)join->left->column_count;
+        e->column.number += (int)join->left->column_count;
     return e;
 }
 

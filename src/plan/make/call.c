@@ -13,23 +13,24 @@ static void print_constant(struct text *text, const struct expression *e)
 {
     if (e->type != VDBQ_TEXT) {
         if (is_float(e->type))
-            text_print(text, "%.17g", e->real);
+            text_print(text, "%.17g", e->constant.real);
         else
-            text_print(text, "%lld", (long long)e->integer);
+            text_print(text, "%lld", (long long)e->constant.integer);
         return;
     }
     text_print(text, "'");
-    for (size_t i = 0; i < e->text.length; i++)
-        text_print(text, e->text.bytes[i] == '\'' ? "''" : "%c",
-                   e->text.bytes[i]);
+    for (size_t i = 0; i < e->constant.text.length; i++)
+        text_print(text, e->constant.text.bytes[i] == '\'' ? "''" : "%c",
+                   e->constant.text.bytes[i]);
     text_print(text, "'");
 }
 
 /* Whether the text forms of programs, which end at a NUL, can have it. */
 static bool is_printable(const struct expression *e)
 {
-    return e->type != VDBQ_TEXT || e->text.length == 0
-           || memchr(e->text.bytes, '\0', e->text.length) == NULL;
+    return e->type != VDBQ_TEXT || e->constant.text.length == 0
+           || memchr(e->constant.text.bytes, '\0', e->constant.text.length)
+                  == NULL;
 }
 
 /* The text form of a call with one open argument; NULL: there is not just
@@ -80,9 +81,10 @@ static struct expression *call_now(struct binder *binder,
     struct expression *e;
 
     for (unsigned i = 0; i < count; i++)
-        values[i] = (struct function_value){ .integer = arguments[i]->integer,
-                                             .real = arguments[i]->real,
-                                             .text = arguments[i]->text };
+        values[i] =
+            (struct function_value){ .integer = arguments[i]->constant.integer,
+                                     .real = arguments[i]->constant.real,
+                                     .text = arguments[i]->constant.text };
     memset(&result, 0, sizeof result);
     if (function_call(function, values, count, binder->arena, &result,
                       binder->error)

@@ -50,8 +50,9 @@ static struct expression *compare_texts(struct binder *binder,
                                         const struct expression *right,
                                         const struct ast_expression *tree)
 {
-    size_t a = left->text.length, b = right->text.length;
-    int order = memcmp(left->text.bytes, right->text.bytes, a < b ? a : b);
+    size_t a = left->constant.text.length, b = right->constant.text.length;
+    int order = memcmp(left->constant.text.bytes, right->constant.text.bytes,
+                       a < b ? a : b);
 
     int sign = order != 0 ? order : (a > b) - (a < b);
 
@@ -86,7 +87,7 @@ static struct expression *constant_number(struct binder *binder,
 {
     struct any_number number;
 
-    *none = !number_of_text(text->text, &number);
+    *none = !number_of_text(text->constant.text, &number);
     if (*none)
         return NULL;
     return number.is_real
@@ -259,7 +260,8 @@ bool compare_item(struct binder *binder, struct expression *operand,
         *item = meet_cast(binder, *item, VDBQ_TEXT);
     if (*item == NULL || *never)
         return *never;
-    if (is_integer(operand->type) && is_float((*item)->type) && !(*item)->null)
+    if (is_integer(operand->type) && is_float((*item)->type)
+        && !(*item)->constant.null)
         return integer_item(binder, item, never);
     return expression_meet(binder, &left, item, (*item)->at) != VDBQ_TYPE_NONE;
 }

@@ -32,8 +32,8 @@ static bool is_unlike_float(const struct expression *integer,
 static struct any_number number_of(const struct expression *constant)
 {
     return (struct any_number){ .is_real = is_float(constant->type),
-                                .integer = constant->integer,
-                                .real = constant->real };
+                                .integer = constant->constant.integer,
+                                .real = constant->constant.real };
 }
 
 struct expression *compare_constant_bound(struct binder *binder,

@@ -310,7 +310,7 @@ static struct expression *part_of_date(struct binder *binder,
         return NULL;
     e->op = OP_DATE_PART_I32;
     e->left = date;
-    e->integer = unit;
+    e->part = unit;
     return expression_finish(binder, e);
 }
 
@@ -454,8 +454,8 @@ static struct expression *of_text(struct binder *binder, struct expression *e,
 struct expression *expression_text_number(struct binder *binder,
                                           const struct expression *e)
 {
-    const char *text = e->text.bytes;
-    size_t length = e->text.length;
+    const char *text = e->constant.text.bytes;
+    size_t length = e->constant.text.length;
     int64_t integer;
     double real;
 
@@ -468,7 +468,7 @@ struct expression *expression_text_number(struct binder *binder,
     if (length > 0 && text_to_double(text, length, &real) && real == real)
         return expression_real(binder, VDBQ_DOUBLE, real, e->at);
     error_at(binder->error, VDBQ_TYPE, e->at, "'%.*s' is not a number",
-             (int)e->text.length, e->text.bytes);
+             (int)e->constant.text.length, e->constant.text.bytes);
     return NULL;
 }
 

@@ -45,7 +45,7 @@ struct expression *expression_null(struct binder *binder, int type,
 
     if (e == NULL)
         return NULL;
-    e->null = true;
+    e->constant.null = true;
     range_constant(e);
     return e;
 }
@@ -57,7 +57,7 @@ struct expression *expression_integer(struct binder *binder, int64_t value,
 
     if (e == NULL)
         return NULL;
-    e->integer = value;
+    e->constant.integer = value;
     range_constant(e);
     return e;
 }
@@ -79,7 +79,7 @@ struct expression *expression_real(struct binder *binder, int type,
 
     if (e == NULL)
         return NULL;
-    e->real = value;
+    e->constant.real = value;
     range_constant(e);
     return e;
 }
@@ -91,7 +91,7 @@ struct expression *expression_text(struct binder *binder, struct vdbq_text text,
 
     if (e == NULL)
         return NULL;
-    e->text = text;
+    e->constant.text = text;
     range_constant(e);
     return e;
 }
@@ -186,9 +186,9 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
 
 int known_truth(const struct expression *e)
 {
-    if (e->kind != EXPRESSION_CONSTANT || e->null)
+    if (e->kind != EXPRESSION_CONSTANT || e->constant.null)
         return -1;
-    return is_float(e->type) ? e->real != 0 : e->integer != 0;
+    return is_float(e->type) ? e->constant.real != 0 : e->constant.integer != 0;
 }
 
 /* What a condition that is known chooses; a NULL has the other's type. */

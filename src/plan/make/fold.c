@@ -131,7 +131,8 @@ static struct control *control_block(const struct program *program,
 static void become(struct expression *expression, const struct outcome *outcome)
 {
     expression->kind = EXPRESSION_CONSTANT;
-    expression->null = outcome->null[0] != 0;
+    memset(&expression->constant, 0, sizeof expression->constant);
+    expression->constant.null = outcome->null[0] != 0;
     expression->left = expression->right = expression->condition = NULL;
     expression->size = 1;
     expression->null_at_zero = expression->null_at_nan = false;
@@ -139,16 +140,16 @@ static void become(struct expression *expression, const struct outcome *outcome)
     memset(&expression->range, 0, sizeof expression->range);
     switch (type_machine((enum vdbq_type)expression->type)) {
     case TYPE_I32:
-        expression->integer = outcome->value.i32;
+        expression->constant.integer = outcome->value.i32;
         break;
     case TYPE_F32:
-        expression->real = (double)outcome->value.f32;
+        expression->constant.real = (double)outcome->value.f32;
         break;
     case TYPE_F64:
-        expression->real = outcome->value.f64;
+        expression->constant.real = outcome->value.f64;
         break;
     default:
-        expression->integer = outcome->value.i64;
+        expression->constant.integer = outcome->value.i64;
         break;
     }
     range_constant(expression);

@@ -17,10 +17,10 @@
 /* The value of a literal as a FLOAT; infinite where it is too large. */
 static double as_float(const struct expression *literal)
 {
-    double value = literal->real;
+    double value = literal->constant.real;
 
     if (!is_float(literal->type))
-        return (double)(float)literal->integer;
+        return (double)(float)literal->constant.integer;
     if (fabs(value) > (double)FLT_MAX && !isinf(value))
         return value > 0 ? INFINITY : -INFINITY;
     return (double)(float)value;
@@ -31,7 +31,7 @@ static double as_float(const struct expression *literal)
 static bool takes_float(const struct expression *e)
 {
     return e->kind == EXPRESSION_CONSTANT && e->literal
-           && (isinf(e->real) || !isinf(as_float(e)));
+           && (isinf(e->constant.real) || !isinf(as_float(e)));
 }
 
 struct expression *meet_cast(struct binder *binder, struct expression *e,
@@ -56,10 +56,11 @@ static struct expression *literal_decimal(struct binder *binder,
     struct ast_type type = { .type = VDBQ_DECIMAL, .precision = 18 };
 
     if (e->kind != EXPRESSION_CONSTANT || !e->literal || e->type != VDBQ_DOUBLE
-        || !(fabs(e->real) < 1e9))
+        || !(fabs(e->constant.real) < 1e9))
         return e;
-    snprintf(digits, sizeof digits, "%.9f", e->real);
-    if (fabs(strtod(digits, NULL) - e->real) > fabs(e->real) * 1e-14)
+    snprintf(digits, sizeof digits, "%.9f", e->constant.real);
+    if (fabs(strtod(digits, NULL) - e->constant.real)
+        > fabs(e->constant.real) * 1e-14)
         return e;
     point = strchr(digits, '.');
     type.scale = (unsigned)strlen(point + 1);

@@ -20,7 +20,7 @@ static bool count_uses(void *context, struct expression **operand)
 
     if ((*operand)->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, count_uses, context);
-    merging->uses[(*operand)->column]++;
+    merging->uses[(*operand)->column.number]++;
     return true;
 }
 
@@ -75,8 +75,9 @@ static struct expression *result_below(void *context, struct expression *e,
     const struct merging *merging = context;
 
     (void)failed;
-    return e->kind == EXPRESSION_COLUMN ? merging->below->results[e->column]
-                                        : NULL;
+    return e->kind == EXPRESSION_COLUMN
+               ? merging->below->results[e->column.number]
+               : NULL;
 }
 
 /* Both conditions, over what is below `below`. */
@@ -240,7 +241,7 @@ int node_column_for(struct binder *binder, struct node **node,
     struct node *wider;
 
     if (e->kind == EXPRESSION_COLUMN)
-        return e->column;
+        return e->column.number;
     wider = node_extend(binder, *node, &e, 1);
     if (wider == NULL)
         return -1;

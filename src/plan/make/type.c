@@ -40,8 +40,10 @@ struct expression *expression_operation(struct binder *binder,
 
 static bool is_zero(const struct expression *e)
 {
-    return e->kind == EXPRESSION_CONSTANT && !e->null && is_number(e->type)
-           && (is_float(e->type) ? e->real == 0 : e->integer == 0);
+    return e->kind == EXPRESSION_CONSTANT && !e->constant.null
+           && is_number(e->type)
+           && (is_float(e->type) ? e->constant.real == 0
+                                 : e->constant.integer == 0);
 }
 
 /* A number without its fraction. */
@@ -200,12 +202,13 @@ static struct expression *minus(struct binder *binder,
     struct expression *factor;
 
     if (operand->kind == EXPRESSION_CONSTANT && operand->literal
-        && !operand->null) {
+        && !operand->constant.null) {
         if (real)
-            return expression_real(binder, operand->type, -operand->real,
-                                   tree->at);
-        if (is_integer(operand->type) && operand->integer != INT64_MIN)
-            return expression_integer(binder, -operand->integer, tree->at);
+            return expression_real(binder, operand->type,
+                                   -operand->constant.real, tree->at);
+        if (is_integer(operand->type) && operand->constant.integer != INT64_MIN)
+            return expression_integer(binder, -operand->constant.integer,
+                                      tree->at);
     }
     factor = real ? expression_real(binder, VDBQ_DOUBLE, -1, tree->at)
                   : expression_integer(binder, 0, tree->at);

@@ -80,9 +80,10 @@ static struct expression *plain(struct expression *e)
 static bool add_constant(struct sum *sum, const struct expression *e,
                          bool minus)
 {
-    if (e->null || e->integer > CONSTANT_MAX || e->integer < -CONSTANT_MAX)
+    if (e->constant.null || e->constant.integer > CONSTANT_MAX
+        || e->constant.integer < -CONSTANT_MAX)
         return false;
-    sum->constant += minus ? -e->integer : e->integer;
+    sum->constant += minus ? -e->constant.integer : e->constant.integer;
     return sum->constant <= CONSTANT_MAX && sum->constant >= -CONSTANT_MAX;
 }
 
@@ -220,7 +221,8 @@ static enum vdbq_status add_difference(struct bounds *bounds,
                    + expression_sides(e->right, bounds->middle)
                != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
-    value = from->negative ? -from->right->real : from->right->real;
+    value = from->negative ? -from->right->constant.real
+                           : from->right->constant.real;
     value = is_open ? value : beyond(e->type, value, below);
     if (!isfinite(value))
         return VDBQ_OK;
@@ -285,9 +287,11 @@ static enum vdbq_status add_halves(struct bounds *bounds,
 static bool is_constant(struct expression *e, int value)
 {
     e = plain(e);
-    if (e->kind != EXPRESSION_CONSTANT || e->null || e->type == VDBQ_TEXT)
+    if (e->kind != EXPRESSION_CONSTANT || e->constant.null
+        || e->type == VDBQ_TEXT)
         return false;
-    return is_float(e->type) ? e->real == value : e->integer == value;
+    return is_float(e->type) ? e->constant.real == value
+                             : e->constant.integer == value;
 }
 
 static bool is_minus(struct expression *e, const struct expression *of)

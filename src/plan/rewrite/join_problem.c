@@ -58,7 +58,8 @@ static struct join_edge edge_of(const struct joining *joining,
     for (int i = 0; i < 2; i++) {
         const struct expression *side = i == 0 ? e->left : e->right;
         sides[i] = estimate_expression(&source, side);
-        edge.columns[i] = side->kind == EXPRESSION_COLUMN ? side->column : -1;
+        edge.columns[i] =
+            side->kind == EXPRESSION_COLUMN ? side->column.number : -1;
         edge.unique[i] =
             edge.columns[i] >= 0 && is_leaf_unique(joining, edge.columns[i]);
     }

@@ -30,8 +30,8 @@ static bool find_leaves(void *context, struct expression **operand)
     if (e->kind != EXPRESSION_COLUMN)
         return expression_each(e, find_leaves, context);
     for (unsigned i = 0; i < joining->count; i++)
-        if ((unsigned)e->column >= joining->firsts[i]
-            && (unsigned)e->column < joining->firsts[i + 1])
+        if ((unsigned)e->column.number >= joining->firsts[i]
+            && (unsigned)e->column.number < joining->firsts[i + 1])
             finding->leaves |= (uint64_t)1 << i;
     return true;
 }

@@ -33,7 +33,7 @@ static bool find_sides(void *context, struct expression **operand)
     if (e->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, find_sides, context);
     seeking->sides |=
-        (unsigned)e->column < seeking->middle ? SIDE_LEFT : SIDE_RIGHT;
+        (unsigned)e->column.number < seeking->middle ? SIDE_LEFT : SIDE_RIGHT;
     return true;
 }
 

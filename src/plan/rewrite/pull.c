@@ -25,7 +25,7 @@ static bool look(void *context, struct expression **operand)
          e->kind == EXPRESSION_PARAMETER && i < looking->parameters->count;
          i++) {
         const struct outer_value *value = vector_at(looking->parameters, i);
-        looking->outer |= value->parameter == e->parameter;
+        looking->outer |= value->parameter == e->parameter.number;
     }
     return expression_each(*operand, look, context);
 }
@@ -172,7 +172,7 @@ static struct expression *result_column(struct widening *widening,
 
     if (column == NULL)
         return NULL;
-    column->column = number;
+    column->column.number = number;
     column->name = e->name;
     column->precision = e->precision;
     column->scale = e->scale;

@@ -18,7 +18,7 @@ static bool added_keys(struct pulling *pulling, struct vector *keys)
             pulling->refused = true;
             return false;
         }
-        if (!vector_append(keys, &inner->column, 1))
+        if (!vector_append(keys, &inner->column.number, 1))
             return pull_fail(pulling), false;
     }
     return true;

@@ -24,7 +24,8 @@ static bool is_within(void *context, struct expression **operand)
     const struct expression *e = *operand;
 
     if (e->kind == EXPRESSION_COLUMN)
-        return e->column >= columns->low && e->column < columns->high;
+        return e->column.number >= columns->low
+               && e->column.number < columns->high;
     return expression_each(*operand, is_within, context);
 }
 
@@ -42,7 +43,8 @@ static bool is_null_with(const struct expression *e, struct between columns)
 {
     switch (e->kind) {
     case EXPRESSION_COLUMN:
-        return e->column >= columns.low && e->column < columns.high;
+        return e->column.number >= columns.low
+               && e->column.number < columns.high;
     case EXPRESSION_CAST:
     case EXPRESSION_LOOKUP:
         return is_null_with(e->left, columns);
@@ -144,7 +146,8 @@ static struct expression *result_of(void *context, struct expression *e,
     const struct node *node = context;
 
     (void)failed;
-    return e->kind == EXPRESSION_COLUMN ? node->results[e->column] : NULL;
+    return e->kind == EXPRESSION_COLUMN ? node->results[e->column.number]
+                                        : NULL;
 }
 
 /* Whether conditions go on down from a node of that kind. */

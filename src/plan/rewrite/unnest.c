@@ -20,7 +20,7 @@ static struct expression *outer_value(void *parameters, struct expression *e,
     for (size_t i = 0; e->kind == EXPRESSION_PARAMETER && i < values->count;
          i++) {
         const struct outer_value *value = vector_at(values, i);
-        if (value->parameter == e->parameter)
+        if (value->parameter == e->parameter.number)
             return value->value;
     }
     return NULL;
@@ -330,7 +330,8 @@ static struct expression *of_nothing(void *context, struct expression *e,
 
     if (e->kind != EXPRESSION_COLUMN)
         return NULL;
-    aggregate = vector_at(&nothing->group->aggregates, (size_t)e->column);
+    aggregate =
+        vector_at(&nothing->group->aggregates, (size_t)e->column.number);
     if (aggregate->function == AGGREGATE_COUNT)
         value = expression_integer(nothing->binder, 0, e->at);
     else if (aggregate->function == AGGREGATE_TOTAL)
@@ -375,7 +376,7 @@ static struct expression *value_beside(struct binder *binder,
         node_column(binder, join, first + (unsigned)keys, e->at);
     struct expression *key, *null, *found;
 
-    if (value == NULL || none->null)
+    if (value == NULL || none->constant.null)
         return value;
     key = node_column(binder, join, first, e->at);
     null = key ? expression_null(binder, key->type, e->at) : NULL;

@@ -107,19 +107,19 @@ static void store(const struct filling *filling, size_t row,
 {
     switch (type_machine(filling->column->type)) {
     case TYPE_I32:
-        ((int32_t *)filling->values)[row] = (int32_t)e->integer;
+        ((int32_t *)filling->values)[row] = (int32_t)e->constant.integer;
         break;
     case TYPE_I64:
-        ((int64_t *)filling->values)[row] = e->integer;
+        ((int64_t *)filling->values)[row] = e->constant.integer;
         break;
     case TYPE_F32:
-        ((float *)filling->values)[row] = (float)e->real;
+        ((float *)filling->values)[row] = (float)e->constant.real;
         break;
     case TYPE_F64:
-        ((double *)filling->values)[row] = e->real;
+        ((double *)filling->values)[row] = e->constant.real;
         break;
     default:
-        ((struct vdbq_text *)filling->values)[row] = e->text;
+        ((struct vdbq_text *)filling->values)[row] = e->constant.text;
         break;
     }
 }
@@ -167,7 +167,7 @@ static enum vdbq_status fill_missing(struct inserting *inserting)
         for (size_t row = 0;
              status == VDBQ_OK && row < inserting->insert->query->row_count;
              row++) {
-            if (e->null)
+            if (e->constant.null)
                 status = set_null(inserting, filling, row, at);
             else
                 store(filling, row, e);
@@ -237,7 +237,7 @@ static enum vdbq_status fill_value(struct inserting *inserting,
         *computed = true;
         return VDBQ_OK;
     }
-    if (e->null)
+    if (e->constant.null)
         return set_null(inserting, filling, row, at);
     store(filling, row, e);
     return VDBQ_OK;

@@ -116,12 +116,13 @@ struct column_estimate estimate_table(const struct table *table,
 
 static struct column_estimate estimate_constant(const struct expression *e)
 {
-    double value = is_float(e->type) ? e->real : (double)e->integer;
-    bool known = !e->null && e->type != VDBQ_TEXT && isfinite(value);
+    double value =
+        is_float(e->type) ? e->constant.real : (double)e->constant.integer;
+    bool known = !e->constant.null && e->type != VDBQ_TEXT && isfinite(value);
 
     return (struct column_estimate){ .distinct = 1,
                                      .whole = 1,
-                                     .nulls = e->null,
+                                     .nulls = e->constant.null,
                                      .low = known ? value : 1,
                                      .high = known ? value : 0,
                                      .unit = is_float(e->type) ? 0 : 1,
@@ -143,10 +144,10 @@ static bool add_operand(void *context, struct expression **operand)
 
     if (e->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, add_operand, context);
-    if (e->column == operands->column)
+    if (e->column.number == operands->column)
         return true;
-    operands->column = e->column;
-    one = operands->source->column(operands->source->context, e->column);
+    operands->column = e->column.number;
+    one = operands->source->column(operands->source->context, e->column.number);
     operands->all.distinct =
         estimate_rows(operands->all.distinct * fmax(one->distinct, 1));
     operands->all.whole =
@@ -197,7 +198,7 @@ struct column_estimate estimate_expression(const struct estimate_source *source,
     case EXPRESSION_CONSTANT:
         return estimate_constant(e);
     case EXPRESSION_COLUMN:
-        return *source->column(source->context, e->column);
+        return *source->column(source->context, e->column.number);
     case EXPRESSION_PARAMETER:
         return (struct column_estimate){
             .distinct = 1, .whole = 1, .low = 1, .high = 0
@@ -392,8 +393,8 @@ static bool find_column(void *context, struct expression **operand)
 
     if ((*operand)->kind != EXPRESSION_COLUMN)
         return expression_each(*operand, find_column, context);
-    *column = *column == -2 || *column == (*operand)->column
-                  ? (*operand)->column
+    *column = *column == -2 || *column == (*operand)->column.number
+                  ? (*operand)->column.number
                   : -1;
     return *column != -1;
 }
@@ -452,7 +453,9 @@ static double kept_one(const struct estimate_source *source,
         return KEPT_UNKNOWN;
     switch (e->kind) {
     case EXPRESSION_CONSTANT:
-        return !e->null && (is_float(e->type) ? e->real != 0 : e->integer != 0);
+        return !e->constant.null
+               && (is_float(e->type) ? e->constant.real != 0
+                                     : e->constant.integer != 0);
     case EXPRESSION_COLUMN:
         return e->type == VDBQ_BOOLEAN ? 0.5 : 1 - KEPT_UNKNOWN;
     case EXPRESSION_OPERATOR:

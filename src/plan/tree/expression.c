@@ -29,7 +29,7 @@ bool is_comparison(enum ast_operator operator)
 
 bool is_null_constant(const struct expression *e)
 {
-    return e->kind == EXPRESSION_CONSTANT && e->null;
+    return e->kind == EXPRESSION_CONSTANT && e->constant.null;
 }
 
 bool is_equality(const struct expression *e)
@@ -140,13 +140,17 @@ static bool same_texts(const char *a, const char *b)
 static bool same_constants(const struct expression *a,
                            const struct expression *b)
 {
-    if (a->null || b->null)
-        return a->null == b->null;
+    if (a->constant.null || b->constant.null)
+        return a->constant.null == b->constant.null;
     if (a->type == VDBQ_TEXT)
-        return a->text.length == b->text.length
-               && memcmp(a->text.bytes, b->text.bytes, a->text.length) == 0;
-    return is_float(a->type) ? memcmp(&a->real, &b->real, sizeof a->real) == 0
-                             : a->integer == b->integer;
+        return a->constant.text.length == b->constant.text.length
+               && memcmp(a->constant.text.bytes, b->constant.text.bytes,
+                         a->constant.text.length)
+                      == 0;
+    return is_float(a->type) ? memcmp(&a->constant.real, &b->constant.real,
+                                      sizeof a->constant.real)
+                                   == 0
+                             : a->constant.integer == b->constant.integer;
 }
 
 static bool same_operands(const struct expression *a,
@@ -172,9 +176,9 @@ bool expression_same(const struct expression *a, const struct expression *b)
     case EXPRESSION_CONSTANT:
         return same_constants(a, b);
     case EXPRESSION_COLUMN:
-        return a->column == b->column;
+        return a->column.number == b->column.number;
     case EXPRESSION_PARAMETER:
-        return a->parameter == b->parameter;
+        return a->parameter.number == b->parameter.number;
     case EXPRESSION_WINDOW:
     case EXPRESSION_SUBQUERY:
         return false;
@@ -182,7 +186,7 @@ bool expression_same(const struct expression *a, const struct expression *b)
         break;
     }
     return a->operator == b->operator && a->op == b->op
-           && a->integer == b->integer /* the part of a date */
+           && a->part == b->part /* the part of a date */
            && a->function == b->function && a->aggregate == b->aggregate
            && a->distinct == b->distinct && same_texts(a->call, b->call)
            && same_operands(a, b);

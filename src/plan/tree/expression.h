@@ -28,7 +28,7 @@
 enum { EXPRESSION_PARTS_MAX = 1 << 20 }; /* of one expression */
 
 enum expression_kind {
-    EXPRESSION_CONSTANT,  /* null, integer, real or text                 */
+    EXPRESSION_CONSTANT,  /* constant                                    */
     EXPRESSION_COLUMN,    /* column                                      */
     EXPRESSION_PARAMETER, /* parameter                                   */
     EXPRESSION_OPERATOR,  /* operator, left, right                       */
@@ -93,14 +93,24 @@ struct expression {
     bool faults;       /* it can, or a part of it can                       */
     struct interval range; /* of its register (plan rule 2)              */
 
-    bool null; /* of a constant                                 */
-    int64_t integer;
-    double real;
-    struct vdbq_text text;
-    int column; /* of the node's rows                            */
-    int parameter;
-    const char *name; /* of a column                                   */
+    const char *name; /* as a column of rows; NULL: it has none          */
+    /* What one kind alone has, under the name of that kind. */
+    union {
+        struct {
+            bool null;             /* NULL; then `integer` is 0          */
+            int64_t integer;       /* of all types but floats and TEXT   */
+            double real;           /* of FLOAT and DOUBLE                */
+            struct vdbq_text text; /* in the binder's arena, or the SQL  */
+        } constant;
+        struct {
+            int number; /* of the columns of the node's rows */
+        } column;
+        struct {
+            int number; /* from 0; of those of the query it stands in */
+        } parameter;
+    };
     enum opcode op;
+    int part;
     const char *call;
     const struct function *function;
     struct expression **arguments;

@@ -105,7 +105,7 @@ struct expression *node_column(struct binder *binder, const struct node *node,
 
     if (e == NULL)
         return NULL;
-    e->column = (int)column;
+    e->column.number = (int)column;
     e->name = from->name;
     e->precision = from->precision;
     e->scale = from->scale;
@@ -128,12 +128,12 @@ static struct expression *move_column(void *context, struct expression *e,
 {
     const struct moving *moving = context;
     struct expression *moved;
-    int column = e->column - (int)moving->first;
+    int column = e->column.number - (int)moving->first;
 
     if (e->kind != EXPRESSION_COLUMN)
         return NULL;
     if (moving->columns != NULL)
-        column = moving->columns[e->column];
+        column = moving->columns[e->column.number];
     moved = node_column(moving->binder, moving->node, (unsigned)column, e->at);
     *failed = moved == NULL;
     return moved;
@@ -167,7 +167,7 @@ static struct expression *shift_column(void *context, struct expression *e,
     if (copy == NULL)
         return error_no_memory(shifting->binder->error), NULL;
     *copy = *e;
-    copy->column += shifting->by;
+    copy->column.number += shifting->by;
     return copy;
 }
 
@@ -405,18 +405,18 @@ static void range_values(struct node_column *column,
 
     for (size_t i = 0; i < rows; i++) {
         const struct expression *e = values[i];
-        if (e->null) {
+        if (e->constant.null) {
             facts.null_count++;
             continue;
         }
-        if (facts.empty || e->integer < facts.minimum)
-            facts.minimum = e->integer;
-        if (facts.empty || e->integer > facts.maximum)
-            facts.maximum = e->integer;
-        if (facts.empty || e->real < facts.minimum_real)
-            facts.minimum_real = e->real;
-        if (facts.empty || e->real > facts.maximum_real)
-            facts.maximum_real = e->real;
+        if (facts.empty || e->constant.integer < facts.minimum)
+            facts.minimum = e->constant.integer;
+        if (facts.empty || e->constant.integer > facts.maximum)
+            facts.maximum = e->constant.integer;
+        if (facts.empty || e->constant.real < facts.minimum_real)
+            facts.minimum_real = e->constant.real;
+        if (facts.empty || e->constant.real > facts.maximum_real)
+            facts.maximum_real = e->constant.real;
         facts.empty = false;
     }
     range_column(column, &facts);

@@ -34,19 +34,19 @@ void range_constant(struct expression *expression)
 {
     struct interval *range = &expression->range;
 
-    expression->nullable = expression->null;
+    expression->nullable = expression->constant.null;
     if (is_float(expression->type)) {
         range->low_real = range->high_real =
-            expression->null ? 0 : expression->real;
+            expression->constant.null ? 0 : expression->constant.real;
         return;
     }
-    if (expression->null)
-        expression->integer = 0;
+    if (expression->constant.null)
+        expression->constant.integer = 0;
     if (expression->type == VDBQ_TEXT) {
         *range = range_full(VDBQ_TEXT);
         return;
     }
-    range->low = range->high = expression->integer;
+    range->low = range->high = expression->constant.integer;
     if (interval_fits(range, INT32_MIN, INT32_MAX))
         expression->machine = TYPE_I32;
 }

@@ -114,7 +114,7 @@ static int column_behind(const struct expression *e)
     while (e->kind == EXPRESSION_CAST && is_integer(e->type)
            && is_integer(e->left->type) && e->type >= e->left->type)
         e = e->left;
-    return e->kind == EXPRESSION_COLUMN ? e->column : -1;
+    return e->kind == EXPRESSION_COLUMN ? e->column.number : -1;
 }
 
 static bool is_fixed(const struct expression *e)
