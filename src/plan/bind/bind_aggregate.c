@@ -53,8 +53,9 @@ static struct expression *summand(struct binder *binder,
     return refuse_argument(binder, call, e);
 }
 
-/* Gives an aggregate its type. */
-static void type_aggregate(struct expression *e)
+/* Gives an aggregate, of groups or with OVER, its type. */
+static void type_aggregate(struct expression *e,
+                           enum aggregate_function function)
 {
     struct node_column argument = { 0 }, column;
 
@@ -63,7 +64,7 @@ static void type_aggregate(struct expression *e)
                                          .precision = e->left->precision,
                                          .scale = e->left->scale,
                                          .range = e->left->range };
-    aggregate_column(e->aggregate, &argument, &column);
+    aggregate_column(function, &argument, &column);
     e->type = column.type;
     e->precision = column.precision;
     e->scale = column.scale;
@@ -100,8 +101,8 @@ struct expression *bind_aggregate(struct binder *binder,
                  "%s takes one argument, not %u", call->name, call->count);
         return NULL;
     }
-    e->aggregate = name->function;
-    e->distinct = tree->distinct;
+    e->aggregate.function = name->function;
+    e->aggregate.distinct = tree->distinct;
     expression_place(binder, e, tree);
     if (call->count == 1) {
         e->left = summand(binder, call, name->function, call->arguments[0]);
@@ -113,7 +114,7 @@ struct expression *bind_aggregate(struct binder *binder,
         if (e->condition == NULL)
             return NULL;
     }
-    type_aggregate(e);
+    type_aggregate(e, name->function);
     return expression_fits(binder, e) ? e : NULL;
 }
 
@@ -213,11 +214,11 @@ static struct expression *window_of_aggregate(struct binder *binder,
     if (aggregate == NULL)
         return NULL;
     e->window->function = WINDOW_AGGREGATE;
-    e->aggregate = aggregate->aggregate;
-    e->distinct = aggregate->distinct;
+    e->window->aggregate = aggregate->aggregate.function;
+    e->window->distinct = aggregate->aggregate.distinct;
     e->left = aggregate->left;
     e->condition = aggregate->condition;
-    type_aggregate(e);
+    type_aggregate(e, name->function);
     return expression_fits(binder, e) ? e : NULL;
 }
 

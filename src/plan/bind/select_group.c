@@ -28,7 +28,7 @@ static struct expression *first_of(struct binder *binder,
 
     if (e == NULL)
         return NULL;
-    e->aggregate = AGGREGATE_FIRST;
+    e->aggregate.function = AGGREGATE_FIRST;
     e->left = column;
     e->precision = column->precision;
     e->scale = column->scale;
@@ -90,10 +90,10 @@ static int grouped_column(struct grouping *grouping, size_t keys,
 static bool add_aggregate(struct grouping *grouping, size_t keys,
                           const struct expression *e)
 {
-    struct step_aggregate aggregate = { .function = e->aggregate,
+    struct step_aggregate aggregate = { .function = e->aggregate.function,
                                         .column = -1,
                                         .filter = -1,
-                                        .distinct = e->distinct,
+                                        .distinct = e->aggregate.distinct,
                                         .at = e->at };
 
     if (e->left != NULL) {

@@ -135,7 +135,7 @@ static void add_condition(struct generator *generator,
         condition_jump(generator, part, WHEN_FALSE, result);
         return;
     }
-    while (part->kind == EXPRESSION_OPERATOR && part->operator== AST_AND) {
+    while (part->kind == EXPRESSION_OPERATOR && part->operation.op == AST_AND) {
         condition_jump(generator, part->left, WHEN_FALSE, result);
         part = part->right;
     }

@@ -57,17 +57,20 @@ static void jump(struct generator *generator, const struct expression *e,
 
     if (emit_is_too_deep(generator, e->at))
         return;
-    if (is_operator && e->operator== AST_NOT) {
+    if (is_operator && e->operation.op == AST_NOT) {
         wish.negated = !wish.negated;
         jump(generator, e->left, wish);
-    } else if (is_operator && e->operator==(wish.negated ? AST_OR : AST_AND)) {
+    } else if (is_operator
+               && e->operation.op == (wish.negated ? AST_OR : AST_AND)) {
         jump_both(generator, e, wish);
-    } else if (is_operator && e->operator==(wish.negated ? AST_AND : AST_OR)) {
+    } else if (is_operator
+               && e->operation.op == (wish.negated ? AST_AND : AST_OR)) {
         jump_either(generator, e, wish);
-    } else if (is_operator && is_comparison(e->operator)) {
+    } else if (is_operator && is_comparison(e->operation.op)) {
         jump_comparison(generator, e, wish);
     } else if (is_operator
-               && (e->operator== AST_IS || e->operator== AST_IS_NOT)) {
+               && (e->operation.op == AST_IS
+                   || e->operation.op == AST_IS_NOT)) {
         jump_same(generator, e, wish);
     } else if (e->kind == EXPRESSION_CONSTANT) {
         bool truth = is_float(e->type) ? e->constant.real != 0
@@ -166,15 +169,15 @@ static void jump_comparison(struct generator *generator,
     int type = value_compared(e);
     struct value left = value_of(generator, e->left, type);
     struct value right = value_of(generator, e->right, type);
-    struct test test = {
-        .if_true = emit_typed(ops[e->operator].if_true, type),
-        .if_false = emit_typed(ops[e->operator].if_false, type),
-        .a = left.r,
-        .b = right.r,
-        .null = left.null,
-        .null_too = right.null,
-        .at = e->at
-    };
+    struct test test = { .if_true =
+                             emit_typed(ops[e->operation.op].if_true, type),
+                         .if_false =
+                             emit_typed(ops[e->operation.op].if_false, type),
+                         .a = left.r,
+                         .b = right.r,
+                         .null = left.null,
+                         .null_too = right.null,
+                         .at = e->at };
 
     jump_test(generator, &test, wish);
 }
@@ -185,12 +188,12 @@ static void jump_same(struct generator *generator, const struct expression *e,
 {
     struct expression same = *e;
 
-    wish.negated = wish.negated != (e->operator== AST_IS_NOT);
-    same.operator= AST_IS;
+    wish.negated = wish.negated != (e->operation.op == AST_IS_NOT);
+    same.operation.op = AST_IS;
     if (e->left->nullable || e->right->nullable) {
         jump_value(generator, &same, wish);
     } else {
-        same.operator= AST_EQ;
+        same.operation.op = AST_EQ;
         jump_comparison(generator, &same, wish);
     }
 }

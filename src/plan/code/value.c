@@ -155,17 +155,17 @@ static struct value choice(struct generator *generator,
 static struct value math(struct generator *generator,
                          const struct expression *e)
 {
-    const struct op_facts *facts = op_facts(e->op);
-    bool rounds = e->op == OP_ROUND_F64;
+    const struct op_facts *facts = op_facts(e->math.op);
+    bool rounds = e->math.op == OP_ROUND_F64;
     struct value left = value_of(generator, e->left, facts->reads);
     struct value right = { .null = -1 }, value;
-    struct instruction in = { .op = e->op,
+    struct instruction in = { .op = e->math.op,
                               .b = left.r,
                               .at = e->at,
                               .comment = value_comment(generator, e) };
 
     if (facts->form == FORM_PART)
-        in.c = (int)e->part;
+        in.c = (int)e->math.part;
     if (e->right != NULL) {
         right = value_of(generator, e->right, rounds ? TYPE_I32 : facts->reads);
         in.c = right.r;
@@ -197,7 +197,7 @@ static struct value check(struct generator *generator,
 
     harmless = register_any(generator, harmless, value.null);
     fails = register_unless(generator, refused.r, harmless);
-    emit_fail(generator, fails, e->call, e->at);
+    emit_fail(generator, fails, e->check.message, e->at);
     return value;
 }
 

@@ -163,7 +163,7 @@ static void fail_lookup(struct generator *generator, const struct expression *e,
                         int word, int harmless)
 {
     struct instruction in = {
-        .op = OP_LOOKUP_FAILS, .b = word, .name = e->call, .at = e->at
+        .op = OP_LOOKUP_FAILS, .b = word, .name = e->lookup.call, .at = e->at
     };
     int fails = emit_value(generator, &in);
 
@@ -175,18 +175,20 @@ struct value value_lookup(struct generator *generator,
                           const struct expression *e)
 {
     struct value word = value_of(generator, e->left, TYPE_I32), value;
-    struct instruction in = { .op = op_of(&lookups, (int)e->function->result),
+    struct instruction in = { .op = op_of(&lookups,
+                                          (int)e->lookup.function->result),
                               .b = word.r,
                               .at = e->at };
 
-    in.name = arena_copy(&generator->program->arena, e->call, strlen(e->call));
-    if (e->function->fails)
+    in.name = arena_copy(&generator->program->arena, e->lookup.call,
+                         strlen(e->lookup.call));
+    if (e->lookup.function->fails)
         fail_lookup(generator, e, word.r,
                     register_any(generator, word.null, generator->idle));
     value.r = emit_value(generator, &in);
     value.null = word.null;
     in.op = OP_LOOKUP_NULL;
-    if (e->function->nulls)
+    if (e->lookup.function->nulls)
         value.null =
             register_any(generator, value.null, emit_value(generator, &in));
     return value;

@@ -11,7 +11,7 @@
 
 static enum opcode arithmetic_op(const struct expression *e)
 {
-    switch (e->operator) {
+    switch (e->operation.op) {
     case AST_ADD:
         return e->checked ? OP_ADD_CHECKED_I64
                           : emit_typed(OP_ADD_I32, e->machine);
@@ -60,7 +60,7 @@ static struct value arithmetic(struct generator *generator,
         e->checked ? register_any(generator, null, generator->idle) : -1;
     int r;
 
-    if (e->checked && harmless >= 0 && e->operator== AST_SUB)
+    if (e->checked && harmless >= 0 && e->operation.op == AST_SUB)
         in.c = register_zero_where(generator, in.c, type, harmless);
     else if (e->checked && harmless >= 0)
         in.b = register_zero_where(generator, in.b, type, harmless);
@@ -89,17 +89,17 @@ static struct value comparison(struct generator *generator,
     int type = value_compared(e);
     struct value left = value_of(generator, e->left, type);
     struct value right = value_of(generator, e->right, type);
-    bool swap = e->operator== AST_GT || e->operator== AST_GE;
+    bool swap = e->operation.op == AST_GT || e->operation.op == AST_GE;
     enum opcode op = OP_IS_EQ_I32;
     int r;
 
-    if (e->operator== AST_LT || e->operator== AST_GT)
+    if (e->operation.op == AST_LT || e->operation.op == AST_GT)
         op = OP_IS_LT_I32;
-    if (e->operator== AST_LE || e->operator== AST_GE)
+    if (e->operation.op == AST_LE || e->operation.op == AST_GE)
         op = OP_IS_LE_I32;
     r = register_binary(generator, emit_typed(op, type),
                         swap ? right.r : left.r, swap ? left.r : right.r);
-    if (e->operator== AST_NEQ)
+    if (e->operation.op == AST_NEQ)
         r = register_not(generator, r);
     return (struct value){ .r = r,
                            .null =
@@ -139,7 +139,7 @@ static struct value is(struct generator *generator, const struct expression *e)
         r = is_same(generator, e);
     if (r < 0)
         r = register_integer(generator, TYPE_I32, 0);
-    if (e->operator== AST_IS_NOT)
+    if (e->operation.op == AST_IS_NOT)
         r = register_not(generator, r);
     return (struct value){ .r = r, .null = -1 };
 }
@@ -212,7 +212,7 @@ static struct value not(struct generator * generator,
 struct value value_operator(struct generator *generator,
                             const struct expression *e)
 {
-    switch (e->operator) {
+    switch (e->operation.op) {
     case AST_AND:
         return both(generator, e);
     case AST_OR:
@@ -225,6 +225,6 @@ struct value value_operator(struct generator *generator,
     default:
         break;
     }
-    return is_comparison(e->operator) ? comparison(generator, e)
-                                      : arithmetic(generator, e);
+    return is_comparison(e->operation.op) ? comparison(generator, e)
+                                          : arithmetic(generator, e);
 }

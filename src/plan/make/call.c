@@ -128,19 +128,45 @@ static bool fit_arguments(struct binder *binder,
     return true;
 }
 
-static struct expression *new_call(struct binder *binder,
-                                   const struct function *function,
-                                   struct position at,
-                                   enum expression_kind kind)
+/* A call that the machine looks up for each word of `open`; `text`: it as
+ * function_lookup_read() reads it. */
+static struct expression *new_lookup(struct binder *binder,
+                                     const struct function *function,
+                                     const char *text, struct expression *open,
+                                     struct position at)
 {
     struct expression *e =
-        expression_new(binder, kind, result_type(function), at);
+        expression_new(binder, EXPRESSION_LOOKUP, result_type(function), at);
 
     if (e == NULL)
         return NULL;
-    e->function = function;
+    e->lookup.function = function;
+    e->lookup.call = text;
+    e->left = open;
+    range_update(e);
+    return expression_fits(binder, e) ? e : NULL;
+}
+
+/* A call that the host computes row by row. */
+static struct expression *new_call(struct binder *binder,
+                                   const struct function *function,
+                                   struct expression *const *arguments,
+                                   unsigned count, struct position at)
+{
+    struct expression *e =
+        expression_new(binder, EXPRESSION_FUNCTION, result_type(function), at);
+
+    if (e == NULL)
+        return NULL;
+    e->call.function = function;
+    e->call.arguments = arena_alloc(binder->arena, count * sizeof *arguments);
+    if (e->call.arguments == NULL)
+        return error_no_memory(binder->error), NULL;
+    memcpy(e->call.arguments, arguments, count * sizeof *arguments);
+    e->call.count = count;
     e->range = range_full(e->type);
-    return e;
+    e->nullable = true;
+    return expression_fits(binder, e) ? e : NULL;
 }
 
 struct expression *expression_call(struct binder *binder, const char *name,
@@ -171,23 +197,6 @@ struct expression *expression_call(struct binder *binder, const char *name,
             return e;
     }
     call = lookup_text(binder, function, fitting, count, &open);
-    if (call != NULL) {
-        e = new_call(binder, function, at, EXPRESSION_LOOKUP);
-        if (e == NULL)
-            return NULL;
-        e->call = call;
-        e->left = open;
-        range_update(e);
-        return expression_fits(binder, e) ? e : NULL;
-    }
-    e = new_call(binder, function, at, EXPRESSION_FUNCTION);
-    if (e == NULL)
-        return NULL;
-    e->arguments = arena_alloc(binder->arena, count * sizeof *arguments);
-    if (e->arguments == NULL)
-        return error_no_memory(binder->error), NULL;
-    memcpy(e->arguments, fitting, count * sizeof *arguments);
-    e->argument_count = count;
-    e->nullable = true;
-    return expression_fits(binder, e) ? e : NULL;
+    return call != NULL ? new_lookup(binder, function, call, open, at)
+                        : new_call(binder, function, fitting, count, at);
 }

@@ -308,9 +308,9 @@ static struct expression *part_of_date(struct binder *binder,
     e = expression_new(binder, EXPRESSION_MATH, VDBQ_INTEGER, at);
     if (e == NULL)
         return NULL;
-    e->op = OP_DATE_PART_I32;
+    e->math.op = OP_DATE_PART_I32;
     e->left = date;
-    e->part = unit;
+    e->math.part = unit;
     return expression_finish(binder, e);
 }
 

@@ -160,7 +160,7 @@ struct expression *expression_check(struct binder *binder,
         return NULL;
     e->left = operand;
     e->condition = refused;
-    e->call = message;
+    e->check.message = message;
     e->precision = operand->precision;
     e->scale = operand->scale;
     return expression_finish(binder, e);
@@ -175,7 +175,7 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
 
     if (e == NULL)
         return NULL;
-    e->op = op;
+    e->math.op = op;
     e->left = left;
     e->right = right;
     e->null_at_nan = nan;

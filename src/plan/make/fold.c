@@ -6,6 +6,7 @@
  */
 #include "plan/plan_inner.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "device/host/host_machine.h"
@@ -130,6 +131,8 @@ static struct control *control_block(const struct program *program,
 /* Makes the expression the constant that was computed. */
 static void become(struct expression *expression, const struct outcome *outcome)
 {
+    assert(expression->kind >= EXPRESSION_OPERATOR
+           && expression->kind <= EXPRESSION_CHECK);
     expression->kind = EXPRESSION_CONSTANT;
     memset(&expression->constant, 0, sizeof expression->constant);
     expression->constant.null = outcome->null[0] != 0;

@@ -29,7 +29,7 @@ struct expression *expression_operation(struct binder *binder,
     e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
     if (e == NULL)
         return NULL;
-    e->operator= operator;
+    e->operation.op = operator;
     e->left = left;
     e->right = right;
     expression_place(binder, e, tree);

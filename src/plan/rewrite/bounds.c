@@ -96,11 +96,11 @@ static bool add_terms(struct sum *sum, unsigned middle, struct expression *e,
 
     e = plain(e);
     is_sum = e->kind == EXPRESSION_OPERATOR
-             && (e->operator== AST_ADD || e->operator== AST_SUB);
+             && (e->operation.op == AST_ADD || e->operation.op == AST_SUB);
     if (is_sum)
         return add_terms(sum, middle, e->left, minus)
                && add_terms(sum, middle, e->right,
-                            minus != (e->operator== AST_SUB));
+                            minus != (e->operation.op == AST_SUB));
     if (e->kind == EXPRESSION_CONSTANT)
         return add_constant(sum, e, minus);
     sides = expression_sides(e, middle);
@@ -215,9 +215,9 @@ static enum vdbq_status add_difference(struct bounds *bounds,
     enum vdbq_status status;
     double value;
 
-    if (e->kind != EXPRESSION_OPERATOR
-        || e->operator!= AST_SUB || from->right->kind != EXPRESSION_CONSTANT || expression_sides(
-               e->left, bounds->middle)
+    if (e->kind != EXPRESSION_OPERATOR || e->operation.op != AST_SUB
+        || from->right->kind != EXPRESSION_CONSTANT
+        || expression_sides(e->left, bounds->middle)
                    + expression_sides(e->right, bounds->middle)
                != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
@@ -299,11 +299,11 @@ static bool is_minus(struct expression *e, const struct expression *of)
     e = plain(e);
     if (e->kind != EXPRESSION_OPERATOR)
         return false;
-    if (e->operator== AST_SUB)
+    if (e->operation.op == AST_SUB)
         return is_constant(e->left, 0) && expression_same(plain(e->right), of);
-    return e->operator== AST_MUL &&(
-        (is_constant(e->left, -1) && expression_same(e->right, of))
-        || (is_constant(e->right, -1) && expression_same(e->left, of)));
+    return e->operation.op == AST_MUL
+           && ((is_constant(e->left, -1) && expression_same(e->right, of))
+               || (is_constant(e->right, -1) && expression_same(e->left, of)));
 }
 
 /* What it is the absolute value of: x where x < 0 chooses -x, else x. */
@@ -316,8 +316,8 @@ static struct expression *size_operand(struct expression *e)
         return NULL;
     of = plain(e->right);
     test = e->condition;
-    return test->kind == EXPRESSION_OPERATOR
-                   && test->operator== AST_LT && is_constant(test->right, 0)
+    return test->kind == EXPRESSION_OPERATOR && test->operation.op == AST_LT
+                   && is_constant(test->right, 0)
                    && expression_same(plain(test->left), of)
                    && is_minus(e->left, of)
                ? of
@@ -331,17 +331,16 @@ enum vdbq_status bounds_add(struct bounds *bounds, size_t part,
     struct expression *of;
 
     if (e->faults || e->kind != EXPRESSION_OPERATOR
-        || !is_comparison(e->operator)
-        || e->operator== AST_NEQ || expression_sides(e, bounds->middle)
-               != (SIDE_LEFT | SIDE_RIGHT))
+        || !is_comparison(e->operation.op) || e->operation.op == AST_NEQ
+        || expression_sides(e, bounds->middle) != (SIDE_LEFT | SIDE_RIGHT))
         return VDBQ_OK;
-    from.operator= e->operator;
+    from.operator= e->operation.op;
     from.left = e->left;
     from.right = e->right;
-    if (e->operator== AST_EQ)
+    if (e->operation.op == AST_EQ)
         return add_halves(bounds, from, AST_LE, false);
-    if (e->operator== AST_GT || e->operator== AST_GE) {
-        from.operator= compare_mirrored(e->operator);
+    if (e->operation.op == AST_GT || e->operation.op == AST_GE) {
+        from.operator= compare_mirrored(e->operation.op);
         from.left = e->right;
         from.right = e->left;
     }

@@ -119,14 +119,15 @@ static bool add_stands(struct lifting *lifting, struct node *node)
 static bool add_function(struct lifting *lifting, struct node **below,
                          struct expression *e, struct vector *functions)
 {
-    struct step_function function = { .name = e->function->name,
+    struct step_function function = { .name = e->call.function->name,
                                       .arguments = VECTOR_IN(
                                           lifting->binder->arena, int),
                                       .at = e->at };
     bool done = true;
 
-    for (unsigned i = 0; i < e->argument_count && done; i++) {
-        int column = node_column_for(lifting->binder, below, e->arguments[i]);
+    for (unsigned i = 0; i < e->call.count && done; i++) {
+        int column =
+            node_column_for(lifting->binder, below, e->call.arguments[i]);
         done = column >= 0 && vector_append(&function.arguments, &column, 1);
     }
     done = done && vector_append(functions, &function, 1);
@@ -288,8 +289,8 @@ static bool add_window(struct lifting *lifting, struct node **below,
         .offset = window->offset,
         .partition = VECTOR_IN(binder->arena, int),
         .order = VECTOR_IN(binder->arena, struct step_key),
-        .aggregate = { .function = e->aggregate,
-                       .distinct = e->distinct,
+        .aggregate = { .function = window->aggregate,
+                       .distinct = window->distinct,
                        .at = e->at }
     };
     bool done = true;

@@ -52,9 +52,9 @@ static bool is_null_with(const struct expression *e, struct between columns)
         return is_null_with(e->left, columns)
                || (e->right != NULL && is_null_with(e->right, columns));
     case EXPRESSION_OPERATOR:
-        if (e->operator== AST_NOT)
+        if (e->operation.op == AST_NOT)
             return is_null_with(e->left, columns);
-        return (e->operator<= AST_MOD || is_comparison(e->operator))
+        return (e->operation.op <= AST_MOD || is_comparison(e->operation.op))
                && (is_null_with(e->left, columns)
                    || is_null_with(e->right, columns));
     default:
@@ -67,13 +67,13 @@ static bool refuses_null(const struct expression *e, struct between columns)
 {
     if (e->kind != EXPRESSION_OPERATOR)
         return is_null_with(e, columns);
-    if (e->operator== AST_AND)
+    if (e->operation.op == AST_AND)
         return refuses_null(e->left, columns)
                || refuses_null(e->right, columns);
-    if (e->operator== AST_OR)
+    if (e->operation.op == AST_OR)
         return refuses_null(e->left, columns)
                && refuses_null(e->right, columns);
-    if (e->operator== AST_IS_NOT)
+    if (e->operation.op == AST_IS_NOT)
         return is_null_constant(e->right) && is_null_with(e->left, columns);
     return is_null_with(e, columns);
 }

@@ -131,7 +131,7 @@ static bool visit_subqueries(void *binder, struct expression **operand)
     }
     if (!expression_each(e, visit_subqueries, binder))
         return false;
-    return e->subquery == NULL || visit(binder, &e->subquery->node);
+    return e->kind != EXPRESSION_SUBQUERY || visit(binder, &e->subquery->node);
 }
 
 /* The queries inside of a node's expressions. */

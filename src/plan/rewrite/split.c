@@ -70,7 +70,7 @@ static enum vdbq_status read_branches(struct branches *branches,
     enum vdbq_status status = VDBQ_OK;
 
     while (status == VDBQ_OK && e->kind == EXPRESSION_OPERATOR
-           && e->operator== AST_OR) {
+           && e->operation.op == AST_OR) {
         status = read_branches(branches, e->left);
         e = e->right;
     }
@@ -188,13 +188,13 @@ enum vdbq_status split_condition(struct binder *binder, struct expression *e,
         return status == VDBQ_OK ? split_condition(binder, e->left, parts)
                                  : status;
     }
-    while (e->kind == EXPRESSION_OPERATOR && e->operator== AST_AND) {
+    while (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND) {
         enum vdbq_status status = split_condition(binder, e->left, parts);
         if (status != VDBQ_OK)
             return status;
         e = e->right;
     }
-    if (e->kind == EXPRESSION_OPERATOR && e->operator== AST_OR)
+    if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_OR)
         return split_or(binder, e, parts);
     if (known_truth(e) == 1)
         return VDBQ_OK;

@@ -181,7 +181,7 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
 static const struct expression *asked_of(const struct expression *e,
                                          bool *negated)
 {
-    *negated = e->kind == EXPRESSION_OPERATOR && e->operator== AST_NOT;
+    *negated = e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_NOT;
     if (*negated)
         e = e->left;
     if (e->kind != EXPRESSION_SUBQUERY || e->subquery->kind == APPLY_SCALAR)

@@ -287,16 +287,16 @@ static double kept_comparison(const struct estimate_source *source,
     struct column_estimate a = estimate_expression(source, e->left);
     struct column_estimate b = estimate_expression(source, e->right);
 
-    switch (e->operator) {
+    switch (e->operation.op) {
     case AST_EQ:
         return kept_equal(&a, &b);
     case AST_NEQ:
         return share((1 - a.nulls) * (1 - b.nulls) - kept_equal(&a, &b));
     case AST_LT:
     case AST_LE:
-        return share(kept_less(&a, &b, e->operator== AST_LE));
+        return share(kept_less(&a, &b, e->operation.op == AST_LE));
     default:
-        return share(kept_less(&b, &a, e->operator== AST_GE));
+        return share(kept_less(&b, &a, e->operation.op == AST_GE));
     }
 }
 
@@ -316,8 +316,8 @@ static double kept_one(const struct estimate_source *source,
 static void split(const struct estimate_source *source,
                   const struct expression *e, struct conjuncts *conjuncts)
 {
-    if (e->kind == EXPRESSION_OPERATOR
-        && e->operator== AST_AND && !stack_is_short()) {
+    if (e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_AND
+        && !stack_is_short()) {
         split(source, e->left, conjuncts);
         split(source, e->right, conjuncts);
         return;
@@ -330,11 +330,16 @@ static void split(const struct estimate_source *source,
     conjuncts->kept[conjuncts->count++] = kept_one(source, e);
 }
 
+/* Whether it bounds its left side; `*lower`: from below. */
 static bool is_range(const struct expression *e, bool *lower)
 {
-    *lower = e->operator== AST_GT || e->operator== AST_GE;
-    return e->kind == EXPRESSION_OPERATOR
-           && (*lower || e->operator== AST_LT || e->operator== AST_LE);
+    enum ast_operator op;
+
+    if (e->kind != EXPRESSION_OPERATOR)
+        return false;
+    op = e->operation.op;
+    *lower = op == AST_GT || op == AST_GE;
+    return *lower || op == AST_LT || op == AST_LE;
 }
 
 /* Both ends of a range leave what neither takes away. */
@@ -427,7 +432,7 @@ static double kept_operator(const struct estimate_source *source,
 {
     double left, right;
 
-    switch (e->operator) {
+    switch (e->operation.op) {
     case AST_AND:
         return estimate_kept(source, e);
     case AST_OR:
@@ -441,8 +446,8 @@ static double kept_operator(const struct estimate_source *source,
     case AST_IS_NOT:
         return 1 - kept_is(source, e);
     default:
-        return is_comparison(e->operator) ? kept_comparison(source, e)
-                                          : KEPT_UNKNOWN;
+        return is_comparison(e->operation.op) ? kept_comparison(source, e)
+                                              : KEPT_UNKNOWN;
     }
 }
 

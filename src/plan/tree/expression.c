@@ -34,7 +34,7 @@ bool is_null_constant(const struct expression *e)
 
 bool is_equality(const struct expression *e)
 {
-    return e->kind == EXPRESSION_OPERATOR && e->operator== AST_EQ;
+    return e->kind == EXPRESSION_OPERATOR && e->operation.op == AST_EQ;
 }
 
 /* ---------------------------------------------------------------- walk -- */
@@ -64,24 +64,32 @@ static bool each_outer_value(struct subquery *subquery, expression_visit visit,
     return true;
 }
 
+/* Operands beside left, right and condition, of the kinds that have some. */
+static bool each_further(struct expression *e, expression_visit visit,
+                         void *context)
+{
+    switch (e->kind) {
+    case EXPRESSION_FUNCTION:
+        for (unsigned i = 0; i < e->call.count; i++)
+            if (!visit(context, &e->call.arguments[i]))
+                return false;
+        return true;
+    case EXPRESSION_WINDOW:
+        return each_window(e->window, visit, context);
+    case EXPRESSION_SUBQUERY:
+        return each_outer_value(e->subquery, visit, context);
+    default:
+        return true;
+    }
+}
+
 bool expression_each(struct expression *e, expression_visit visit,
                      void *context)
 {
-    bool going = true;
-
-    if (e->condition != NULL)
-        going = visit(context, &e->condition);
-    if (going && e->left != NULL)
-        going = visit(context, &e->left);
-    if (going && e->right != NULL)
-        going = visit(context, &e->right);
-    for (unsigned i = 0; i < e->argument_count && going; i++)
-        going = visit(context, &e->arguments[i]);
-    if (going && e->window != NULL)
-        going = each_window(e->window, visit, context);
-    if (going && e->subquery != NULL)
-        going = each_outer_value(e->subquery, visit, context);
-    return going;
+    return (e->condition == NULL || visit(context, &e->condition))
+           && (e->left == NULL || visit(context, &e->left))
+           && (e->right == NULL || visit(context, &e->right))
+           && each_further(e, visit, context);
 }
 
 static bool seek(void *kind, struct expression **operand)
@@ -132,11 +140,6 @@ static bool same_or_none(const struct expression *a, const struct expression *b)
     return expression_same(a, b);
 }
 
-static bool same_texts(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 static bool same_constants(const struct expression *a,
                            const struct expression *b)
 {
@@ -156,22 +159,23 @@ static bool same_constants(const struct expression *a,
 static bool same_operands(const struct expression *a,
                           const struct expression *b)
 {
-    if (a->argument_count != b->argument_count
-        || !same_or_none(a->left, b->left) || !same_or_none(a->right, b->right)
-        || !same_or_none(a->condition, b->condition))
+    return same_or_none(a->left, b->left) && same_or_none(a->right, b->right)
+           && same_or_none(a->condition, b->condition);
+}
+
+static bool same_calls(const struct expression *a, const struct expression *b)
+{
+    if (a->call.function != b->call.function || a->call.count != b->call.count)
         return false;
-    for (unsigned i = 0; i < a->argument_count; i++)
-        if (!expression_same(a->arguments[i], b->arguments[i]))
+    for (unsigned i = 0; i < a->call.count; i++)
+        if (!expression_same(a->call.arguments[i], b->call.arguments[i]))
             return false;
     return true;
 }
 
-bool expression_same(const struct expression *a, const struct expression *b)
+/* Whether what their kind alone has is the same. */
+static bool same_kinds(const struct expression *a, const struct expression *b)
 {
-    if (a == b)
-        return true;
-    if (a->kind != b->kind || a->type != b->type || a->scale != b->scale)
-        return false;
     switch (a->kind) {
     case EXPRESSION_CONSTANT:
         return same_constants(a, b);
@@ -179,17 +183,34 @@ bool expression_same(const struct expression *a, const struct expression *b)
         return a->column.number == b->column.number;
     case EXPRESSION_PARAMETER:
         return a->parameter.number == b->parameter.number;
+    case EXPRESSION_OPERATOR:
+        return a->operation.op == b->operation.op;
+    case EXPRESSION_CAST:
+    case EXPRESSION_CHOICE:
+        return true;
+    case EXPRESSION_MATH:
+        return a->math.op == b->math.op && a->math.part == b->math.part;
+    case EXPRESSION_LOOKUP:
+        return strcmp(a->lookup.call, b->lookup.call) == 0;
+    case EXPRESSION_CHECK:
+        return strcmp(a->check.message, b->check.message) == 0;
+    case EXPRESSION_FUNCTION:
+        return same_calls(a, b);
+    case EXPRESSION_AGGREGATE:
+        return a->aggregate.function == b->aggregate.function
+               && a->aggregate.distinct == b->aggregate.distinct;
     case EXPRESSION_WINDOW:
     case EXPRESSION_SUBQUERY:
-        return false;
-    default:
-        break;
+        break; /* each is computed for itself */
     }
-    return a->operator == b->operator && a->op == b->op
-           && a->part == b->part /* the part of a date */
-           && a->function == b->function && a->aggregate == b->aggregate
-           && a->distinct == b->distinct && same_texts(a->call, b->call)
-           && same_operands(a, b);
+    return false;
+}
+
+bool expression_same(const struct expression *a, const struct expression *b)
+{
+    return a == b
+           || (a->kind == b->kind && a->type == b->type && a->scale == b->scale
+               && same_kinds(a, b) && same_operands(a, b));
 }
 
 int expression_find(const struct vector *expressions, size_t first,
@@ -223,43 +244,54 @@ static bool replace_operand(void *context, struct expression **operand)
     return *operand != NULL;
 }
 
-/* Copies what an expression has beside its operands, so that these can be
- * replaced in the copy. */
+static bool own_arguments(struct binder *binder, struct expression *e)
+{
+    size_t size = e->call.count * sizeof *e->call.arguments;
+    struct expression **own = arena_alloc(binder->arena, size);
+
+    if (own != NULL)
+        memcpy(own, e->call.arguments, size);
+    e->call.arguments = own;
+    return own != NULL;
+}
+
+static bool own_window(struct binder *binder, struct expression *e)
+{
+    struct window *own = arena_alloc(binder->arena, sizeof *own);
+
+    if (own == NULL)
+        return false;
+    *own = *e->window;
+    e->window = own;
+    return arena_vector_copy(binder->arena, &own->partition, &own->partition)
+           && arena_vector_copy(binder->arena, &own->order, &own->order);
+}
+
+static bool own_subquery(struct binder *binder, struct expression *e)
+{
+    struct subquery *own = arena_alloc(binder->arena, sizeof *own);
+
+    if (own == NULL)
+        return false;
+    *own = *e->subquery;
+    e->subquery = own;
+    return arena_vector_copy(binder->arena, &own->parameters, &own->parameters);
+}
+
+/* Copies the lists of operands that a copy still shares with the original, so
+ * that these can be replaced in the copy. */
 static bool own_lists(struct binder *binder, struct expression *e)
 {
-    bool there = true;
-
-    if (e->argument_count > 0) {
-        struct expression **own =
-            arena_alloc(binder->arena, e->argument_count * sizeof(*own));
-        there = own != NULL;
-        if (there)
-            memcpy(own, e->arguments, e->argument_count * sizeof(*own));
-        e->arguments = own;
+    switch (e->kind) {
+    case EXPRESSION_FUNCTION:
+        return own_arguments(binder, e);
+    case EXPRESSION_WINDOW:
+        return own_window(binder, e);
+    case EXPRESSION_SUBQUERY:
+        return own_subquery(binder, e);
+    default:
+        return true;
     }
-    if (e->window != NULL && there) {
-        struct window *own = arena_alloc(binder->arena, sizeof *own);
-        there = own != NULL;
-        if (there) {
-            *own = *e->window;
-            there = arena_vector_copy(binder->arena, &e->window->partition,
-                                      &own->partition)
-                    && arena_vector_copy(binder->arena, &e->window->order,
-                                         &own->order);
-        }
-        e->window = own;
-    }
-    if (e->subquery != NULL && there) {
-        struct subquery *own = arena_alloc(binder->arena, sizeof *own);
-        there = own != NULL;
-        if (there) {
-            *own = *e->subquery;
-            there = arena_vector_copy(binder->arena, &e->subquery->parameters,
-                                      &own->parameters);
-        }
-        e->subquery = own;
-    }
-    return there;
 }
 
 static bool is_number_constant(const struct expression *e)

@@ -27,22 +27,25 @@
 
 enum { EXPRESSION_PARTS_MAX = 1 << 20 }; /* of one expression */
 
+/* What an expression is; behind it: the member of the union that it has, and
+ * which operands. The order counts: those up to EXPRESSION_PARAMETER have no
+ * operands, those up to EXPRESSION_CHECK are computed by a program. */
 enum expression_kind {
     EXPRESSION_CONSTANT,  /* constant                                    */
     EXPRESSION_COLUMN,    /* column                                      */
     EXPRESSION_PARAMETER, /* parameter                                   */
-    EXPRESSION_OPERATOR,  /* operator, left, right                       */
+    EXPRESSION_OPERATOR,  /* operation, of left, right                   */
     EXPRESSION_CAST,      /* left, to `type`; machine numbers only       */
     EXPRESSION_CHOICE,    /* left where `condition` is true, else right  */
-    EXPRESSION_MATH,      /* opcode op of left and right (NULL: of one)  */
-    EXPRESSION_LOOKUP,    /* the function `call` of the text left        */
-    EXPRESSION_CHECK,     /* left; fails with `call` where `condition` is */
+    EXPRESSION_MATH,      /* math, of left and right (NULL: of one)      */
+    EXPRESSION_LOOKUP,    /* lookup, of the text left                    */
+    EXPRESSION_CHECK,     /* left; `check` fails where `condition` is    */
     /* What the machine does not compute is lifted (lift.c) into a node of
      * its own, and becomes a column of that. */
-    EXPRESSION_FUNCTION,  /* function, arguments                         */
-    EXPRESSION_AGGREGATE, /* aggregate, left (NULL: rows), condition     */
-    EXPRESSION_WINDOW,    /* window, left, right                         */
-    EXPRESSION_SUBQUERY   /* subquery, left (of IN)                      */
+    EXPRESSION_FUNCTION,  /* call                                        */
+    EXPRESSION_AGGREGATE, /* aggregate, of left (NULL: rows), condition  */
+    EXPRESSION_WINDOW,    /* window, of left, right, condition           */
+    EXPRESSION_SUBQUERY   /* subquery, of left (of IN)                   */
 };
 
 /* A term of an ORDER BY. */
@@ -55,6 +58,8 @@ struct order_term {
 /* OVER. */
 struct window {
     enum window_function function;
+    enum aggregate_function aggregate; /* of WINDOW_AGGREGATE           */
+    bool distinct;                     /* of WINDOW_AGGREGATE           */
     int64_t offset;          /* LAG, LEAD                               */
     struct vector partition; /* of struct expression *                  */
     struct vector order;     /* of struct order_term                    */
@@ -72,12 +77,18 @@ struct outer_value {
     struct expression *value;
 };
 
-/* Operands of an operator on numbers have one type, or are both integers:
- * those are widened while registers are filled. There are no signs: minus is
- * a subtraction or a multiplication. */
+/*
+ * An expression: what all kinds have, and a union with what its kind alone has.
+ *
+ * Operands of an operator on numbers have one type, or are both integers:
+ * those are widened while registers are filled. There are no signs: minus is a
+ * subtraction or a multiplication.
+ *
+ * It lives in the binder's arena, and may be an operand of several others: so
+ * what replaces operands copies first (expression_replace).
+ */
 struct expression {
     enum expression_kind kind;
-    enum ast_operator operator;
     int type; /* enum vdbq_type of the value in SQL (plan rule 5)  */
     unsigned precision, scale; /* of VDBQ_DECIMAL                           */
     int machine;       /* TYPE_... of its register: I32 for a BIGINT that
@@ -92,34 +103,52 @@ struct expression {
     bool checked;      /* the operator itself can fail                      */
     bool faults;       /* it can, or a part of it can                       */
     struct interval range; /* of its register (plan rule 2)              */
+    const char *name;      /* as a column of rows; NULL: it has none          */
 
-    const char *name; /* as a column of rows; NULL: it has none          */
-    /* What one kind alone has, under the name of that kind. */
+    /* Operands; NULL: not there. Some kinds have further ones, see the union:
+     * expression_each() visits all. */
+    struct expression *left, *right, *condition;
+
     union {
         struct {
-            bool null;             /* NULL; then `integer` is 0          */
+            bool null;             /* it is NULL; then `integer` is 0    */
             int64_t integer;       /* of all types but floats and TEXT   */
             double real;           /* of FLOAT and DOUBLE                */
-            struct vdbq_text text; /* in the binder's arena, or the SQL  */
+            struct vdbq_text text; /* of TEXT; the arena's or the SQL's  */
         } constant;
         struct {
-            int number; /* of the columns of the node's rows */
+            int number; /* of the columns of the node's rows             */
         } column;
         struct {
-            int number; /* from 0; of those of the query it stands in */
+            int number; /* the statement's `?` come first, behind them
+                           what subqueries ask of the queries around     */
         } parameter;
+        struct {
+            enum ast_operator op;
+        } operation;
+        struct {
+            enum opcode op;
+            int part; /* enum ast_unit, of OP_DATE_PART_I32 alone        */
+        } math;
+        struct {
+            const struct function *function;
+            const char *call; /* function_lookup_read() reads it         */
+        } lookup;
+        struct {
+            const char *message; /* of the failure                       */
+        } check;
+        struct {
+            const struct function *function;
+            struct expression **arguments; /* operands, its own list     */
+            unsigned count;                /* of them, at least 1        */
+        } call;
+        struct {
+            enum aggregate_function function;
+            bool distinct;
+        } aggregate;
+        struct window *window;     /* never NULL; lists with operands    */
+        struct subquery *subquery; /* never NULL; `parameters` have some */
     };
-    enum opcode op;
-    int part;
-    const char *call;
-    const struct function *function;
-    struct expression **arguments;
-    unsigned argument_count;
-    enum aggregate_function aggregate;
-    bool distinct; /* of an aggregate                               */
-    struct window *window;
-    struct subquery *subquery;
-    struct expression *left, *right, *condition;
 
     size_t size;  /* expressions in it, shared ones each time          */
     size_t depth; /* of expressions in one another; 0: there are none

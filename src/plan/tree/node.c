@@ -128,12 +128,12 @@ static struct expression *move_column(void *context, struct expression *e,
 {
     const struct moving *moving = context;
     struct expression *moved;
-    int column = e->column.number - (int)moving->first;
+    int column;
 
     if (e->kind != EXPRESSION_COLUMN)
         return NULL;
-    if (moving->columns != NULL)
-        column = moving->columns[e->column.number];
+    column = moving->columns != NULL ? moving->columns[e->column.number]
+                                     : e->column.number - (int)moving->first;
     moved = node_column(moving->binder, moving->node, (unsigned)column, e->at);
     *failed = moved == NULL;
     return moved;

@@ -78,7 +78,7 @@ void range_column(struct node_column *column, const struct column_facts *facts)
 
 static void range_operator(struct expression *expression)
 {
-    enum ast_operator operator= expression->operator;
+    enum ast_operator operator= expression->operation.op;
 
     if (operator<= AST_MOD) {
         range_arithmetic(expression);
@@ -103,7 +103,7 @@ static void range_choice(struct expression *e)
 
 static void range_math(struct expression *e)
 {
-    e->checked = op_facts(e->op)->effect == EFFECT_FAULT;
+    e->checked = op_facts(e->math.op)->effect == EFFECT_FAULT;
     e->faults |= e->checked;
     e->range = range_full(e->type);
     e->range.nan = e->null_at_nan || e->left->range.nan
@@ -114,8 +114,8 @@ static void range_math(struct expression *e)
 
 static void range_lookup(struct expression *e)
 {
-    e->nullable |= e->function->nulls;
-    e->faults |= e->function->fails;
+    e->nullable |= e->lookup.function->nulls;
+    e->faults |= e->lookup.function->fails;
     e->range = range_full(e->type);
 }
 
@@ -187,8 +187,9 @@ static void range_arithmetic(struct expression *e)
 {
     int type =
         is_float(e->type) ? type_machine((enum vdbq_type)e->type) : TYPE_I64;
-    struct interval_result result = interval_arithmetic(
-        (enum arithmetic)e->operator, type, &e->left->range, &e->right->range);
+    struct interval_result result =
+        interval_arithmetic((enum arithmetic)e->operation.op, type,
+                            &e->left->range, &e->right->range);
 
     e->range = result.value;
     e->machine = computed_in(e, &result.value);

@@ -127,10 +127,10 @@ static void add_fixed(struct column_set *set, const struct expression *e)
 {
     if (e == NULL || e->kind != EXPRESSION_OPERATOR)
         return;
-    if (e->operator== AST_AND) {
+    if (e->operation.op == AST_AND) {
         add_fixed(set, e->left);
         add_fixed(set, e->right);
-    } else if (e->operator== AST_EQ) {
+    } else if (e->operation.op == AST_EQ) {
         if (is_fixed(e->right) && column_behind(e->left) >= 0)
             add(set, column_behind(e->left));
         if (is_fixed(e->left) && column_behind(e->right) >= 0)
