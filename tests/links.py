@@ -8,8 +8,8 @@ Of every Markdown page of the tree: a relative link leads to a file, and its
 anchor to a heading there; a path that starts with a folder of the tree is one
 of the tree; so is a name in backticks that ends like a source file; a name in
 backticks like `name()` or `struct name` stands in the sources. Paths may have
-`*` and `{a,b}`. Links to other hosts are not followed. The last line is
-"N passed, N failed".
+`*` and `{a,b}`. Links to other hosts are not followed. Drawings (SVG) are read
+for paths. The last line is "N passed, N failed".
 """
 import fnmatch
 import itertools
@@ -150,7 +150,7 @@ class Tree:
 def main():
     tree = Tree(Path(sys.argv[1] if len(sys.argv) > 1 else '.').resolve())
     passed, failed = 0, 0
-    for page in sorted(name for name in tree.files if name.endswith('.md')):
+    for page in sorted(name for name in tree.files if name.endswith(('.md', '.svg'))):
         for line, named, fault in tree.faults(page):
             passed, failed = passed + (fault is None), failed + (fault is not None)
             if fault:

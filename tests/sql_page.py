@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Runs the examples of docs/sql.md and compares what they give.
+"""Runs the examples of pages and compares what they give.
 
     sql_page.py [--write] BINARY
 
+The pages are docs/sql.md and others of docs/ that have examples.
+
 An example is a row of a table whose last two cells are an expression and its
 value, each alone in backticks, or a ```sql block, in which lines that start
-with "-- " follow a statement and say what it gives. Values are in the shell's
-format `quote`; "-- ..." at the end is anything. All blocks share one database.
---write puts what is given in place of what the page says.
+with "-- " follow a statement and say what it gives. A ```text block behind a
+```sql block without such lines has all that it gives. Values are in the shell's
+format `quote` unless `.mode` says otherwise; "-- ..." at the end is anything.
+All blocks of a page share one database. --write puts what is given in place of
+what the page says.
 
 A function, operator or type that the sources name, or a word of the grammar,
-without an example on the page is a failure, too. The last line is "N passed,
+without an example in docs/sql.md is a failure, too. The last line is "N passed,
 N failed".
 """
 import argparse
@@ -24,8 +28,8 @@ import tempfile
 from functions.forms import all_forms
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / 'docs' / 'sql.md'
-BLOCK = re.compile(r'^```sql\n(.*?)^```$', re.M | re.S)
+PAGES = ('sql.md', 'architecture.md', 'adding-a-function.md')
+BLOCK = re.compile(r'^```sql\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?', re.M | re.S)
 ROW = re.compile(r'^(\|.*\| `)([^`]+)(` \| `)([^`]*)(` \|)$', re.M)
 STEP = re.compile(r'((?:^(?!-- ).*\n)+)((?:^-- .*\n)*)', re.M)
 WORDS = re.compile(r'^((?:"[a-z]+"\s*\|?\s*)+)\{ return TOKEN_(?!RESERVED)', re.M)
@@ -45,17 +49,19 @@ def arguments():
 class Example:
     """A piece of SQL and where on the page its outcome stands."""
 
-    def __init__(self, sql, expected, start, end, comment):
-        self.sql, self.expected, self.start, self.end = sql, expected, start, end
-        self.comment = comment
+    def __init__(self, sql, place, kind):
+        self.sql, self.expected, self.start, self.end = sql, *place
+        self.kind = kind  # 'cell', 'comment' or 'block'
 
     def outcome(self, given):
         """What the page should say, in its own form."""
-        if self.comment and self.expected.endswith(REST):
+        if self.kind == 'comment' and self.expected.endswith(REST):
             count = self.expected.count('\n') - 1
             return self.lines(given.splitlines()[:count]) + REST
-        if self.comment:
+        if self.kind == 'comment':
             return self.lines(given.splitlines())
+        if self.kind == 'block':
+            return given
         return given.rstrip('\n').replace('|', '\\|')
 
     @staticmethod
@@ -63,18 +69,23 @@ class Example:
         return ''.join(f'-- {line}'.rstrip() + '\n' for line in given)
 
 
+def place(match, group, base=0):
+    """What a group of a match says, and where it stands."""
+    return match.group(group), base + match.start(group), base + match.end(group)
+
+
 def examples(text):
     """All examples, in the page's order."""
     found = []
     for block in BLOCK.finditer(text):
+        if block.group(2) is not None:
+            found.append(Example(block.group(1), place(block, 2), 'block'))
+            continue
         for step in STEP.finditer(block.group(1)):
-            begin = block.start(1)
-            found.append(Example(step.group(1), step.group(2), begin + step.start(2),
-                                 begin + step.end(2), True))
+            found.append(Example(step.group(1), place(step, 2, block.start(1)), 'comment'))
     for row in ROW.finditer(text):
         expression = row.group(2).replace('\\|', '|')
-        found.append(Example(f'select {expression};\n', row.group(4), row.start(4), row.end(4),
-                             False))
+        found.append(Example(f'select {expression};\n', place(row, 4), 'cell'))
     return sorted(found, key=lambda example: example.start)
 
 
@@ -121,9 +132,9 @@ def pattern(name, form):
                       for word in name.lower().split())
 
 
-def main():
-    options = arguments()
-    text = PAGE.read_text('utf-8')
+def check(page, options):
+    """Runs a page; how many of its examples are right and wrong."""
+    text = page.read_text('utf-8')
     found = examples(text)
     passed, failed = 0, 0
     for example, given in reversed([*zip(found, run(options.binary, found))]):
@@ -134,12 +145,19 @@ def main():
             passed += 1
         else:
             failed += 1
-            print(f'{example.sql}gives\n{outcome}\nnot\n{example.expected}\n')
-    for name in missing(found):
-        failed += 1
-        print(f'docs/sql.md has no example of {name}')
+            print(f'{page.name}:\n{example.sql}gives\n{outcome}\nnot\n{example.expected}\n')
     if options.write:
-        PAGE.write_text(text, 'utf-8')
+        page.write_text(text, 'utf-8')
+    for name in missing(found) if page.name == PAGES[0] else ():
+        failed += 1
+        print(f'{page.name} has no example of {name}')
+    return passed, failed
+
+
+def main():
+    options = arguments()
+    pages = [page for name in PAGES if (page := ROOT / 'docs' / name).exists()]
+    passed, failed = map(sum, zip(*(check(page, options) for page in pages)))
     print(f'{passed} passed, {failed} failed')
     return 1 if failed else 0
 
