@@ -4,6 +4,7 @@
  * counter, a to d are the operands. The rules are in cl/machine.h.
  */
 #include "machine.h"
+#include "divide.cl"
 #include "math.cl"
 #include "date.cl"
 
@@ -99,7 +100,8 @@ WRAPPING(I64, u64)
     OP(DIV_##T)                                                              \
     {                                                                        \
         NO_K; NO_D;                                                          \
-        EACH A(T) = C(T) == 0 ? 0 : B(T) / (C(T) == 0 ? 1 : C(T));           \
+        EACH A(T) = C(T) == 0 ? 0                                            \
+                              : quotient_##T(B(T), C(T) == 0 ? 1 : C(T));    \
     }                                                                        \
     OP(IS_NAN_##T) { NO_K; NO_C; NO_D; EACH A(I32) = B(T) != B(T); }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 MACHINE = ('ops', 'machine')
-OTHERS = ('group', 'sort', 'join', 'index', 'limits')
+OTHERS = ('group', 'sort', 'join', 'index', 'limits', 'probe')
 CPU = [(1, tile) for tile in (128, 256, 8192)]
 GPU = list(itertools.product((32, 256, 1024), (1, 2, 4, 8, 16)))
 

@@ -14,11 +14,11 @@ bool device_has_kernels(const struct device *device)
     return device->backend->call != NULL;
 }
 
-enum { GPU_ITEMS = 256, GPU_GROUPS_PER_CORE = 8, CPU_GROUPS_PER_CORE = 4 };
+enum { GPU_GROUPS_PER_CORE = 8, CPU_GROUPS_PER_CORE = 4 };
 
 unsigned device_group_items(const struct device *device)
 {
-    return device->known.is_cpu ? 1 : GPU_ITEMS;
+    return device->known.is_cpu ? 1 : GPU_GROUP_ITEMS;
 }
 
 unsigned device_groups_most(const struct device *device)

@@ -38,7 +38,9 @@
     _(JOIN_EXPAND, vdbq_join_expand, JOIN)                                    \
     _(INDEX_CLEAR, vdbq_index_clear, INDEX)                                   \
     _(INDEX_DENSE, vdbq_index_dense, INDEX)                                   \
-    _(INDEX_HASHED, vdbq_index_hashed, INDEX)
+    _(INDEX_HASHED, vdbq_index_hashed, INDEX)                                 \
+    _(PROBE, vdbq_probe, PROBE)                                               \
+    _(PROBE_TOGETHER, vdbq_probe_together, PROBE)
 /* clang-format on */
 
 enum device_kernel {
@@ -64,7 +66,8 @@ struct device_call {
 
 /* Whether the device has these kernels at all. */
 bool device_has_kernels(const struct device *device);
-/* Work-items of a group, and how many groups run at most. */
+/* Work-items of a group, 1 on a CPU; and how many groups run at most. */
+enum { GPU_GROUP_ITEMS = 256 };
 unsigned device_group_items(const struct device *device);
 unsigned device_groups_most(const struct device *device);
 

@@ -12,16 +12,20 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "device/opencl/quirks.h"
+#include "device/kernel.h"
 
-enum { PLATFORM_NOT_FOUND = -1001 }; /* the loader knows no driver */
+enum {
+    PLATFORM_NOT_FOUND = -1001, /* the loader knows no driver           */
+    EXTENSIONS_MAX = 16384,     /* bytes of their names                  */
+    LOCAL_BYTES = 32 << 10      /* that their local memory fits in       */
+};
 
 static enum vdbq_status platforms_fill(struct found *found,
                                        struct error *error);
 static enum vdbq_status devices_fill(struct found *found,
                                      cl_platform_id platform, unsigned number,
                                      struct error *error);
-static void device_fill(struct found_device *device);
+static void facts_read(struct found_device *device);
 static void fitness(struct found_device *device);
 static bool node_is_closed(void);
 
@@ -115,7 +119,7 @@ static enum vdbq_status devices_fill(struct found *found,
         device->id = ids[i];
         device->platform_number = number;
         device->device_number = i;
-        device_fill(device);
+        facts_read(device);
     }
     memory_release(ids);
     return status;
@@ -147,7 +151,7 @@ static void device_text(cl_device_id id, cl_device_info what, char *room)
     snprintf(room, FOUND_NAME_MAX, "%.*s", FOUND_NAME_MAX - 1, text + start);
 }
 
-static void device_fill(struct found_device *device)
+static void facts_read(struct found_device *device)
 {
     cl_device_id id = device->id;
     uint64_t type = device_number(id, CL_DEVICE_TYPE, sizeof(cl_device_type));
@@ -182,7 +186,39 @@ static bool compiles_c12(cl_device_id id)
            && (major > 1 || minor >= 2);
 }
 
-/* Finds why the device cannot run the machine; the first reason counts. */
+/* Whether the device has an extension. */
+static bool has_extension(cl_device_id id, const char *name)
+{
+    char names[EXTENSIONS_MAX] = "";
+    const char *at = names;
+    size_t length = strlen(name);
+
+    if (opencl_calls.GetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof names - 1,
+                                   names, NULL)
+        != CL_SUCCESS)
+        return false;
+    while ((at = strstr(at, name)) != NULL
+           && ((at > names && at[-1] != ' ')
+               || (at[length] != ' ' && at[length] != '\0')))
+        at += length;
+    return at != NULL;
+}
+
+/* Whether groups of as many items as a GPU's kernels have fit, and what they
+ * share. */
+static bool has_room_for_groups(const struct found_device *device)
+{
+    return device->is_cpu
+           || (device_number(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE,
+                             sizeof(size_t))
+                   >= GPU_GROUP_ITEMS
+               && device_number(device->id, CL_DEVICE_LOCAL_MEM_SIZE,
+                                sizeof(cl_ulong))
+                      >= LOCAL_BYTES);
+}
+
+/* Finds why the device cannot run the machine; the first reason counts. What
+ * it computes is tried when it is opened (opencl_probe.c). */
 static void fitness(struct found_device *device)
 {
     cl_device_id id = device->id;
@@ -206,9 +242,11 @@ static void fitness(struct found_device *device)
         why = "not 64-bit";
     else if (!device->has_fp64)
         why = "no fp64";
-    else if (!device->exact_option
-             && !quirks_of(device->platform_name)->divides_exactly)
-        why = "float division is not correctly rounded";
+    else if (!has_extension(id, "cl_khr_int64_base_atomics")
+             || !has_extension(id, "cl_khr_int64_extended_atomics"))
+        why = "no 64-bit atomics";
+    else if (!has_room_for_groups(device))
+        why = "groups of 256 items with 32 KiB do not fit";
     snprintf(device->unfit, sizeof device->unfit, "%s", why);
 }
 

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Opens and closes an OpenCL device: its part where only some compute units
- * are wanted, and its context. Reads the times of its events.
+ * are wanted, its context, what its builds are given. Reads the times of its
+ * events.
  */
 #include "device/opencl/opencl.h"
 
+#include <assert.h>
+#include <stdio.h>
+
 #include "base/memory.h"
+#include "device/opencl/quirks.h"
 
 static enum vdbq_status part_open(struct opencl *opencl, unsigned cores,
                                   struct error *error);
 static enum vdbq_status context_open(struct opencl *opencl,
                                      struct error *error);
 static void facts_fill(struct opencl *opencl, unsigned cores);
+static void options_fill(struct opencl *opencl);
 static void opencl_close(struct device *device);
 
 static const struct device_backend backend = {
@@ -60,14 +66,19 @@ enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
         status = context_open(opencl, error);
     if (status == VDBQ_OK)
         status = opencl_queues_open(opencl, false, &opencl->queues, error);
+    if (status == VDBQ_OK) {
+        facts_fill(opencl, cores);
+        opencl_tuning_init(opencl);
+        opencl->head.known.tuning.limits.shares_memory =
+            opencl->head.facts.shares_memory;
+        options_fill(opencl);
+        status = opencl_probe(opencl, error);
+    }
     if (status != VDBQ_OK) {
+        known_finish(&opencl->head.known);
         opencl_close(&opencl->head);
         return status;
     }
-    facts_fill(opencl, cores);
-    opencl_tuning_init(opencl);
-    opencl->head.known.tuning.limits.shares_memory =
-        opencl->head.facts.shares_memory;
     *device = &opencl->head;
     return VDBQ_OK;
 }
@@ -126,6 +137,19 @@ static void facts_fill(struct opencl *opencl, unsigned cores)
         .memory_bytes = found->memory_bytes,
         .buffer_max_bytes = found->buffer_max_bytes,
     };
+}
+
+/* What every build is given before the device was tried. */
+static void options_fill(struct opencl *opencl)
+{
+    const struct found_device *found = &opencl->found;
+    int length = snprintf(
+        opencl->options, sizeof opencl->options, "-cl-std=CL1.2%s%s",
+        found->exact_option ? " -cl-fp32-correctly-rounded-divide-sqrt" : "",
+        quirks_of(found->platform_name)->options);
+
+    assert(length > 0 && (size_t)length < sizeof opencl->options);
+    opencl->options_plain = (size_t)length;
 }
 
 /* Also closes a device that was opened in part. */

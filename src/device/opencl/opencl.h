@@ -18,6 +18,7 @@ enum opencl_text {
     TEXT_SORT,
     TEXT_JOIN,
     TEXT_INDEX,
+    TEXT_PROBE,
     OPENCL_TEXTS
 };
 
@@ -30,15 +31,20 @@ struct opencl_queues {
     cl_command_queue out;    /* ... and what they copy from it           */
 };
 
+enum { OPENCL_OPTIONS_MAX = 256 };
+
 struct opencl {
     struct device head;
     struct found_device found; /* as it was chosen                       */
     cl_device_id id;           /* the device, or the part of it in use   */
     bool is_part;              /* `id` is ours to release                */
     cl_context context;
-    struct opencl_queues queues;    /* in use                               */
-    struct opencl_queues others;    /* idle, opened when first needed       */
-    bool turn;                      /* the next kernel of jobs that may run
+    char options[OPENCL_OPTIONS_MAX]; /* of every build for the device     */
+    size_t options_plain;             /* their length without what the probe
+                                         asked for                         */
+    struct opencl_queues queues;      /* in use                               */
+    struct opencl_queues others;      /* idle, opened when first needed       */
+    bool turn;                        /* the next kernel of jobs that may run
                                   beside one another goes beside         */
     uint64_t busy_until;            /* the device's clock when the last of them
                                   that was waited for had ended          */
@@ -153,6 +159,9 @@ void opencl_machines_finish(struct opencl *opencl);
 enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
                               unsigned count, const char *options,
                               cl_program *program, struct error *error);
+/* Adds all that such a build depends on, each part ended by a NUL. */
+void opencl_key(const struct opencl *opencl, const char **strings,
+                unsigned count, const char *options, struct text *key);
 void opencl_program_release(cl_program program); /* accepts NULL */
 
 /* ------------------------------------------------------------- launch -- */
@@ -208,7 +217,17 @@ enum vdbq_status opencl_fill(struct device_memory *memory, uint64_t size,
 enum vdbq_status opencl_calls_wait(struct device *device,
                                    struct device_times *times,
                                    struct error *error);
+/* Frees a text's program and kernels, of which no call is under way: the next
+ * call builds them anew. */
+void opencl_text_drop(struct opencl *opencl, enum opencl_text text);
 /* Waits for calls, and frees what they were built from. */
 void opencl_kernels_finish(struct opencl *opencl);
+
+/* -------------------------------------------------------------- probe -- */
+
+/* Tries whether the device computes as the host does, once for a device and
+ * driver, and adds options for what it does otherwise to those of all builds.
+ * Fails with DEVICE where it lacks something that no option makes good. */
+enum vdbq_status opencl_probe(struct opencl *opencl, struct error *error);
 
 #endif

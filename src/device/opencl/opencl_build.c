@@ -21,8 +21,6 @@ static enum vdbq_status build_source(struct opencl *opencl,
                                      struct error *error);
 static enum vdbq_status build_failed(struct opencl *opencl, cl_program program,
                                      cl_int code, struct error *error);
-static void build_key(const struct opencl *opencl, const char **strings,
-                      unsigned count, const char *options, struct text *key);
 static cl_program binary_load(struct opencl *opencl, const struct text *key,
                               const char *options);
 static void binary_save(cl_program program, const struct text *key);
@@ -59,7 +57,7 @@ enum vdbq_status opencl_build(struct opencl *opencl, const char **strings,
     *program = NULL;
     if (quirks->keeps_binaries && !has_files)
         return build_source(opencl, strings, count, options, program, error);
-    build_key(opencl, strings, count, options, &key);
+    opencl_key(opencl, strings, count, options, &key);
     if (has_files) {
         keep_before(&key);
         status = scratch_check_room(error);
@@ -171,8 +169,8 @@ static void key_part(struct text *key, const char *part)
     text_add(key, part, strlen(part) + 1);
 }
 
-static void build_key(const struct opencl *opencl, const char **strings,
-                      unsigned count, const char *options, struct text *key)
+void opencl_key(const struct opencl *opencl, const char **strings,
+                unsigned count, const char *options, struct text *key)
 {
     const struct found_device *found = &opencl->found;
 

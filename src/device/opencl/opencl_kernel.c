@@ -14,6 +14,7 @@ extern const char vdbq_source_group[];
 extern const char vdbq_source_index[];
 extern const char vdbq_source_sort[];
 extern const char vdbq_source_join[];
+extern const char vdbq_source_probe[];
 
 static const struct {
     const char *text;
@@ -24,6 +25,7 @@ static const struct {
     [TEXT_SORT] = { vdbq_source_sort, "" },
     [TEXT_JOIN] = { vdbq_source_join, "" },
     [TEXT_INDEX] = { vdbq_source_index, "" },
+    [TEXT_PROBE] = { vdbq_source_probe, "" },
 };
 
 static const struct {
@@ -40,13 +42,10 @@ static enum vdbq_status build_text(struct opencl *opencl, enum opencl_text text,
                                    struct error *error)
 {
     const char *string = texts[text].text;
-    char options[256];
+    char options[OPENCL_OPTIONS_MAX + 64];
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DVDBQ_GROUP=%u%s%s",
-             device_group_items(&opencl->head), texts[text].options,
-             opencl->found.exact_option
-                 ? " -cl-fp32-correctly-rounded-divide-sqrt"
-                 : "");
+    snprintf(options, sizeof options, "%s -DVDBQ_GROUP=%u%s", opencl->options,
+             device_group_items(&opencl->head), texts[text].options);
     return opencl_build(opencl, &string, 1, options, &opencl->texts[text],
                         error);
 }
@@ -175,6 +174,18 @@ enum vdbq_status opencl_calls_wait(struct device *device,
     return status;
 }
 
+void opencl_text_drop(struct opencl *opencl, enum opencl_text text)
+{
+    for (unsigned i = 0; i < KERNELS; i++) {
+        if (kernels[i].text != text || opencl->kernels[i] == NULL)
+            continue;
+        opencl_calls.ReleaseKernel(opencl->kernels[i]);
+        opencl->kernels[i] = NULL;
+    }
+    opencl_program_release(opencl->texts[text]);
+    opencl->texts[text] = NULL;
+}
+
 void opencl_kernels_finish(struct opencl *opencl)
 {
     struct device_times ignored = { 0 };
@@ -182,9 +193,6 @@ void opencl_kernels_finish(struct opencl *opencl)
 
     opencl_calls_wait(&opencl->head, &ignored, &error);
     vector_finish(&opencl->calls);
-    for (unsigned i = 0; i < KERNELS; i++)
-        if (opencl->kernels[i] != NULL)
-            opencl_calls.ReleaseKernel(opencl->kernels[i]);
     for (unsigned i = 0; i < OPENCL_TEXTS; i++)
-        opencl_program_release(opencl->texts[i]);
+        opencl_text_drop(opencl, (enum opencl_text)i);
 }

@@ -8,7 +8,6 @@
 #include "base/os/os.h"
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
-#include "device/opencl/quirks.h"
 
 /* The text of cl/limits.cl, which tools/embed.py made. */
 extern const char vdbq_source_limits[];
@@ -70,12 +69,12 @@ static enum vdbq_status sweep_build(struct opencl *opencl,
                                     struct error *error)
 {
     const char *strings[] = { vdbq_source_limits };
-    char options[128];
+    char options[OPENCL_OPTIONS_MAX + 32];
     enum vdbq_status status;
     cl_int code;
 
-    snprintf(options, sizeof options, "-cl-std=CL1.2 -DVDBQ_READ=%s%s",
-             way->type, quirks_of(opencl->found.platform_name)->options);
+    snprintf(options, sizeof options, "%s -DVDBQ_READ=%s", opencl->options,
+             way->type);
     status = opencl_build(opencl, strings, 1, options, &sweep->program, error);
     if (status != VDBQ_OK)
         return status;

@@ -15,7 +15,6 @@
 #include "cl/tablet.h"
 #include "device/cache/keep.h"
 #include "device/opencl/opencl.h"
-#include "device/opencl/quirks.h"
 
 /* The text of cl/ops.cl and cl/machine.cl, which tools/embed.py made. */
 extern const char vdbq_source_ops[];
@@ -281,19 +280,15 @@ static enum vdbq_status machine_build(struct opencl *opencl,
     const char *strings[] = { vdbq_source_ops,
                               body != NULL ? "#line 1 \"program\"\n" : "",
                               body != NULL ? body : "", vdbq_source_machine };
-    char options[256];
+    char options[OPENCL_OPTIONS_MAX + 128];
     cl_int code;
     enum vdbq_status status;
 
     snprintf(options, sizeof options,
-             "-cl-std=CL1.2%s%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u "
-             "-DVDBQ_REGISTERS=%u -DVDBQ_AXES=%u%s",
-             opencl->found.exact_option
-                 ? " -cl-fp32-correctly-rounded-divide-sqrt"
-                 : "",
-             quirks_of(opencl->found.platform_name)->options, variant->tile,
-             variant->group, variant->registers, variant->axes,
-             body != NULL ? " -DVDBQ_SPECIALISED" : "");
+             "%s -DVDBQ_TILE=%u -DVDBQ_GROUP=%u -DVDBQ_REGISTERS=%u "
+             "-DVDBQ_AXES=%u%s",
+             opencl->options, variant->tile, variant->group, variant->registers,
+             variant->axes, body != NULL ? " -DVDBQ_SPECIALISED" : "");
     status = opencl_build(opencl, strings, sizeof strings / sizeof *strings,
                           options, &machine->program, error);
     if (status != VDBQ_OK)

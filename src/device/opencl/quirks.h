@@ -11,8 +11,6 @@ struct quirks {
     const char *platform; /* its name                                     */
     bool keeps_binaries;  /* has a cache of compiled kernels of its own   */
     bool keeps_files;     /* ... in files of POCL_CACHE_DIR: see keep.h   */
-    bool divides_exactly; /* f32 divide and sqrt are correctly rounded
-                              without the option for it                    */
     const char *options;  /* more build options, each after a blank       */
 };
 
