@@ -191,6 +191,9 @@ enum vdbq_status bind_from(struct binder *binder, const struct ast_from *tree,
 /* bind.c */
 struct expression *bind_expression(struct binder *binder,
                                    const struct ast_expression *tree);
+/* known.c: the value of a parameter as if it were written in its place. */
+struct expression *expression_given(struct binder *binder, int number,
+                                    struct position at);
 /* A parameter of the statement as the constant that it stands for, so that the
  * plan holds for its value; other expressions as they are. */
 struct expression *expression_known(struct binder *binder,
@@ -242,6 +245,22 @@ struct expression *expression_operator(struct binder *binder,
                                        struct expression *right,
                                        const struct ast_expression *tree);
 
+/* arithmetic.c: + - * / % of operands that are no NULLs of their own; a minus. */
+struct expression *expression_arithmetic(struct binder *binder,
+                                         enum ast_operator operator,
+                                         struct expression * left,
+                                         struct expression *right,
+                                         const struct ast_expression *tree);
+struct expression *expression_minus(struct binder *binder,
+                                    struct expression *operand,
+                                    const struct ast_expression *tree);
+/* logic.c: AND, OR, NOT (`right` NULL). What is false AND anything, or true OR
+ * anything, is so at once. */
+struct expression *expression_logic(struct binder *binder,
+                                    enum ast_operator operator,
+                                    struct expression * left,
+                                    struct expression *right,
+                                    const struct ast_expression *tree);
 /* One whose operands have their types, and that gives the one that is named. */
 struct expression *expression_operation(struct binder *binder,
                                         enum ast_operator operator, int type,
@@ -299,9 +318,6 @@ enum vdbq_status values_of_list(struct binder *binder,
                                 struct expression *operand,
                                 struct expression **items, size_t count,
                                 struct node **node);
-/* The needed columns of a NODE_VALUES, in the arena; false: no memory. */
-bool values_fill(struct arena *arena, const struct node *node,
-                 const bool *needed, struct step_values *values);
 
 /* lift.c */
 /* What of the expressions is a function of the host or a subquery gets a node

@@ -3,6 +3,7 @@
  * The tree of an expression becomes an expression: names are looked up,
  * operators typed, leaves first.
  */
+#include "plan/make/meet.h"
 #include "plan/make/compare.h"
 #include "plan/plan_inner.h"
 
@@ -24,32 +25,6 @@ static struct expression *bind_string(struct binder *binder,
     return expression_text(binder, text, tree->at);
 }
 
-/* The value of a parameter as if it were written in its place. */
-static struct expression *parameter_value(struct binder *binder, int number,
-                                          struct position at)
-{
-    const struct parameter *value = &binder->parameters[number];
-    struct vdbq_text text = value->text;
-
-    binder->values_used = true;
-    if (value->type == VDBQ_DOUBLE)
-        return expression_real(binder, VDBQ_DOUBLE, value->real, at);
-    if (value->type != VDBQ_TEXT)
-        return expression_integer(binder, value->integer, at);
-    text.bytes = arena_copy(binder->arena, text.bytes, text.length);
-    if (text.bytes == NULL)
-        return error_no_memory(binder->error), NULL;
-    return expression_text(binder, text, at);
-}
-
-struct expression *expression_known(struct binder *binder, struct expression *e)
-{
-    if (e->kind != EXPRESSION_PARAMETER || binder->parameters == NULL
-        || e->parameter.number >= binder->value_count)
-        return e;
-    return parameter_value(binder, e->parameter.number, e->at);
-}
-
 /* A value that the caller gives later; of no type where it is not given. */
 static struct expression *bind_parameter(struct binder *binder,
                                          const struct ast_expression *tree)
@@ -63,7 +38,7 @@ static struct expression *bind_parameter(struct binder *binder,
     if (type == VDBQ_TYPE_NONE)
         return expression_null(binder, VDBQ_INTEGER, tree->at);
     if (binder->constants)
-        return parameter_value(binder, number, tree->at);
+        return expression_given(binder, number, tree->at);
     e = expression_new(binder, EXPRESSION_PARAMETER, (int)type, tree->at);
     if (e == NULL)
         return NULL;
@@ -447,42 +422,6 @@ static struct expression *bind_cast(struct binder *binder,
     return e;
 }
 
-/* That the escape is one character. */
-static struct expression *check_escape(struct binder *binder,
-                                       struct expression *escape,
-                                       struct position at)
-{
-    static const char message[] = "an ESCAPE is one character";
-    struct ast_expression place = { .at = at };
-    struct expression *length, *one, *other;
-
-    escape = expression_cast_plain(binder, escape, VDBQ_TEXT, at);
-    length = escape ? expression_call(binder, "length", &escape, 1, at) : NULL;
-    one = length ? expression_integer(binder, 1, at) : NULL;
-    other =
-        one ? expression_operator(binder, AST_NEQ, length, one, &place) : NULL;
-    if (other == NULL)
-        return NULL;
-    if (other->kind != EXPRESSION_CONSTANT)
-        return expression_check(binder, escape, other, message);
-    if (known_truth(other) != 1)
-        return escape;
-    error_at(binder->error, VDBQ_RANGE, at, "%s", message);
-    return NULL;
-}
-
-struct expression *expression_like(struct binder *binder, const char *name,
-                                   struct expression **operands, unsigned count,
-                                   struct position at)
-{
-    if (count > 2) {
-        operands[2] = check_escape(binder, operands[2], operands[2]->at);
-        if (operands[2] == NULL)
-            return NULL;
-    }
-    return expression_call(binder, name, operands, count, at);
-}
-
 static struct expression *bind_like(struct binder *binder,
                                     const struct ast_expression *tree)
 {
@@ -560,18 +499,6 @@ struct expression *bind_expression(struct binder *binder,
     if (e == NULL || named)
         return e;
     return expression_affine(binder, e, tree->kind == AST_CAST);
-}
-
-struct expression *expression_condition(struct binder *binder,
-                                        struct expression *e,
-                                        struct position at)
-{
-    if (e == NULL || is_number(e->type))
-        return e;
-    error_at(binder->error, VDBQ_TYPE, at,
-             "a condition is true or false, not a %s",
-             vdbq_type_name((enum vdbq_type)e->type));
-    return NULL;
 }
 
 struct expression *bind_condition(struct binder *binder,

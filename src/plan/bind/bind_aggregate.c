@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Aggregates and window functions. They become symbols in expressions, which
- * select_group.c and lift.c give nodes of their own.
+ * Aggregates and window functions of operands that are bound. They become
+ * symbols in expressions, which select_group.c and lift.c give nodes of their
+ * own.
  */
-#include "plan/make/call.h"
+#include "plan/bind/call.h"
 
 #include <string.h>
 
@@ -73,18 +74,6 @@ static void type_aggregate(struct expression *e,
     e->machine = type_machine((enum vdbq_type)e->type);
 }
 
-/* Whether a row counts: a narrow integer, as aggregates take it. */
-static struct expression *bind_filter(struct binder *binder,
-                                      const struct ast_expression *tree)
-{
-    struct expression *e = bind_condition(binder, tree), *zero;
-
-    if (e == NULL || type_machine((enum vdbq_type)e->type) == TYPE_I32)
-        return e;
-    zero = expression_integer(binder, 0, tree->at);
-    return zero ? expression_operator(binder, AST_NEQ, e, zero, tree) : NULL;
-}
-
 struct expression *bind_aggregate(struct binder *binder,
                                   const struct call *call,
                                   const struct aggregate_name *name)
@@ -109,11 +98,7 @@ struct expression *bind_aggregate(struct binder *binder,
         if (e->left == NULL)
             return NULL;
     }
-    if (tree->filter != NULL) {
-        e->condition = bind_filter(binder, tree->filter);
-        if (e->condition == NULL)
-            return NULL;
-    }
+    e->condition = call->filter;
     type_aggregate(e, name->function);
     return expression_fits(binder, e) ? e : NULL;
 }
@@ -133,27 +118,6 @@ static const struct {
     { "first_value", WINDOW_FIRST, 1, 1 },
     { "last_value", WINDOW_LAST, 1, 1 },
 };
-
-static bool bind_over(struct binder *binder, const struct ast_window *over,
-                      struct window *window)
-{
-    window->partition = VECTOR_IN(binder->arena, struct expression *);
-    window->order = VECTOR_IN(binder->arena, struct order_term);
-    for (const struct ast_value *value = over->partition; value != NULL;
-         value = value->next) {
-        struct expression *e = bind_expression(binder, value->expression);
-        if (e == NULL || !vector_append(&window->partition, &e, 1))
-            return false;
-    }
-    for (const struct ast_order *order = over->order; order != NULL;
-         order = order->next) {
-        struct expression *e = bind_expression(binder, order->expression);
-        struct order_term term = order_term(order, e);
-        if (e == NULL || !vector_append(&window->order, &term, 1))
-            return false;
-    }
-    return true;
-}
 
 /* LAG and LEAD: how far, and what is there where no row is. */
 static bool bind_distance(struct binder *binder, const struct call *call,
@@ -194,11 +158,8 @@ static struct expression *new_window(struct binder *binder,
     e->window = arena_alloc(binder->arena, sizeof *e->window);
     if (e->window == NULL)
         return error_no_memory(binder->error), NULL;
-    if (!bind_over(binder, call->tree->over, e->window)) {
-        if (binder->error->status == VDBQ_OK)
-            error_no_memory(binder->error);
-        return NULL;
-    }
+    e->window->partition = call->partition;
+    e->window->order = call->order;
     e->nullable = true;
     return e;
 }

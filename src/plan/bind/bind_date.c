@@ -4,7 +4,7 @@
  * a TIMESTAMP, a text that reads as one, 'now', or a number, which is a Julian
  * day, or with the modifier 'unixepoch' the seconds since 1970.
  */
-#include "plan/make/call.h"
+#include "plan/bind/call.h"
 #include "plan/make/meet.h"
 
 #include <string.h>

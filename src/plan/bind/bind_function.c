@@ -3,17 +3,8 @@
  * Calls of functions: the arguments are bound, and the kind of function
  * decides what becomes of them.
  */
-#include "plan/make/call.h"
+#include "plan/bind/call.h"
 #include "plan/make/compare.h"
-
-struct expression *refuse_argument(struct binder *binder,
-                                   const struct call *call,
-                                   const struct expression *argument)
-{
-    error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
-             call->name, vdbq_type_name((enum vdbq_type)argument->type));
-    return NULL;
-}
 
 static struct expression *refuse_aggregate(struct binder *binder,
                                            const struct call *call)
@@ -48,6 +39,45 @@ static bool bind_arguments(struct binder *binder, struct call *call)
     return true;
 }
 
+/* Whether a row counts: a narrow integer, as aggregates take it. False: a
+ * failure. */
+static bool bind_filter(struct binder *binder, struct call *call)
+{
+    const struct ast_expression *tree = call->tree->filter;
+    struct expression *e, *zero;
+
+    if (tree == NULL)
+        return true;
+    e = bind_condition(binder, tree);
+    if (e != NULL && type_machine((enum vdbq_type)e->type) != TYPE_I32) {
+        zero = expression_integer(binder, 0, tree->at);
+        e = zero ? expression_operator(binder, AST_NEQ, e, zero, tree) : NULL;
+    }
+    call->filter = e;
+    return e != NULL;
+}
+
+static bool bind_over(struct binder *binder, const struct ast_window *over,
+                      struct call *call)
+{
+    call->partition = VECTOR_IN(binder->arena, struct expression *);
+    call->order = VECTOR_IN(binder->arena, struct order_term);
+    for (const struct ast_value *value = over->partition; value != NULL;
+         value = value->next) {
+        struct expression *e = bind_expression(binder, value->expression);
+        if (e == NULL || !vector_append(&call->partition, &e, 1))
+            return false;
+    }
+    for (const struct ast_order *order = over->order; order != NULL;
+         order = order->next) {
+        struct expression *e = bind_expression(binder, order->expression);
+        struct order_term term = order_term(order, e);
+        if (e == NULL || !vector_append(&call->order, &term, 1))
+            return false;
+    }
+    return true;
+}
+
 /* ----------------------------------------------------------- aggregates -- */
 
 /* Binds an aggregate in the query that it belongs to. Aggregates do not stand
@@ -61,7 +91,7 @@ static struct expression *bind_own_aggregate(struct binder *binder,
     struct expression *e = NULL;
 
     scope->aggregates = scope->windows = false;
-    if (bind_arguments(binder, call))
+    if (bind_arguments(binder, call) && bind_filter(binder, call))
         e = bind_aggregate(binder, call, name);
     scope->aggregates = aggregates;
     scope->windows = windows;
@@ -110,9 +140,13 @@ static struct expression *bind_window_call(struct binder *binder,
         return NULL;
     }
     scope->windows = false;
-    if (bind_arguments(binder, call))
+    if (bind_arguments(binder, call)
+        && bind_over(binder, call->tree->over, call)
+        && bind_filter(binder, call))
         e = bind_window(binder, call);
     scope->windows = true;
+    if (e == NULL && binder->error->status == VDBQ_OK)
+        error_no_memory(binder->error);
     return e;
 }
 

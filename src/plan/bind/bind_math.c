@@ -2,7 +2,7 @@
 /*
  * Functions of numbers: opcodes of the machine, or made of other expressions.
  */
-#include "plan/make/call.h"
+#include "plan/bind/call.h"
 #include "plan/make/meet.h"
 
 static struct expression *as_double(struct binder *binder,

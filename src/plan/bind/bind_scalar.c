@@ -2,7 +2,7 @@
 /*
  * Functions that are made of other expressions, or are opcodes of the machine.
  */
-#include "plan/make/call.h"
+#include "plan/bind/call.h"
 #include "plan/make/compare.h"
 #include "plan/make/meet.h"
 

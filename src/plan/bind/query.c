@@ -14,19 +14,6 @@ enum { QUERIES_DEEP_MAX = 400 };
 
 /* -------------------------------------------------------- order, limit -- */
 
-struct order_term order_term(const struct ast_order *order,
-                             struct expression *expression)
-{
-    struct order_term term = { .expression = expression,
-                               .descending = order->descending,
-                               .result = -1 };
-
-    term.nulls_last =
-        order->nulls == AST_NULLS_LAST
-        || (order->nulls == AST_NULLS_DEFAULT && order->descending);
-    return term;
-}
-
 /* A number of rows: an integer, or NULL where nothing says one. */
 static struct expression *bind_number(struct binder *binder,
                                       const struct ast_expression *tree)

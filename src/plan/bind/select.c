@@ -251,32 +251,6 @@ static enum vdbq_status bind_order(struct selecting *selecting)
 
 /* ------------------------------------------------------- all expressions -- */
 
-struct expression ***select_places(struct selecting *selecting, size_t *count)
-{
-    struct expression ***places =
-        arena_alloc(selecting->binder->arena,
-                    (selecting->results.count + selecting->order.count + 1)
-                        * sizeof(*places));
-
-    *count = 0;
-    if (places == NULL) {
-        error_no_memory(selecting->binder->error);
-        return NULL;
-    }
-    if (selecting->having != NULL)
-        places[(*count)++] = &selecting->having;
-    for (size_t i = 0; i < selecting->results.count; i++) {
-        struct result *result = vector_at(&selecting->results, i);
-        places[(*count)++] = &result->expression;
-    }
-    for (size_t i = 0; i < selecting->order.count; i++) {
-        struct order_term *term = vector_at(&selecting->order, i);
-        if (term->result < 0)
-            places[(*count)++] = &term->expression;
-    }
-    return places;
-}
-
 /* ------------------------------------------------------------- the rows -- */
 
 static enum vdbq_status filter_groups(struct selecting *selecting)

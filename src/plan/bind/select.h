@@ -21,11 +21,6 @@ struct selecting {
     struct node *node;         /* the uppermost one so far                 */
 };
 
-/* The places of all expressions over the rows at hand, `*count` of them:
- * HAVING (if it is still to come), results, ORDER BY. In the arena; NULL: no
- * memory. */
-struct expression ***select_places(struct selecting *selecting, size_t *count);
-
 /* select_group.c: the rows at hand become groups, one for each combination of
  * the keys' values, and all expressions are over these. */
 enum vdbq_status select_group(struct selecting *selecting);

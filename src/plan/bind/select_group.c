@@ -6,6 +6,35 @@
  */
 #include "plan/bind/select.h"
 
+/* The places of all expressions over the rows at hand, `*count` of them:
+ * HAVING, results, ORDER BY. In the arena; NULL: no memory. */
+static struct expression ***select_places(struct selecting *selecting,
+                                          size_t *count)
+{
+    struct expression ***places =
+        arena_alloc(selecting->binder->arena,
+                    (selecting->results.count + selecting->order.count + 1)
+                        * sizeof(*places));
+
+    *count = 0;
+    if (places == NULL) {
+        error_no_memory(selecting->binder->error);
+        return NULL;
+    }
+    if (selecting->having != NULL)
+        places[(*count)++] = &selecting->having;
+    for (size_t i = 0; i < selecting->results.count; i++) {
+        struct result *result = vector_at(&selecting->results, i);
+        places[(*count)++] = &result->expression;
+    }
+    for (size_t i = 0; i < selecting->order.count; i++) {
+        struct order_term *term = vector_at(&selecting->order, i);
+        if (term->result < 0)
+            places[(*count)++] = &term->expression;
+    }
+    return places;
+}
+
 static int key_of(const struct selecting *selecting, const struct expression *e)
 {
     return expression_find(&selecting->keys, 0, e);

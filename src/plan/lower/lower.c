@@ -11,32 +11,6 @@
 
 /* -------------------------------------------------------------- select -- */
 
-/* The columns of a table as programs number them. */
-void lower_number_table(const struct table *table, int *columns)
-{
-    int number = 0;
-
-    for (unsigned i = 0; i < table->column_count; i++)
-        columns[i] = i == table->key ? -1 : number++;
-    columns[table->column_count] = -1;
-}
-
-/* The places of an axis' columns: those that `columns` has for them. */
-struct column_place *lower_places(struct lowering *lowering, const int *columns,
-                                  unsigned count, int cursor)
-{
-    struct column_place *places =
-        arena_alloc(lowering->binder->arena, (count + 1) * sizeof *places);
-
-    if (places == NULL)
-        return error_no_memory(lowering->binder->error), NULL;
-    for (unsigned i = 0; i < count; i++)
-        places[i] = (struct column_place){ .cursor = cursor,
-                                           .column = columns[i],
-                                           .row = -1 };
-    return places;
-}
-
 /* Where the rows of a SELECT come from; the input's step, -1: none, or -2: a
  * failure. */
 static int lower_source(struct lowering *lowering, struct node *node,
@@ -66,51 +40,6 @@ static int lower_source(struct lowering *lowering, struct node *node,
     input = lower_node(lowering, below, used, columns);
     source->columns = lower_places(lowering, columns, below->column_count, 0);
     return input >= 0 && source->columns ? input : -2;
-}
-
-/* What the program gives: the needed results, or just a number. */
-struct codegen_result *lower_results(struct lowering *lowering,
-                                     struct node *node, const bool *needed,
-                                     int *map, unsigned *count)
-{
-    struct binder *binder = lowering->binder;
-    struct codegen_result *results =
-        arena_alloc(binder->arena, (node->column_count + 1) * sizeof *results);
-
-    *count = 0;
-    if (results == NULL)
-        return error_no_memory(binder->error), NULL;
-    for (unsigned i = 0; i < node->column_count; i++) {
-        if (!needed[i])
-            continue;
-        map[i] = (int)*count;
-        results[(*count)++] =
-            (struct codegen_result){ node->columns[i].name, node->results[i] };
-    }
-    if (*count > 0)
-        return results;
-    results[0] =
-        (struct codegen_result){ "", expression_truth(binder, true,
-                                                      (struct position){ 0 }) };
-    *count = 1;
-    return results[0].expression ? results : NULL;
-}
-
-bool lower_describe_results(struct lowering *lowering, int number,
-                            const struct codegen_result *results,
-                            unsigned count)
-{
-    bool done = true;
-
-    for (unsigned i = 0; i < count && done; i++) {
-        const struct expression *e = results[i].expression;
-        struct step_column column = { .name = results[i].name,
-                                      .type = (enum vdbq_type)e->type,
-                                      .precision = e->precision,
-                                      .scale = e->scale };
-        done = lower_add_column(lowering, number, &column);
-    }
-    return done;
 }
 
 /* Whether a SELECT gives its input's rows as they are. */
@@ -173,29 +102,6 @@ static int lower_selected(struct lowering *lowering, struct node *node,
 }
 
 /* ------------------------------------------------------------------ all -- */
-
-static int lower_values(struct lowering *lowering, struct node *node,
-                        const bool *needed, int *map)
-{
-    struct steps *steps = lowering->steps;
-    int number =
-        lower_add_step(lowering, STEP_VALUES, node->column_count, NULL, 0);
-
-    if (number < 0)
-        return -1;
-    if (!values_fill(&steps->arena, node, needed,
-                     &steps_at(steps, number)->values))
-        return error_no_memory(lowering->binder->error), -1;
-    for (unsigned i = 0; i < node->column_count; i++) {
-        struct step_column column = lower_column(&node->columns[i]);
-        if (!needed[i])
-            continue;
-        map[i] = (int)steps_at(steps, number)->column_count;
-        if (!lower_add_column(lowering, number, &column))
-            return -1;
-    }
-    return number;
-}
 
 static int lower_kind(struct lowering *lowering, struct node *node,
                       const bool *needed, int *map)

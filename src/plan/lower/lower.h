@@ -30,18 +30,22 @@ bool lower_is_grid(const struct node *node);
 int lower_grid(struct lowering *lowering, struct node *node, const bool *needed,
                int *map);
 int lower_group(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map); /* lower_group.c */
+                const bool *needed, int *map); /* lower_over.c */
 int lower_sort(struct lowering *lowering, struct node *node, const bool *needed,
                int *map);
 int lower_limit(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map);
 int lower_concat(struct lowering *lowering, struct node *node, int *map);
 int lower_apply(struct lowering *lowering, struct node *node,
-                const bool *needed, int *map); /* lower_wider.c */
+                const bool *needed, int *map);
 int lower_window(struct lowering *lowering, struct node *node,
                  const bool *needed, int *map);
 int lower_map(struct lowering *lowering, struct node *node, const bool *needed,
               int *map);
+
+/* lower_values.c */
+int lower_values(struct lowering *lowering, struct node *node,
+                 const bool *needed, int *map);
 
 /* lower_column.c */
 
@@ -50,7 +54,7 @@ bool *lower_flags(struct lowering *lowering, unsigned count);
 int *lower_numbers(struct lowering *lowering, unsigned count);
 /* Sets the flags of the columns that an expression reads; a visitor. */
 bool lower_mark_columns(void *needed, struct expression **operand);
-/* lower.c: what the program of a SELECT gives, the needed results, or just a
+/* lower_result.c: what the program of a SELECT gives, the needed results, or just a
  * number; its columns; the columns of a table as programs number them; the
  * places of the columns of a cursor that is an axis. */
 struct codegen_result *lower_results(struct lowering *lowering,

@@ -221,8 +221,8 @@ static bool part_decimal(struct binder *binder, struct expression *coarse,
     parts->digits = digits_of(binder, coarse);
     if (digits == NULL || factor == NULL || parts->digits == NULL)
         return false;
-    parts->whole = expression_operator(binder, AST_DIV, digits, factor, tree);
-    parts->rest = expression_operator(binder, AST_MOD, digits, factor, tree);
+    parts->whole = expression_arithmetic(binder, AST_DIV, digits, factor, tree);
+    parts->rest = expression_arithmetic(binder, AST_MOD, digits, factor, tree);
     return parts->whole != NULL && parts->rest != NULL;
 }
 
@@ -274,8 +274,9 @@ compare_with_decimal(struct binder *binder, enum ast_operator operator,
         return compare_whole(binder, operator, coarse, fine, &parts, tree);
     more =
         rest_is(binder, bound == BOUND_LEAST ? AST_GT : AST_GE, &parts, tree);
-    more = more ? expression_operator(binder, AST_ADD, parts.whole, more, tree)
-                : NULL;
+    more = more
+               ? expression_arithmetic(binder, AST_ADD, parts.whole, more, tree)
+               : NULL;
     return more ? expression_operation(binder, compare_with_bound(operator),
                                        VDBQ_INTEGER, parts.digits, more, tree)
                 : NULL;

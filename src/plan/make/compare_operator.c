@@ -3,6 +3,7 @@
  * Operators of comparisons, and what they give where no values have to be
  * looked at: compare_inner.h.
  */
+#include "plan/make/meet.h"
 #include "plan/make/compare_inner.h"
 
 /* ----------------------------------------------------------- operators -- */
@@ -128,7 +129,7 @@ static struct expression *both_null(struct binder *binder,
     }
     return operator== AST_IS
                ? both
-               : expression_operator(binder, AST_NOT, both, NULL, tree);
+               : expression_logic(binder, AST_NOT, both, NULL, tree);
 }
 
 struct expression *compare_below(struct binder *binder,

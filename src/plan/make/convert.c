@@ -3,6 +3,7 @@
  * CAST, and dates. Conversions between machine numbers are an opcode; the
  * others are made of arithmetic, or are functions of the host on texts.
  */
+#include "plan/make/meet.h"
 #include "plan/plan_inner.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static struct expression *calculate(struct binder *binder,
     struct ast_expression place = { .at = at };
     struct expression *e = left ? expression_integer(binder, right, at) : NULL;
 
-    return e ? expression_operator(binder, operator, left, e, &place) : NULL;
+    return e ? expression_arithmetic(binder, operator, left, e, &place) : NULL;
 }
 
 /* The same bits under the name of another type. */
@@ -98,7 +99,8 @@ static struct expression *decimal_of_float(struct binder *binder,
     factor = e ? expression_real(binder, VDBQ_DOUBLE,
                                  (double)power_of_ten(scale), e->at)
                : NULL;
-    e = factor ? expression_operator(binder, AST_MUL, e, factor, &place) : NULL;
+    e = factor ? expression_arithmetic(binder, AST_MUL, e, factor, &place)
+               : NULL;
     zero = e ? expression_integer(binder, 0, e->at) : NULL;
     e = zero ? expression_math(binder, OP_ROUND_F64, VDBQ_DOUBLE, e, zero,
                                false, e->at)
@@ -138,7 +140,7 @@ with_precision(struct binder *binder, struct expression *e, unsigned precision)
     above = calculate(binder, AST_GE, digits, limit, e->at);
     below = calculate(binder, AST_LE, digits, -limit, e->at);
     either = above && below
-                 ? expression_operator(binder, AST_OR, above, below, &place)
+                 ? expression_logic(binder, AST_OR, above, below, &place)
                  : NULL;
     e = either ? expression_check(binder, e, either,
                                   "the number has more "
@@ -160,7 +162,7 @@ static struct expression *to_smallint(struct binder *binder,
     above = calculate(binder, AST_GT, e, INT16_MAX, place.at);
     below = calculate(binder, AST_LT, e, INT16_MIN, place.at);
     either = above && below
-                 ? expression_operator(binder, AST_OR, above, below, &place)
+                 ? expression_logic(binder, AST_OR, above, below, &place)
                  : NULL;
     e = either ? expression_check(binder, e, either,
                                   "the number does not fit SMALLINT")
@@ -202,7 +204,7 @@ static struct expression *of_decimal(struct binder *binder,
     divisor = expression_real(binder, VDBQ_DOUBLE, (double)factor, e->at);
     if (digits == NULL || divisor == NULL)
         return NULL;
-    e = expression_operator(binder, AST_DIV, digits, divisor, &place);
+    e = expression_arithmetic(binder, AST_DIV, digits, divisor, &place);
     return e ? expression_cast_plain(binder, e, type, e->at) : NULL;
 }
 
@@ -224,7 +226,7 @@ static struct expression *in_years(struct binder *binder, struct expression *e,
     below = calculate(binder, AST_LT, e, least, e->at);
     above = calculate(binder, AST_GT, e, greatest, e->at);
     either = below && above
-                 ? expression_operator(binder, AST_OR, below, above, &place)
+                 ? expression_logic(binder, AST_OR, below, above, &place)
                  : NULL;
     return either ? expression_check(binder, e, either,
                                      "a date is outside "
@@ -243,7 +245,7 @@ static struct expression *day_of(struct binder *binder, struct expression *e)
     struct expression *before =
         rest ? calculate(binder, AST_LT, rest, 0, e->at) : NULL;
 
-    return before ? expression_operator(binder, AST_SUB, day, before, &place)
+    return before ? expression_arithmetic(binder, AST_SUB, day, before, &place)
                   : NULL;
 }
 
@@ -272,7 +274,7 @@ static struct expression *clock_of(struct binder *binder, struct expression *e)
 
     day = day ? calculate(binder, AST_MUL, day, DAY, e->at) : NULL;
     time = day ? renamed(binder, e, VDBQ_BIGINT, 0) : NULL;
-    return time ? expression_operator(binder, AST_SUB, time, day, &place)
+    return time ? expression_arithmetic(binder, AST_SUB, time, day, &place)
                 : NULL;
 }
 
@@ -370,8 +372,8 @@ static struct expression *move_time(struct binder *binder, struct expression *e,
     date = clock ? move_date(binder, date, unit, count, at) : NULL;
     date = date ? time_of_date(binder, date) : NULL;
     date = date ? renamed(binder, date, VDBQ_BIGINT, 0) : NULL;
-    date =
-        date ? expression_operator(binder, AST_ADD, date, clock, &place) : NULL;
+    date = date ? expression_arithmetic(binder, AST_ADD, date, clock, &place)
+                : NULL;
     return renamed(binder, date, VDBQ_TIMESTAMP, 0);
 }
 

@@ -4,7 +4,6 @@
  */
 #include "plan/make/expression_new.h"
 
-#include "plan/make/meet.h"
 #include "plan/plan_inner.h"
 
 /* ----------------------------------------------------------- constants -- */
@@ -191,41 +190,22 @@ int known_truth(const struct expression *e)
     return is_float(e->type) ? e->constant.real != 0 : e->constant.integer != 0;
 }
 
-/* What a condition that is known chooses; a NULL has the other's type. */
-static struct expression *chosen(struct binder *binder,
-                                 const struct expression *condition,
-                                 struct expression *left,
-                                 struct expression *right)
-{
-    bool holds = known_truth(condition) == 1;
-    struct expression *e = holds ? left : right;
-    const struct expression *other = holds ? right : left;
-
-    return is_null_constant(e)
-                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
-               ? expression_null(binder, other->type, e->at)
-               : e;
-}
-
-struct expression *expression_choice(struct binder *binder,
-                                     struct expression *condition,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     struct position at)
+struct expression *expression_operation(struct binder *binder,
+                                        enum ast_operator operator, int type,
+                                        struct expression *left,
+                                        struct expression *right,
+                                        const struct ast_expression *tree)
 {
     struct expression *e;
 
-    if (condition->kind == EXPRESSION_CONSTANT)
-        return chosen(binder, condition, left, right);
-    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
+    if (left == NULL || (right == NULL && operator!= AST_NOT))
         return NULL;
-    e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
+    e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
     if (e == NULL)
         return NULL;
-    e->condition = condition;
+    e->operation.op = operator;
     e->left = left;
     e->right = right;
-    e->precision = meet_precision(left, right);
-    e->scale = left->scale;
+    expression_place(binder, e, tree);
     return expression_finish(binder, e);
 }

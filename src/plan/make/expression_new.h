@@ -51,14 +51,6 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
                                    int type, struct expression *left,
                                    struct expression *right, bool nan,
                                    struct position at);
-/* `left` where the condition is true, else `right`; they are brought to one
- * type. */
-struct expression *expression_choice(struct binder *binder,
-                                     struct expression *condition,
-                                     struct expression *left,
-                                     struct expression *right,
-                                     struct position at);
-
 /* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
 int known_truth(const struct expression *e);
 

@@ -252,3 +252,44 @@ int expression_meet(struct binder *binder, struct expression **left,
         return VDBQ_TYPE_NONE;
     return type;
 }
+
+/* -------------------------------------------------------------- choices -- */
+
+/* What a condition that is known chooses; a NULL has the other's type. */
+static struct expression *chosen(struct binder *binder,
+                                 const struct expression *condition,
+                                 struct expression *left,
+                                 struct expression *right)
+{
+    bool holds = known_truth(condition) == 1;
+    struct expression *e = holds ? left : right;
+    const struct expression *other = holds ? right : left;
+
+    return is_null_constant(e)
+                   && (e->type == VDBQ_INTEGER || !is_null_constant(other))
+               ? expression_null(binder, other->type, e->at)
+               : e;
+}
+
+struct expression *expression_choice(struct binder *binder,
+                                     struct expression *condition,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     struct position at)
+{
+    struct expression *e;
+
+    if (condition->kind == EXPRESSION_CONSTANT)
+        return chosen(binder, condition, left, right);
+    if (expression_meet(binder, &left, &right, at) == VDBQ_TYPE_NONE)
+        return NULL;
+    e = expression_new(binder, EXPRESSION_CHOICE, left->type, at);
+    if (e == NULL)
+        return NULL;
+    e->condition = condition;
+    e->left = left;
+    e->right = right;
+    e->precision = meet_precision(left, right);
+    e->scale = left->scale;
+    return expression_finish(binder, e);
+}

@@ -59,4 +59,12 @@ int meet_refuse(struct binder *binder, const struct expression *left,
 
 bool is_text_constant(const struct expression *e);
 
+/* `left` where the condition is true, else `right`; they are brought to one
+ * type. */
+struct expression *expression_choice(struct binder *binder,
+                                     struct expression *condition,
+                                     struct expression *left,
+                                     struct expression *right,
+                                     struct position at);
+
 #endif

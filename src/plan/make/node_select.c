@@ -91,7 +91,7 @@ static struct expression *merged_where(const struct merging *merging,
                                (void *)(uintptr_t)merging);
     if (where == NULL || before == NULL)
         return where;
-    return expression_operator(merging->binder, AST_AND, before, where, &place);
+    return expression_logic(merging->binder, AST_AND, before, where, &place);
 }
 
 /* Makes `node`, over `below`, one that is over what lies below that. */

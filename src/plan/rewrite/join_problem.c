@@ -6,6 +6,37 @@
  */
 #include "plan/rewrite/joining.h"
 
+/* -------------------------------------------------------------- leaves -- */
+
+/* What find_leaves() adds to. */
+struct finding {
+    const struct joining *joining;
+    uint64_t leaves;
+};
+
+static bool find_leaves(void *context, struct expression **operand)
+{
+    struct finding *finding = context;
+    const struct joining *joining = finding->joining;
+    struct expression *e = *operand;
+
+    if (e->kind != EXPRESSION_COLUMN)
+        return expression_each(e, find_leaves, context);
+    for (unsigned i = 0; i < joining->count; i++)
+        if ((unsigned)e->column.number >= joining->firsts[i]
+            && (unsigned)e->column.number < joining->firsts[i + 1])
+            finding->leaves |= (uint64_t)1 << i;
+    return true;
+}
+
+uint64_t joining_leaves(const struct joining *joining, struct expression *e)
+{
+    struct finding finding = { joining, 0 };
+
+    find_leaves(&finding, &e);
+    return finding.leaves;
+}
+
 /* -------------------------------------------------------------- edges -- */
 
 /* The leaf that has a column of FROM, and the column's number there. */

@@ -15,35 +15,6 @@ static struct expression *both(struct binder *binder, struct expression *a,
     return a == NULL ? b : expression_operator(binder, AST_AND, a, b, &place);
 }
 
-/* What find_leaves() adds to. */
-struct finding {
-    const struct joining *joining;
-    uint64_t leaves;
-};
-
-static bool find_leaves(void *context, struct expression **operand)
-{
-    struct finding *finding = context;
-    const struct joining *joining = finding->joining;
-    struct expression *e = *operand;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return expression_each(e, find_leaves, context);
-    for (unsigned i = 0; i < joining->count; i++)
-        if ((unsigned)e->column.number >= joining->firsts[i]
-            && (unsigned)e->column.number < joining->firsts[i + 1])
-            finding->leaves |= (uint64_t)1 << i;
-    return true;
-}
-
-uint64_t joining_leaves(const struct joining *joining, struct expression *e)
-{
-    struct finding finding = { joining, 0 };
-
-    find_leaves(&finding, &e);
-    return finding.leaves;
-}
-
 static enum vdbq_status read_parts(struct joining *joining,
                                    const struct vector *conditions)
 {
@@ -187,30 +158,6 @@ static bool connects(const struct joining *joining, const struct part *part,
     right = joining_leaves(joining, part->expression->right);
     *turned = left == bit && right != 0 && !(right & ~joining->joined);
     return *turned || (right == bit && left != 0 && !(left & ~joining->joined));
-}
-
-enum vdbq_status join_add_key(struct binder *binder, struct node *nodes[2],
-                              struct expression *left, struct expression *right,
-                              struct step_join *join)
-{
-    struct expression *sides[2] = { left, right };
-    int columns[2];
-    bool wide = type_machine((enum vdbq_type)left->type)
-                != type_machine((enum vdbq_type)right->type);
-
-    for (int i = 0; i < 2; i++) {
-        if (wide)
-            sides[i] = expression_cast_plain(binder, sides[i], VDBQ_BIGINT,
-                                             sides[i]->at);
-        columns[i] =
-            sides[i] ? node_column_for(binder, &nodes[i], sides[i]) : -1;
-        if (columns[i] < 0)
-            return binder->error->status;
-    }
-    if (!vector_append(&join->left_keys, &columns[0], 1)
-        || !vector_append(&join->right_keys, &columns[1], 1))
-        return error_no_memory(binder->error);
-    return VDBQ_OK;
 }
 
 static enum vdbq_status collect_keys(struct joining *joining, unsigned leaf,

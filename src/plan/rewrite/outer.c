@@ -20,31 +20,6 @@ struct outer {
 
 /* ---------------------------------------------------------------- sides -- */
 
-struct seeking {
-    unsigned middle;
-    int sides;
-};
-
-static bool find_sides(void *context, struct expression **operand)
-{
-    struct seeking *seeking = context;
-    const struct expression *e = *operand;
-
-    if (e->kind != EXPRESSION_COLUMN)
-        return expression_each(*operand, find_sides, context);
-    seeking->sides |=
-        (unsigned)e->column.number < seeking->middle ? SIDE_LEFT : SIDE_RIGHT;
-    return true;
-}
-
-int expression_sides(struct expression *e, unsigned middle)
-{
-    struct seeking seeking = { middle, 0 };
-
-    find_sides(&seeking, &e);
-    return seeking.sides;
-}
-
 static int sides_of(const struct outer *outer, struct expression *e)
 {
     return expression_sides(e, outer->counts[0]);

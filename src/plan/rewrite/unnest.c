@@ -6,6 +6,7 @@
  * group for each value, beside the row that asks. What is not like that, or
  * could mean anything else, is applied row by row (lift.c).
  */
+#include "plan/make/meet.h"
 #include "plan/rewrite/pull.h"
 
 #include <string.h>

@@ -3,6 +3,7 @@
  * UPDATE and DELETE: queries for all rows that the table has afterwards. What
  * a tablet held before stays for those who read it.
  */
+#include "plan/make/meet.h"
 #include "plan/bind/assign.h"
 #include "plan/plan_inner.h"
 

@@ -6,14 +6,6 @@
 
 #include <string.h>
 
-enum vdbq_status plan_steps(struct binder *binder, struct node *node,
-                            struct plan *plan)
-{
-    if (node != NULL)
-        node = rewrite(binder, node);
-    return node ? lower(binder, node, &plan->steps) : binder->error->status;
-}
-
 static enum vdbq_status plan_query(const struct ast_query *query,
                                    struct binder *binder, struct plan *plan)
 {

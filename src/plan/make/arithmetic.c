@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Operators get their types, once their operands met in one (meet.h):
+ * Operators of numbers and dates get their types, once their operands met in
+ * one (meet.h):
  *
  *   operands                   + - * / give          % gives
  *   integers, BOOLEAN          BIGINT                BIGINT
@@ -12,29 +13,8 @@
  * BIGINT, each by itself. Whatever meets NULL in arithmetic or a comparison is
  * NULL. Dates move by whole days.
  */
-#include "plan/make/compare.h"
 #include "plan/make/meet.h"
 #include "plan/plan_inner.h"
-
-struct expression *expression_operation(struct binder *binder,
-                                        enum ast_operator operator, int type,
-                                        struct expression *left,
-                                        struct expression *right,
-                                        const struct ast_expression *tree)
-{
-    struct expression *e;
-
-    if (left == NULL || (right == NULL && operator!= AST_NOT))
-        return NULL;
-    e = expression_new(binder, EXPRESSION_OPERATOR, type, tree->at);
-    if (e == NULL)
-        return NULL;
-    e->operation.op = operator;
-    e->left = left;
-    e->right = right;
-    expression_place(binder, e, tree);
-    return expression_finish(binder, e);
-}
 
 /* ---------------------------------------------------------- arithmetic -- */
 
@@ -168,11 +148,11 @@ static struct expression *date_arithmetic(struct binder *binder,
                : expression_cast_plain(binder, days, VDBQ_DATE, tree->at);
 }
 
-static struct expression *arithmetic(struct binder *binder,
-                                     enum ast_operator operator,
-                                     struct expression * left,
-                                     struct expression *right,
-                                     const struct ast_expression *tree)
+struct expression *expression_arithmetic(struct binder *binder,
+                                         enum ast_operator operator,
+                                         struct expression * left,
+                                         struct expression *right,
+                                         const struct ast_expression *tree)
 {
     bool divides = operator== AST_DIV || operator== AST_MOD;
 
@@ -194,9 +174,9 @@ static struct expression *arithmetic(struct binder *binder,
 }
 
 /* 0 - x of an integer, and -1 * x of a float, so that 0.0 becomes -0.0. */
-static struct expression *minus(struct binder *binder,
-                                struct expression *operand,
-                                const struct ast_expression *tree)
+struct expression *expression_minus(struct binder *binder,
+                                    struct expression *operand,
+                                    const struct ast_expression *tree)
 {
     bool real = is_float(operand->type);
     struct expression *factor;
@@ -214,67 +194,6 @@ static struct expression *minus(struct binder *binder,
                   : expression_integer(binder, 0, tree->at);
     if (factor == NULL)
         return NULL;
-    return arithmetic(binder, real ? AST_MUL : AST_SUB, factor, operand, tree);
-}
-
-/* ---------------------------------------------------------------- logic -- */
-
-/* What is false AND anything, or true OR anything, is so at once. */
-static struct expression *logic(struct binder *binder,
-                                enum ast_operator operator,
-                                struct expression * left,
-                                struct expression *right,
-                                const struct ast_expression *tree)
-{
-    int decides = operator== AST_OR;
-
-    if (expression_condition(binder, left, left->at) == NULL
-        || (operator!= AST_NOT && expression_condition(binder, right, right->at)
-            == NULL))
-        return NULL;
-    if (operator!= AST_NOT &&(known_truth(left) == decides
-                              || known_truth(right) == decides))
-        return expression_truth(binder, decides, tree->at);
-    return expression_operation(binder, operator, VDBQ_INTEGER, left, right,
-                                tree);
-}
-
-static struct expression *concatenate(struct binder *binder,
-                                      struct expression *left,
-                                      struct expression *right,
-                                      const struct ast_expression *tree)
-{
-    struct expression *parts[2] = { left, right };
-
-    for (int i = 0; i < 2; i++) {
-        parts[i] = meet_cast(binder, parts[i], VDBQ_TEXT);
-        if (parts[i] == NULL)
-            return NULL;
-    }
-    return expression_call(binder, "concat", parts, 2, tree->at);
-}
-
-struct expression *expression_operator(struct binder *binder,
-                                       enum ast_operator operator,
-                                       struct expression * left,
-                                       struct expression *right,
-                                       const struct ast_expression *tree)
-{
-    switch (operator) {
-    case AST_PLUS:
-        return left;
-    case AST_MINUS:
-        return minus(binder, left, tree);
-    case AST_AND:
-    case AST_OR:
-    case AST_NOT:
-        return logic(binder, operator, left, right, tree);
-    case AST_CONCAT:
-        return concatenate(binder, left, right, tree);
-    default:
-        break;
-    }
-    if (operator<= AST_MOD)
-        return arithmetic(binder, operator, left, right, tree);
-    return expression_compare(binder, operator, left, right, tree);
+    return expression_arithmetic(binder, real ? AST_MUL : AST_SUB, factor,
+                                 operand, tree);
 }

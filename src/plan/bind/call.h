@@ -16,6 +16,9 @@ struct call {
     const char *name;
     unsigned count;
     struct expression *arguments[CALL_ARGUMENTS_MAX];
+    struct expression *filter; /* of an aggregate; NULL: none            */
+    struct vector partition;   /* OVER: of struct expression * ...       */
+    struct vector order;       /* ... and of struct order_term           */
 };
 
 /* That the function does not take such an argument; NULL. */

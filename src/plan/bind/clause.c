@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What several files of binding share: a term of an ORDER BY, and the refusal
+ * of an argument.
+ */
+#include "plan/bind/call.h"
+
+struct order_term order_term(const struct ast_order *order,
+                             struct expression *expression)
+{
+    struct order_term term = { .expression = expression,
+                               .descending = order->descending,
+                               .result = -1 };
+
+    term.nulls_last =
+        order->nulls == AST_NULLS_LAST
+        || (order->nulls == AST_NULLS_DEFAULT && order->descending);
+    return term;
+}
+
+struct expression *refuse_argument(struct binder *binder,
+                                   const struct call *call,
+                                   const struct expression *argument)
+{
+    error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
+             call->name, vdbq_type_name((enum vdbq_type)argument->type));
+    return NULL;
+}

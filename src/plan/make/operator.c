@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An operator of SQL, whatever it does: it gets its type from those of its
+ * operands.
+ */
+#include "plan/make/compare.h"
+#include "plan/make/meet.h"
+#include "plan/plan_inner.h"
+
+static struct expression *concatenate(struct binder *binder,
+                                      struct expression *left,
+                                      struct expression *right,
+                                      const struct ast_expression *tree)
+{
+    struct expression *parts[2] = { left, right };
+
+    for (int i = 0; i < 2; i++) {
+        parts[i] = meet_cast(binder, parts[i], VDBQ_TEXT);
+        if (parts[i] == NULL)
+            return NULL;
+    }
+    return expression_call(binder, "concat", parts, 2, tree->at);
+}
+
+struct expression *expression_operator(struct binder *binder,
+                                       enum ast_operator operator,
+                                       struct expression * left,
+                                       struct expression *right,
+                                       const struct ast_expression *tree)
+{
+    switch (operator) {
+    case AST_PLUS:
+        return left;
+    case AST_MINUS:
+        return expression_minus(binder, left, tree);
+    case AST_AND:
+    case AST_OR:
+    case AST_NOT:
+        return expression_logic(binder, operator, left, right, tree);
+    case AST_CONCAT:
+        return concatenate(binder, left, right, tree);
+    default:
+        break;
+    }
+    if (operator<= AST_MOD)
+        return expression_arithmetic(binder, operator, left, right, tree);
+    return expression_compare(binder, operator, left, right, tree);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a bound query goes through: it is rewritten, and becomes steps.
+ */
+#include "plan/plan_inner.h"
+
+enum vdbq_status plan_steps(struct binder *binder, struct node *node,
+                            struct plan *plan)
+{
+    if (node != NULL)
+        node = rewrite(binder, node);
+    return node ? lower(binder, node, &plan->steps) : binder->error->status;
+}
