@@ -14,7 +14,7 @@
  */
 #include "group.h"
 #include "kernel.cl"
-#include "order.cl"
+#include "order.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable

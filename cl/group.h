@@ -31,7 +31,7 @@ struct group_column {
 
 struct group_key {
     struct group_column column;
-    u64 base;   /* order of the least value (exec/rows/order.h)            */
+    u64 base;   /* code of the least value (cl/order.h)                  */
     u64 size;   /* codes of values: NULL's comes behind. 0: all codes
                    are taken, NULL has a slot of its own              */
     u64 stride;

@@ -104,7 +104,7 @@ static u32 new_rows(GLOBAL const struct group_aggregate *aggregate,
     u64 bit[ITEM_ROWS];
     EACH bit[t] = (mask >> t & 1)
                       ? aggregate->bits + slot[t] * aggregate->size +
-                            order_of(aggregate->value.type, value[t]) -
+                            value_code(aggregate->value.type, value[t]) -
                             aggregate->base
                       : aggregate->bits;
     EACH words[t] = bits[bit[t] / 32];
@@ -133,7 +133,7 @@ static void take_earliest(CONTROL control, ROWS rows, GLOBAL u8 *records,
         if (state[1] != ~(number + t * VDBQ_GROUP))
             continue;
         state[2] = nulls >> t & 1;
-        state[3] = IS_WIDE(aggregate->value.type) ? value[t]
+        state[3] = TYPE_IS_WIDE(aggregate->value.type) ? value[t]
                                                   : (u64)(u32)value[t];
     }
 }
@@ -172,8 +172,8 @@ static void add_one(GLOBAL const struct group_aggregate *aggregate,
     case GROUP_BEST:
         EACH_OF(mask)
         {
-            u64 order = order_of(type, value[t]) ^ aggregate->flip;
-            best = order > best ? order : best;
+            u64 code = value_code(type, value[t]) ^ aggregate->flip;
+            best = code > best ? code : best;
         }
         greater(state + 1, best);
         break;
@@ -218,7 +218,7 @@ static void add_each(CONTROL control,
         break;
     case GROUP_BEST:
         EACH_OF(mask)
-        greater(to[t], order_of(type, value[t]) ^ aggregate->flip);
+        greater(to[t], value_code(type, value[t]) ^ aggregate->flip);
         break;
     default:
         break;

@@ -33,13 +33,11 @@ static u32 tile_mask(u64 row, u64 count)
 
 /* -------------------------------------------------------------- values -- */
 
-#define IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
-
 /* The values of a tile's rows from `row` on: integers, or bits. */
 static void load(ROWS rows, GLOBAL const struct group_column *column, u64 row,
                  u32 mask, u64 *value)
 {
-    if (IS_WIDE(column->type)) {
+    if (TYPE_IS_WIDE(column->type)) {
         GLOBAL const u64 *from =
             (GLOBAL const u64 *)(rows + column->values) + row;
         EACH value[t] = (mask >> t & 1) ? from[t * VDBQ_GROUP] : 0;
@@ -78,16 +76,6 @@ static u32 kept_rows(ROWS rows, GLOBAL const struct group_aggregate *aggregate,
     return mask;
 }
 
-/* A value's place in the order of its type. */
-static u64 order_of(u32 type, u64 value)
-{
-    if (type == TYPE_F64)
-        return order_of_f64(as_double(value));
-    if (type == TYPE_F32)
-        return order_of_f32(as_float((u32)value));
-    return order_of_i64((i64)value);
-}
-
 /* A float, wider where it is a short one. */
 static f64 real_of(u32 type, u64 value)
 {
@@ -111,9 +99,9 @@ static u32 row_codes(CONTROL control, ROWS rows, u64 row, u32 mask, u64 *code)
         u64 base = key->base, size = key->size, stride = key->stride;
         u64 value[ITEM_ROWS];
         load(rows, &key->column, row, mask, value);
-        EACH code[t] += ((nulls >> t & 1) ? size
-                                          : order_of(type, value[t]) - base) *
-                        stride;
+        EACH code[t] +=
+            ((nulls >> t & 1) ? size : value_code(type, value[t]) - base) *
+            stride;
         if (size == 0)
             without = nulls;
     }

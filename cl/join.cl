@@ -23,8 +23,6 @@
 
 /* ----------------------------------------------------------------- keys -- */
 
-#define IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
-
 static int is_null(ROWS rows, GLOBAL const struct join_column *column, u64 row)
 {
     return column->nulls != JOIN_NO_NULLS && rows[column->nulls + row] != 0;
@@ -37,7 +35,7 @@ static u64 bits_of(ROWS rows, GLOBAL const struct join_column *column, u64 row,
 {
     u64 bits;
     *number = 1;
-    if (IS_WIDE(column->type)) {
+    if (TYPE_IS_WIDE(column->type)) {
         bits = ((GLOBAL const u64 *)(rows + column->values))[row];
         if (column->type != TYPE_F64)
             return bits;
@@ -115,7 +113,7 @@ static int same(CONTROL control, ROWS left, GLOBAL const u32 *words,
 /* The slot of a value in a dense index. */
 static u32 dense_slot(CONTROL control, u32 type, u64 bits)
 {
-    i64 value = IS_WIDE(type) ? (i64)bits : (i64)(i32)(u32)bits;
+    i64 value = TYPE_IS_WIDE(type) ? (i64)bits : (i64)(i32)(u32)bits;
     u64 slot = (u64)value - (u64)control->base;
     return slot < control->slots ? (u32)slot : JOIN_NONE;
 }

@@ -7,30 +7,11 @@
  * doubles; results are within 1 unit in the last place of the exact value,
  * within 2 for asin, acos and atan2.
  */
+#include "bits.h"
 #include "machine.h"
 
-static u64 bits_of(f64 x)
-{
-#ifdef __OPENCL_C_VERSION__
-    return as_ulong(x);
-#else
-    union { f64 value; u64 bits; } both = { .value = x };
-    return both.bits;
-#endif
-}
-
-static f64 real_of(u64 bits)
-{
-#ifdef __OPENCL_C_VERSION__
-    return as_double(bits);
-#else
-    union { u64 bits; f64 value; } both = { .bits = bits };
-    return both.value;
-#endif
-}
-
-#define MATH_INFINITY real_of(0x7ff0000000000000UL)
-#define MATH_NO_NUMBER real_of(0x7ff8000000000000UL)
+#define MATH_INFINITY f64_of_bits(0x7ff0000000000000UL)
+#define MATH_NO_NUMBER f64_of_bits(0x7ff8000000000000UL)
 #define MATH_SIGN 0x8000000000000000UL
 #define MATH_FRACTION 0x000fffffffffffffUL
 #define MATH_ONE 0x3ff0000000000000UL
@@ -38,13 +19,14 @@ static f64 real_of(u64 bits)
 /* 2 to the power of n, from -1022 to 1023. */
 static f64 power_of_two(i32 n)
 {
-    return real_of((u64)(n + 1023) << 52);
+    return f64_of_bits((u64)(n + 1023) << 52);
 }
 
 /* x with the sign of y. */
 static f64 with_sign(f64 x, f64 y)
 {
-    return real_of((bits_of(x) & ~MATH_SIGN) | (bits_of(y) & MATH_SIGN));
+    u64 bits = bits_of_f64(x) & ~MATH_SIGN;
+    return f64_of_bits(bits | (bits_of_f64(y) & MATH_SIGN));
 }
 
 /* --------------------------------------------------------------- pairs -- */
@@ -119,8 +101,8 @@ static struct pair logarithm(f64 x)
         x *= 18014398509481984.0; /* 2^54 */
         k = -54;
     }
-    k += (i32)(bits_of(x) >> 52) - 1023;
-    f64 m = real_of((bits_of(x) & MATH_FRACTION) | MATH_ONE);
+    k += (i32)(bits_of_f64(x) >> 52) - 1023;
+    f64 m = f64_of_bits((bits_of_f64(x) & MATH_FRACTION) | MATH_ONE);
     if (m > 1.4142135623730951) {
         m *= 0.5;
         k++;
@@ -301,7 +283,7 @@ static struct pair quarter_part(u64 f0, u64 f1)
  * of them leave 137 bits of the fraction. */
 static struct angle angle_reduced(f64 x)
 {
-    u64 bits = bits_of(x);
+    u64 bits = bits_of_f64(x);
     u64 whole_part = (bits & MATH_FRACTION) | (MATH_FRACTION + 1);
     i32 at = (i32)(bits >> 52 & 0x7ff) - 1075 - 2 + 64;
     u64 w[3], p[3];
@@ -455,7 +437,7 @@ static f64 math_atan2(f64 y, f64 x)
 {
     const f64 pi = 3.141592653589793, pi_low = 1.2246467991473532e-16;
     f64 angle;
-    i32 left = bits_of(x) >> 63 != 0;
+    i32 left = bits_of_f64(x) >> 63 != 0;
     if (x != x || y != y)
         return MATH_NO_NUMBER;
     if (y == 0)
@@ -508,7 +490,7 @@ static f64 math_round(f64 x, i32 digits)
         return x;
     struct pair scaled = product_exact(size, power);
     f64 down = floor(scaled.hi), part = (scaled.hi - down) + scaled.lo;
-    i32 exponent = (i32)(bits_of(size) >> 52) - 1023;
+    i32 exponent = (i32)(bits_of_f64(size) >> 52) - 1023;
     if (places + exponent / 3 < 15)
         part += scaled.hi * 3e-16;
     if (part >= 0.5)
@@ -525,9 +507,9 @@ static f64 math_remainder(f64 x, f64 y)
         return MATH_NO_NUMBER;
     if (size < by)
         return x;
-    i32 ex = (i32)(bits_of(size) >> 52), ey = (i32)(bits_of(by) >> 52);
-    u64 mx = (bits_of(size) & MATH_FRACTION) | (ex ? MATH_FRACTION + 1 : 0);
-    u64 my = (bits_of(by) & MATH_FRACTION) | (ey ? MATH_FRACTION + 1 : 0);
+    i32 ex = (i32)(bits_of_f64(size) >> 52), ey = (i32)(bits_of_f64(by) >> 52);
+    u64 mx = (bits_of_f64(size) & MATH_FRACTION) | (ex ? MATH_FRACTION + 1 : 0);
+    u64 my = (bits_of_f64(by) & MATH_FRACTION) | (ey ? MATH_FRACTION + 1 : 0);
     i32 low = ey ? ey : 1;
     u64 rest = mx % my;
     for (i32 left = (ex ? ex : 1) - low; left > 0; left -= 11)

@@ -35,12 +35,12 @@ OP(INTEGER_I64)
 OP(FLOAT_F32)
 {
     NO_K; NO_C; NO_D;
-    EVERY A(F32) = (f32)real_of((u64)m->constants[b]);
+    EVERY A(F32) = (f32)f64_of_bits((u64)m->constants[b]);
 }
 OP(FLOAT_F64)
 {
     NO_K; NO_C; NO_D;
-    EVERY A(F64) = real_of((u64)m->constants[b]);
+    EVERY A(F64) = f64_of_bits((u64)m->constants[b]);
 }
 
 OP(TEXT) { op_INTEGER_I32(m, k, a, b, c, d); }

@@ -9,7 +9,7 @@
  */
 #include "types.h"
 #include "kernel.cl"
-#include "order.cl"
+#include "order.h"
 
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 
@@ -37,17 +37,9 @@ static u64 code_of(GLOBAL const u8 *restrict rows, u64 values, u32 how,
     u32 type = how & 255U;
     GLOBAL const i64 *wide = (GLOBAL const i64 *)(rows + values);
     GLOBAL const i32 *narrow = (GLOBAL const i32 *)(rows + values);
-    u64 order;
-    if (type == TYPE_I64)
-        order = order_of_i64(wide[row]);
-    else if (type == TYPE_F64)
-        order = order_of_f64(as_double(wide[row]));
-    else if (type == TYPE_F32)
-        order = order_of_f32(as_float(narrow[row]));
-    else
-        order = order_of_i64((i64)narrow[row]);
-    order -= base;
-    return (how & CODE_DESCENDING) ? ~order : order;
+    i64 value = TYPE_IS_WIDE(type) ? wide[row] : (i64)narrow[row];
+    u64 code = value_code(type, (u64)value) - base;
+    return (how & CODE_DESCENDING) ? ~code : code;
 }
 
 /* Gives elements the bits of a key that are sorted next. */

@@ -41,5 +41,6 @@ enum {
     TYPE_F64 = 4,
     TYPE_WORD = 5
 };
+#define TYPE_IS_WIDE(type) ((type) == TYPE_I64 || (type) == TYPE_F64)
 
 #endif

@@ -8,6 +8,7 @@
 #include "data/catalogue/facts.h"
 
 #include "base/type.h"
+#include "cl/order.h"
 
 #include <float.h>
 #include <math.h>
@@ -144,79 +145,40 @@ bool facts_from_bits(enum vdbq_type type, uint32_t rows, uint64_t null_count,
 
 /* ------------------------------------------------------------- passes -- */
 
-/* A float's bits as a number in the same order; its own inverse. */
-static inline int32_t order_32(int32_t bits)
-{
-    return bits ^ (int32_t)((uint32_t)(bits >> 31) & 0x7fffffffu);
-}
-
-static inline int64_t order_64(int64_t bits)
-{
-    return bits ^ (int64_t)((uint64_t)(bits >> 63) & INT64_MAX);
-}
-
-static struct range range_of_32(const value_32 *values, const uint8_t *bits,
-                                uint32_t rows, bool real)
-{
-    struct range range = { 0 };
-    int32_t low = INT32_MAX, high = INT32_MIN;
-    int32_t flip = real ? INT32_MAX : 0;
-
-    if (bits == NULL)
-        for (uint32_t i = 0; i < rows; i++) {
-            int32_t value = values[i] ^ ((values[i] >> 31) & flip);
-            low = value < low ? value : low;
-            high = value > high ? value : high;
-        }
-    for (uint32_t i = 0; bits != NULL && i < rows; i++) {
-        int32_t value = real ? order_32(values[i]) : values[i];
-        bool null = null_bit(bits, i);
-        range.nulls += null;
-        range.null_not_zero |= null && values[i] != 0;
-        low = !null && value < low ? value : low;
-        high = !null && value > high ? value : high;
+/* Makes range_of_<bits>(): the loop over values of which none is NULL is
+ * apart, for it vectorises. */
+#define RANGE_OF(bits, type, order_flip)                                       \
+    static struct range range_of_##bits(const type *values,                    \
+                                        const uint8_t *null_bits,              \
+                                        uint32_t rows, bool real)              \
+    {                                                                          \
+        struct range range = { 0 };                                            \
+        int##bits##_t low = INT##bits##_MAX, high = INT##bits##_MIN;           \
+                                                                               \
+        for (uint32_t i = 0; null_bits == NULL && i < rows; i++) {             \
+            int##bits##_t value = real ? order_flip(values[i]) : values[i];    \
+            low = value < low ? value : low;                                   \
+            high = value > high ? value : high;                                \
+        }                                                                      \
+        for (uint32_t i = 0; null_bits != NULL && i < rows; i++) {             \
+            int##bits##_t value = real ? order_flip(values[i]) : values[i];    \
+            bool null = null_bit(null_bits, i);                                \
+            range.nulls += null;                                               \
+            range.null_not_zero |= null && values[i] != 0;                     \
+            low = !null && value < low ? value : low;                          \
+            high = !null && value > high ? value : high;                       \
+        }                                                                      \
+        range.minimum = low;                                                   \
+        range.maximum = high;                                                  \
+        return range;                                                          \
     }
-    range.minimum = low;
-    range.maximum = high;
-    return range;
-}
 
-static struct range range_of_64(const value_64 *values, const uint8_t *bits,
-                                uint32_t rows, bool real)
+RANGE_OF(32, value_32, order_flip_32)
+RANGE_OF(64, value_64, order_flip_64)
+
+static double real_of(int64_t order, bool wide)
 {
-    struct range range = { 0 };
-    int64_t low = INT64_MAX, high = INT64_MIN;
-    int64_t flip = real ? INT64_MAX : 0;
-
-    if (bits == NULL)
-        for (uint32_t i = 0; i < rows; i++) {
-            int64_t value = values[i] ^ ((values[i] >> 63) & flip);
-            low = value < low ? value : low;
-            high = value > high ? value : high;
-        }
-    for (uint32_t i = 0; bits != NULL && i < rows; i++) {
-        int64_t value = real ? order_64(values[i]) : values[i];
-        bool null = null_bit(bits, i);
-        range.nulls += null;
-        range.null_not_zero |= null && values[i] != 0;
-        low = !null && value < low ? value : low;
-        high = !null && value > high ? value : high;
-    }
-    range.minimum = low;
-    range.maximum = high;
-    return range;
-}
-
-static double real_of(int64_t ordered, bool wide)
-{
-    int64_t bits = order_64(ordered);
-    int32_t bits_32 = order_32((int32_t)ordered);
-    double value;
-    float narrow;
-
-    memcpy(&value, &bits, sizeof value);
-    memcpy(&narrow, &bits_32, sizeof narrow);
-    return wide ? value : (double)narrow;
+    return wide ? order_to_f64(order) : (double)order_to_f32((int32_t)order);
 }
 
 static bool real_facts(const struct range *range, bool wide,

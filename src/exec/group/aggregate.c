@@ -240,17 +240,7 @@ static void add_best(const struct aggregate *aggregate, const void *values,
 
     for (unsigned i = 0; i < count; i++) {
         struct best_state *state = (void *)(records[i] + aggregate->at);
-        int64_t order = 0;
-        uint64_t code;
-        if (aggregate->type == TYPE_I64)
-            order = ((const int64_t *)values)[i];
-        else if (aggregate->type == TYPE_F64)
-            order = order_f64(((const double *)values)[i]);
-        else if (aggregate->type == TYPE_F32)
-            order = order_f32(((const float *)values)[i]);
-        else
-            order = ((const int32_t *)values)[i];
-        code = ((uint64_t)order ^ flip) ^ (UINT64_C(1) << 63);
+        uint64_t code = order_at(aggregate->type, values, i) ^ flip;
         state->best = code > state->best ? code : state->best;
     }
 }
@@ -333,50 +323,25 @@ static void sum_wide(const int64_t *values, unsigned count, int64_t *high,
     *low = lower;
 }
 
-/* The greatest order ^ flip. */
-PARALLEL_CLONES
-static int32_t best_i32(const int32_t *values, unsigned count, int32_t flip)
-{
-    int32_t best = INT32_MIN;
-    for (unsigned i = 0; i < count; i++) {
-        int32_t order = values[i] ^ flip;
-        best = order > best ? order : best;
+/* Makes best_<name>(): the greatest order ^ flip of many values. */
+#define BEST(name, value_type, order_type, least, ORDER)                       \
+    PARALLEL_CLONES                                                            \
+    static order_type best_##name(const value_type *values, unsigned count,    \
+                                  order_type flip)                             \
+    {                                                                          \
+        order_type best = (least);                                             \
+        for (unsigned i = 0; i < count; i++) {                                 \
+            order_type order = ORDER(values[i]) ^ flip;                        \
+            best = order > best ? order : best;                                \
+        }                                                                      \
+        return best;                                                           \
     }
-    return best;
-}
+#define ORDER_INTEGER(value) (value)
 
-PARALLEL_CLONES
-static int64_t best_i64(const int64_t *values, unsigned count, int64_t flip)
-{
-    int64_t best = INT64_MIN;
-    for (unsigned i = 0; i < count; i++) {
-        int64_t order = values[i] ^ flip;
-        best = order > best ? order : best;
-    }
-    return best;
-}
-
-PARALLEL_CLONES
-static int32_t best_f32(const float *values, unsigned count, int32_t flip)
-{
-    int32_t best = INT32_MIN;
-    for (unsigned i = 0; i < count; i++) {
-        int32_t order = order_f32(values[i]) ^ flip;
-        best = order > best ? order : best;
-    }
-    return best;
-}
-
-PARALLEL_CLONES
-static int64_t best_f64(const double *values, unsigned count, int64_t flip)
-{
-    int64_t best = INT64_MIN;
-    for (unsigned i = 0; i < count; i++) {
-        int64_t order = order_f64(values[i]) ^ flip;
-        best = order > best ? order : best;
-    }
-    return best;
-}
+BEST(i32, int32_t, int32_t, INT32_MIN, ORDER_INTEGER)
+BEST(i64, int64_t, int64_t, INT64_MIN, ORDER_INTEGER)
+BEST(f32, float, int32_t, INT32_MIN, order_f32)
+BEST(f64, double, int64_t, INT64_MIN, order_f64)
 
 static void best_all(const struct aggregate *aggregate, const void *values,
                      unsigned count, struct best_state *state)
@@ -395,7 +360,7 @@ static void best_all(const struct aggregate *aggregate, const void *values,
         best = best_f32(values, count, flip);
     else
         best = best_i32(values, count, flip);
-    code = (uint64_t)best ^ (UINT64_C(1) << 63);
+    code = order_code(best);
     state->best = code > state->best ? code : state->best;
 }
 

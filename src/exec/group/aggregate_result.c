@@ -77,18 +77,9 @@ static enum vdbq_status sum_result(const struct aggregate *aggregate,
 static void best_result(const struct aggregate *aggregate, uint64_t best,
                         void *values, uint64_t row)
 {
-    int64_t order = (int64_t)(best ^ (UINT64_C(1) << 63));
+    uint64_t code = aggregate->step.function == AGGREGATE_MIN ? ~best : best;
 
-    if (aggregate->step.function == AGGREGATE_MIN)
-        order = ~order;
-    if (aggregate->type == TYPE_I64)
-        ((int64_t *)values)[row] = order;
-    else if (aggregate->type == TYPE_F64)
-        ((double *)values)[row] = order_to_f64(order);
-    else if (aggregate->type == TYPE_F32)
-        ((float *)values)[row] = order_to_f32((int32_t)order);
-    else
-        ((int32_t *)values)[row] = (int32_t)order;
+    order_put(aggregate->type, code, values, row);
 }
 
 enum vdbq_status aggregate_result(const struct aggregate *aggregate,

@@ -3,7 +3,6 @@
  * The groups that came from a device, put into the order of their first rows
  * and written column by column; threads share them out among them.
  */
-#include <math.h>
 #include <string.h>
 
 #include "exec/group/device_group_inner.h"
@@ -20,23 +19,6 @@ struct writing {
     const uint32_t *order; /* NULL: as they are       */
 };
 
-/* The value of an order (exec/rows/order.h), as grouping gives it: every NaN is
- * the same one. */
-static void write_value(int type, uint64_t code, void *values, uint64_t row)
-{
-    int64_t order = (int64_t)(code ^ UINT64_C(1) << 63);
-    if (type == TYPE_I64)
-        ((int64_t *)values)[row] = order;
-    else if (type == TYPE_F64)
-        ((double *)values)[row] =
-            order == INT64_MAX ? (double)NAN : order_to_f64(order);
-    else if (type == TYPE_F32)
-        ((float *)values)[row] =
-            order == INT32_MAX ? NAN : order_to_f32((int32_t)order);
-    else
-        ((int32_t *)values)[row] = (int32_t)order;
-}
-
 /* Writes a group's key; whether it is NULL. */
 static bool write_key(const struct group_key *key, const struct group_out *out,
                       struct relation_column *column, uint64_t row)
@@ -51,8 +33,7 @@ static bool write_key(const struct group_key *key, const struct group_out *out,
         memset((uint8_t *)column->values + row * column->width, 0,
                column->width);
     else
-        write_value((int)key->column.type, code + key->base, column->values,
-                    row);
+        order_put((int)key->column.type, code + key->base, column->values, row);
     column->nulls[row] = null;
     return null;
 }

@@ -31,8 +31,7 @@ enum {
 static inline int64_t code_at(const struct relation_column *column, int type,
                               uint64_t row)
 {
-    return (int64_t)(order_code(type, column->values, row)
-                     ^ (UINT64_C(1) << 63));
+    return order_of_code(order_at(type, column->values, row));
 }
 
 /* Moves a bound that is left out to the next code inside; false: there is

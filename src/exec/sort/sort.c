@@ -95,7 +95,7 @@ static void find_range(void *context, unsigned share)
     for (uint32_t i = first; key->nulls != NULL && i < end; i++)
         nulls |= key->nulls[i] != 0;
     for (uint32_t i = first; i < end; i++) {
-        uint64_t code = order_code(key->type, key->values, i);
+        uint64_t code = order_at(key->type, key->values, i);
         if (nulls && key->nulls[i] != 0)
             continue;
         least = code < least ? code : least;
@@ -180,7 +180,7 @@ static inline uint64_t value_of(const struct field *field, uint32_t row)
         return field->if_null;
     if (field->null)
         return field->add;
-    code = order_code(key->type, key->values, row);
+    code = order_at(key->type, key->values, row);
     return field->add
            + (key->descending ? field->most - code : code - field->least);
 }

@@ -64,12 +64,12 @@ static void mark_values(int type, const void *values, uint64_t start,
 
     if (type == TYPE_F64)
         for (unsigned i = 0; i < count; i++) {
-            uint64_t code = order_code(TYPE_F64, values, start + i) ^ flip;
+            uint64_t code = order_at(TYPE_F64, values, start + i) ^ flip;
             kept[i] = code < most || (equal && code == most);
         }
     else
         for (unsigned i = 0; i < count; i++) {
-            uint64_t code = order_code(type, values, start + i) ^ flip;
+            uint64_t code = order_at(type, values, start + i) ^ flip;
             kept[i] = code < most || (equal && code == most);
         }
 }
@@ -176,7 +176,7 @@ static void set_bound(struct sort_top *top)
 
     top->bounded = true;
     top->bound_null = relation_is_null(column, last);
-    top->bound = order_code(sort_type(column->type), column->values, last)
+    top->bound = order_at(sort_type(column->type), column->values, last)
                  ^ (key->descending ? UINT64_MAX : 0);
 }
 

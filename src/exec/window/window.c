@@ -34,8 +34,8 @@ static bool same_value(const struct sort_key *key, uint32_t a, uint32_t b)
 
     if (null_a || null_b)
         return null_a == null_b;
-    return order_code(key->type, key->values, a)
-           == order_code(key->type, key->values, b);
+    return order_at(key->type, key->values, a)
+           == order_at(key->type, key->values, b);
 }
 
 /* Marks where values of a key differ from the row's before. */
