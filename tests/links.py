@@ -8,7 +8,8 @@ Of every Markdown page of the tree: a relative link leads to a file, and its
 anchor to a heading there; a path that starts with a folder of the tree is one
 of the tree; so is a name in backticks that ends like a source file; a name in
 backticks like `name()` or `struct name` stands in the sources. Paths may have
-`*` and `{a,b}`. Links to other hosts are not followed. Drawings (SVG) are read
+`*` and `{a,b}`. A ```c block of a page about adding something quotes the sources,
+line by line. Links to other hosts are not followed. Drawings (SVG) are read
 for paths. The last line is "N passed, N failed".
 """
 import fnmatch
@@ -29,6 +30,7 @@ SOURCE_NAME = re.compile(r'[\w*{},.-]+\.(?:[chly]|cl|py|md|slt|prog|jsonl|svg)')
 NOT_OURS = {'vdbq.pc', 'sql_parser.h', 'sql_scanner.h'}
 LINE_AT_END = re.compile(r':\d+$')
 IDENTIFIER = re.compile(r'(?:(?:struct|enum) (\w+)|(\w+)\(\))')
+QUOTED = re.compile(r'^ *```c\n(.*?)^ *```$', re.M | re.S)
 SOURCES = ('.c', '.h', '.cl', '.y', '.l', '.py')
 
 
@@ -66,6 +68,11 @@ def unfolded(path):
         for word in match.group(1).split(',')))
 
 
+def squeezed(line):
+    """A line without its blanks, and without the end of a macro's line."""
+    return re.sub(r'\s|\\$', '', line.rstrip())
+
+
 class Tree:
     """What there is, and what is wrong with what a page says of it."""
 
@@ -76,10 +83,12 @@ class Tree:
         self.tops = {name.split('/')[0] for name in self.files if '/' in name}
         self.path = re.compile(r'(?<![\w./$-])(?:' + '|'.join(map(re.escape, self.tops)) +
                                r')/[\w./*{},-]*[\w*/}]')
-        self.words = set()
+        self.words, self.lines = set(), set()
         for name in self.files:
             if name.endswith(SOURCES):
-                self.words.update(re.findall(r'\w+', (root / name).read_text('utf-8', 'replace')))
+                text = (root / name).read_text('utf-8', 'replace')
+                self.words.update(re.findall(r'\w+', text))
+                self.lines.update(squeezed(line) for line in text.splitlines())
 
     def has(self, path):
         path = path.rstrip('/')
@@ -137,6 +146,10 @@ class Tree:
             fault, names = self.code_fault(match.group(1))
             if names:
                 yield self.line(text, match), match.group(1), fault
+        for block in QUOTED.finditer(text) if 'adding-' in page else ():
+            for line in block.group(1).splitlines():
+                known = squeezed(line) in self.lines
+                yield self.line(text, block), line.strip(), None if known else 'not in the sources'
         unlinked = re.sub(r'\]\([^)]*\)', lambda match: ' ' * len(match.group()), text)
         for match in self.path.finditer(unlinked):
             known = all(map(self.has, unfolded(match.group())))
