@@ -4,6 +4,16 @@
  * steps of a SELECT, or the facts of a change. A plan holds for the
  * catalogue it was made from and no other: which opcodes a program may use
  * follows from the values the tables had then.
+ *
+ * The rooms of the planner, in the order in which each may use those before it:
+ *
+ *   tree       expressions and nodes: what they are, what is known of them
+ *   code       expressions become registers and jumps, SELECTs programs
+ *   make       new expressions, with their types, and new nodes
+ *   bind       a query's text becomes a plain tree: names are looked up
+ *   rewrite    the tree becomes one that costs less: a list of passes
+ *   lower      the tree becomes steps
+ *   statement  which kind of statement goes which way
  */
 #ifndef VDBQ_PLAN_PLAN_H
 #define VDBQ_PLAN_PLAN_H

@@ -7,7 +7,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plan/plan_inner.h"
+#include "base/text.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/scope.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------------------------- numbers -- */
 

@@ -5,8 +5,8 @@
  * of whole numbers, are refused. Numbers are rounded to the nearest that a
  * FLOAT or DOUBLE can hold.
  */
-#ifndef VDBQ_PLAN_ASSIGN_H
-#define VDBQ_PLAN_ASSIGN_H
+#ifndef VDBQ_PLAN_BIND_ASSIGN_H
+#define VDBQ_PLAN_BIND_ASSIGN_H
 
 #include "plan/tree/expression.h"
 

@@ -3,11 +3,28 @@
  * The tree of an expression becomes an expression: names are looked up,
  * operators typed, leaves first.
  */
-#include "plan/make/meet.h"
-#include "plan/make/compare.h"
-#include "plan/plan_inner.h"
+#include "plan/bind/bind.h"
 
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/bind/like.h"
+#include "plan/bind/query.h"
+#include "plan/bind/scope.h"
+#include "plan/bind/values.h"
+#include "plan/make/compare.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/make/logic.h"
+#include "plan/make/meet.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
+#include "program/parameter.h"
 
 static struct expression *bind_column(struct binder *binder,
                                       const struct ast_expression *tree)

@@ -4,9 +4,16 @@
  * symbols in expressions, which select_group.c and lift.c give nodes of their
  * own.
  */
-#include "plan/bind/call.h"
-
 #include <string.h>
+
+#include "base/text.h"
+#include "plan/bind/call.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/make/node.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* ---------------------------------------------------------- aggregates -- */
 

@@ -4,13 +4,19 @@
  * a TIMESTAMP, a text that reads as one, 'now', or a number, which is a Julian
  * day, or with the modifier 'unixepoch' the seconds since 1970.
  */
-#include "plan/bind/call.h"
-#include "plan/make/meet.h"
-
 #include <string.h>
 #include <strings.h>
 
 #include "base/os/os.h"
+#include "base/text.h"
+#include "plan/bind/call.h"
+#include "plan/make/call.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/make/meet.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 /* ---------------------------------------------------------------- parts -- */
 

@@ -3,8 +3,15 @@
  * Calls of functions: the arguments are bound, and the kind of function
  * decides what becomes of them.
  */
+#include "base/vector.h"
+#include "plan/bind/bind.h"
 #include "plan/bind/call.h"
+#include "plan/bind/clause.h"
+#include "plan/bind/scope.h"
 #include "plan/make/compare.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 static struct expression *refuse_aggregate(struct binder *binder,
                                            const struct call *call)

@@ -3,7 +3,12 @@
  * Functions of numbers: opcodes of the machine, or made of other expressions.
  */
 #include "plan/bind/call.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
 #include "plan/make/meet.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 static struct expression *as_double(struct binder *binder,
                                     const struct call *call, unsigned i)

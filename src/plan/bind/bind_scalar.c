@@ -2,13 +2,22 @@
 /*
  * Functions that are made of other expressions, or are opcodes of the machine.
  */
-#include "plan/bind/call.h"
-#include "plan/make/compare.h"
-#include "plan/make/meet.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "base/text.h"
+#include "plan/bind/call.h"
+#include "plan/bind/like.h"
+#include "plan/bind/names.h"
+#include "plan/make/call.h"
+#include "plan/make/compare.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/logic.h"
+#include "plan/make/meet.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------- made of other expressions -- */
 

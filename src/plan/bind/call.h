@@ -3,10 +3,12 @@
  * Calls of functions on their way to expressions. For bind_function.c and the
  * files beside it.
  */
-#ifndef VDBQ_PLAN_CALL_H
-#define VDBQ_PLAN_CALL_H
+#ifndef VDBQ_PLAN_BIND_CALL_H
+#define VDBQ_PLAN_BIND_CALL_H
 
-#include "plan/plan_inner.h"
+#include "plan/tree/expression.h"
+
+struct binder;
 
 enum { CALL_ARGUMENTS_MAX = 64 };
 
@@ -51,5 +53,10 @@ const struct call_maker *math_makers(void);
 
 /* bind_date.c */
 const struct call_maker *date_makers(void);
+
+/* bind_date.c: CURRENT_DATE and its like, which look like columns; not
+ * `*found`: it is none. */
+struct expression *bind_current(struct binder *binder,
+                                const struct ast_expression *tree, bool *found);
 
 #endif

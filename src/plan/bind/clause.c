@@ -3,7 +3,10 @@
  * What several files of binding share: a term of an ORDER BY, and the refusal
  * of an argument.
  */
+#include "plan/bind/clause.h"
+
 #include "plan/bind/call.h"
+#include "plan/tree/binder.h"
 
 struct order_term order_term(const struct ast_order *order,
                              struct expression *expression)

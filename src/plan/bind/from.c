@@ -4,9 +4,22 @@
  * conditions, so that order.c may choose the order; an outer join is one node
  * of that list. The scope numbers all columns in the order of the text.
  */
-#include "plan/plan_inner.h"
+#include "plan/bind/from.h"
 
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "base/text.h"
+#include "base/vector.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/names.h"
+#include "plan/bind/query.h"
+#include "plan/bind/scope.h"
+#include "plan/make/fold.h"
+#include "plan/make/node.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/tree/binder.h"
 
 enum { VIEWS_DEEP_MAX = 64 };
 

@@ -2,7 +2,13 @@
 /*
  * LIKE and GLOB.
  */
-#include "plan/plan_inner.h"
+#include "plan/bind/like.h"
+
+#include "plan/make/call.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 /* That the escape is one character. */
 static struct expression *check_escape(struct binder *binder,

@@ -3,9 +3,12 @@
  * Names of tables and columns, and what was probably meant by one that does
  * not exist.
  */
-#include "plan/plan_inner.h"
+#include "plan/bind/names.h"
 
 #include <string.h>
+
+#include "base/text.h"
+#include "plan/tree/binder.h"
 
 /* How many letters may differ in a name that was meant. */
 enum { LIKELY_SHORT = 4, LIKELY_EDITS_SHORT = 1, LIKELY_EDITS = 2 };

@@ -3,12 +3,24 @@
  * A query: a SELECT, a VALUES, or two queries joined by a set operator, with
  * WITH in front and ORDER BY and LIMIT behind.
  */
-#include "plan/make/compare.h"
-#include "plan/make/meet.h"
-#include "plan/plan_inner.h"
+#include "plan/bind/query.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/clause.h"
+#include "plan/bind/scope.h"
+#include "plan/bind/values.h"
+#include "plan/make/compare.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/meet.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
 
 enum { QUERIES_DEEP_MAX = 400 };
 
@@ -73,8 +85,9 @@ static struct node *numbers_node(struct binder *binder,
     return once ? node_select(binder, once, NULL, numbers, NULL, 2) : NULL;
 }
 
-enum vdbq_status bind_limit(struct binder *binder,
-                            const struct ast_query *query, struct node **node)
+static enum vdbq_status bind_limit(struct binder *binder,
+                                   const struct ast_query *query,
+                                   struct node **node)
 {
     struct expression *numbers[2];
     struct node *counts;

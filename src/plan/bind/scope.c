@@ -4,10 +4,21 @@
  * around it. The latter is a parameter of the inner query: whatever row the
  * outer one is at gives its value.
  */
-#include "plan/make/meet.h"
-#include "plan/plan_inner.h"
+#include "plan/bind/scope.h"
 
 #include <string.h>
+
+#include "base/text.h"
+#include "base/vector.h"
+#include "plan/bind/call.h"
+#include "plan/bind/names.h"
+#include "plan/bind/select.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/meet.h"
+#include "plan/make/node.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 void scope_enter(struct binder *binder, struct scope *scope)
 {

@@ -6,6 +6,17 @@
  */
 #include "plan/bind/select.h"
 
+#include "base/text.h"
+#include "base/vector.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/clause.h"
+#include "plan/bind/from.h"
+#include "plan/bind/query.h"
+#include "plan/bind/scope.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
+
 /* -------------------------------------------------------------- results -- */
 
 static enum vdbq_status add_result(struct selecting *selecting,

@@ -4,10 +4,20 @@
  * of FROM first; then one node is put over the other, and what is left to
  * compute is made to name the columns of the uppermost one.
  */
-#ifndef VDBQ_PLAN_SELECT_H
-#define VDBQ_PLAN_SELECT_H
+#ifndef VDBQ_PLAN_BIND_SELECT_H
+#define VDBQ_PLAN_BIND_SELECT_H
 
-#include "plan/plan_inner.h"
+#include "parser/ast.h"
+#include "plan/tree/node.h"
+
+struct binder;
+
+/* select.c */
+struct result {
+    const char *name;
+    bool alias; /* the name was given by AS */
+    struct expression *expression;
+};
 
 struct selecting {
     struct binder *binder;

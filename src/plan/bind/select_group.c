@@ -4,7 +4,14 @@
  * columns of a node below NODE_GROUP; what is computed of the groups then
  * names the columns of that.
  */
+#include "base/vector.h"
 #include "plan/bind/select.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/replace.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* The places of all expressions over the rows at hand, `*count` of them:
  * HAVING, results, ORDER BY. In the arena; NULL: no memory. */

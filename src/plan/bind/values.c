@@ -4,10 +4,14 @@
  * register for each constant, so that there is an end to their number; rows
  * have none.
  */
-#include "plan/make/compare.h"
-#include "plan/plan_inner.h"
+#include "plan/bind/values.h"
 
 #include <string.h>
+
+#include "plan/make/compare.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/tree/binder.h"
 
 /* What a list with fewer constants costs in a program is less than a join. */
 enum { LIST_LONG = 64 };

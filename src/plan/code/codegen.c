@@ -12,6 +12,10 @@
 
 #include <string.h>
 
+#include "plan/code/value.h"
+#include "plan/plan.h"
+#include "plan/tree/expression.h"
+
 /* What one program is made of. */
 struct selection {
     const struct expression *where;

@@ -3,36 +3,34 @@
  * Expressions to instructions: as values in registers, and as conditions
  * that jump.
  */
-#ifndef VDBQ_PLAN_CODEGEN_H
-#define VDBQ_PLAN_CODEGEN_H
+#ifndef VDBQ_PLAN_CODE_CODEGEN_H
+#define VDBQ_PLAN_CODE_CODEGEN_H
 
 #include "plan/code/emit.h"
-#include "plan/plan_inner.h"
+#include "plan/tree/binder.h"
 
-/* A value in registers (plan rule 1). */
-struct value {
-    int r;
-    int null; /* -1: never NULL */
+/* codegen.c: the program of a NODE_SELECT whose rows come from a table, from
+ * a step's columns or from nowhere. */
+struct codegen_source {
+    const struct table *table;           /* NULL: none                     */
+    const struct step *input;            /* NULL: none                     */
+    unsigned input_number;               /* of it, as in program_table     */
+    const char *name;                    /* of the input; NULL: "input"    */
+    const struct column_place *columns;  /* by the number that expressions
+                                          have for them                  */
+    const struct codegen_source *others; /* further axes of a grid; their
+                                          columns are not looked at      */
+    unsigned other_count;
 };
-
-/* The value in a register of type `machine`: the expression's own, or
- * TYPE_I64 for what is TYPE_I32. */
-struct value value_of(struct generator *generator,
-                      const struct expression *expression, int machine);
-/* Its NULL register alone, or -1. */
-int value_null(struct generator *generator,
-               const struct expression *expression);
-/* The same value with a register that is 0 for false, of TYPE_I32. */
-struct value value_truth(struct generator *generator,
-                         const struct expression *expression);
-/* The type in whose registers the operands of a comparison meet. */
-int value_compared(const struct expression *comparison);
-
-enum { WHEN_FALSE = 0, WHEN_TRUE = 1 };
-/* Jumps to the label when the condition is true, or (WHEN_FALSE) when it is
- * false or NULL. */
-void condition_jump(struct generator *generator,
-                    const struct expression *condition, int when, int label);
+struct codegen_result {
+    const char *name;
+    struct expression *expression;
+};
+enum vdbq_status codegen_select(const struct binder *binder,
+                                const struct codegen_source *source,
+                                const struct expression *where,
+                                const struct codegen_result *results,
+                                unsigned result_count, struct program *program);
 
 /* Adds the next cursor to a program, over the table or the input. */
 enum vdbq_status codegen_add_source(const struct codegen_source *source,

@@ -5,8 +5,10 @@
  * comparisons, which are then turned round; that is right since no value is
  * not-a-number (plan rule 3).
  */
-#include "plan/code/codegen.h"
+#include "plan/code/emit.h"
 #include "plan/code/registers.h"
+#include "plan/code/value.h"
+#include "plan/tree/expression.h"
 
 /* What is asked of a condition: to jump to `label` when it, or its opposite
  * where it is `negated`, is true; or when that is false or NULL. */

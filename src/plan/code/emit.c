@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "base/os/stack.h"
+#include "base/vector.h"
 
 /* A label: where it is, and from where it is first jumped to. */
 struct label {

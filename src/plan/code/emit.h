@@ -11,8 +11,8 @@
  *   used. Placing a label ends the use of what was emitted behind the first
  *   jump to it.
  */
-#ifndef VDBQ_PLAN_EMIT_H
-#define VDBQ_PLAN_EMIT_H
+#ifndef VDBQ_PLAN_CODE_EMIT_H
+#define VDBQ_PLAN_CODE_EMIT_H
 
 #include "program/program.h"
 

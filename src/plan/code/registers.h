@@ -3,8 +3,8 @@
  * Registers that are made of others. A flag is a register of TYPE_I32 that is
  * 1 or 0; as the number of one, -1 stands for a flag that is never 1.
  */
-#ifndef VDBQ_PLAN_REGISTERS_H
-#define VDBQ_PLAN_REGISTERS_H
+#ifndef VDBQ_PLAN_CODE_REGISTERS_H
+#define VDBQ_PLAN_CODE_REGISTERS_H
 
 #include "plan/code/emit.h"
 

@@ -4,10 +4,13 @@
  * still to be used, costs nothing: emit rule 2. What a NULL is in the value's
  * register does not matter, but it must do no harm (plan rules 2 and 4).
  */
-#include "plan/code/registers.h"
-#include "plan/code/value_inner.h"
+#include "plan/code/value.h"
 
 #include <assert.h>
+
+#include "plan/code/registers.h"
+#include "plan/code/value_inner.h"
+#include "plan/tree/expression.h"
 
 /* The most bytes of the statement's text that a comment repeats. */
 enum { COMMENT_MAX = 40 };

@@ -4,8 +4,8 @@
  * others for the kinds of expressions that are theirs, and they ask it for
  * their operands (codegen.h).
  */
-#ifndef VDBQ_PLAN_VALUE_INNER_H
-#define VDBQ_PLAN_VALUE_INNER_H
+#ifndef VDBQ_PLAN_CODE_VALUE_INNER_H
+#define VDBQ_PLAN_CODE_VALUE_INNER_H
 
 #include "plan/code/codegen.h"
 

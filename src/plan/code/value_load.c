@@ -4,11 +4,14 @@
  * columns, parameters, and functions of words, which were called for all words
  * and are looked up.
  */
-#include "plan/code/registers.h"
-#include "plan/code/value_inner.h"
-
 #include <assert.h>
 #include <string.h>
+
+#include "plan/code/emit.h"
+#include "plan/code/registers.h"
+#include "plan/code/value.h"
+#include "plan/code/value_inner.h"
+#include "plan/tree/expression.h"
 
 /* ----------------------------------------------------------- constants -- */
 

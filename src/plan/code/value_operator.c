@@ -2,10 +2,13 @@
 /*
  * What operators give, in registers: NULLs follow SQL's three-valued logic.
  */
-#include "plan/code/registers.h"
-#include "plan/code/value_inner.h"
-
 #include <assert.h>
+
+#include "plan/code/emit.h"
+#include "plan/code/registers.h"
+#include "plan/code/value.h"
+#include "plan/code/value_inner.h"
+#include "plan/tree/expression.h"
 
 /* ---------------------------------------------------------- arithmetic -- */
 

@@ -11,8 +11,10 @@
  */
 #include "plan/lower/fuse.h"
 
-#include "plan/code/codegen.h"
+#include "base/text.h"
+#include "base/vector.h"
 #include "plan/code/registers.h"
+#include "plan/code/value.h"
 
 /* The code under way. */
 struct fusing {

@@ -4,10 +4,10 @@
  * of joins that are probed. The program walks the rows of the node below the
  * lowest one, its base.
  */
-#ifndef VDBQ_PLAN_FUSE_H
-#define VDBQ_PLAN_FUSE_H
+#ifndef VDBQ_PLAN_LOWER_FUSE_H
+#define VDBQ_PLAN_LOWER_FUSE_H
 
-#include "plan/lower/lower.h"
+#include "plan/lower/lowering.h"
 #include "plan/lower/probe.h"
 
 /* A NODE_SELECT, or a NODE_JOIN and what is sought on its right side. */

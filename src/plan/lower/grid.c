@@ -6,7 +6,14 @@
  * joined is an axis as a step. More than three are joined in stages: the rows
  * of the first joins are an axis of the last one.
  */
-#include "plan/lower/lower.h"
+#include "base/vector.h"
+#include "plan/code/codegen.h"
+#include "plan/code/emit.h"
+#include "plan/lower/lowering.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/split.h"
+#include "plan/tree/binder.h"
 
 /* What a SELECT is computed from. Axes' columns are numbered one after the
  * other, and expressions are brought to these numbers. */

@@ -9,6 +9,13 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/os/stack.h"
+#include "plan/code/codegen.h"
+#include "plan/code/emit.h"
+#include "plan/lower/lowering.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
+
 /* -------------------------------------------------------------- select -- */
 
 /* Where the rows of a SELECT come from; the input's step, -1: none, or -2: a

@@ -2,10 +2,12 @@
 /*
  * Columns of nodes on their way to columns of steps.
  */
-#include "plan/lower/lower.h"
-
 #include <assert.h>
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/lower/lowering.h"
+#include "plan/tree/binder.h"
 
 /* One flag a column, in the arena; NULL: no memory. */
 bool *lower_flags(struct lowering *lowering, unsigned count)

@@ -5,9 +5,15 @@
  * a node is neither SELECT nor a join that can be probed, and where the
  * program would get too big: what is left then is a program of its own.
  */
-#include "plan/lower/fuse.h"
-
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/code/codegen.h"
+#include "plan/lower/fuse.h"
+#include "plan/lower/lowering.h"
+#include "plan/lower/probe.h"
+#include "plan/plan.h"
+#include "plan/tree/binder.h"
 
 enum {
     PROBES_MAX = VDBQ_CURSORS_MAX - 1,

@@ -3,10 +3,15 @@
  * Joins: both sides give what is read of them, the keys and what the
  * condition needs.
  */
-#include "plan/lower/lower.h"
-#include "plan/lower/probe.h"
-
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/code/codegen.h"
+#include "plan/lower/lowering.h"
+#include "plan/lower/probe.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
 
 /* What a join needs of its sides, and where it is. */
 struct sides {

@@ -4,10 +4,12 @@
  * other; and those that add columns: subqueries, windows, functions of the
  * host.
  */
-#include "plan/lower/lower.h"
-
 #include <assert.h>
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/lower/lowering.h"
+#include "plan/tree/binder.h"
 
 int lower_group(struct lowering *lowering, struct node *node,
                 const bool *needed, int *map)

@@ -3,7 +3,11 @@
  * What programs read and give: where columns are, and the results that are
  * needed.
  */
-#include "plan/lower/lower.h"
+#include "plan/code/codegen.h"
+#include "plan/code/emit.h"
+#include "plan/lower/lowering.h"
+#include "plan/make/expression_new.h"
+#include "plan/tree/binder.h"
 
 /* The columns of a table as programs number them. */
 void lower_number_table(const struct table *table, int *columns)

@@ -2,9 +2,10 @@
 /*
  * Rows of constants (NODE_VALUES) as vectors of a step.
  */
-#include "plan/lower/lower.h"
-
 #include <string.h>
+
+#include "plan/lower/lowering.h"
+#include "plan/tree/binder.h"
 
 static bool put_text(struct arena *arena, struct vdbq_text *to,
                      struct vdbq_text from)

@@ -10,6 +10,13 @@
 #include <assert.h>
 
 #include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/unique_key.h"
 
 /* That an index of few rows, and what lies aligned, take besides. */
 enum { BYTES_LEAST = (4 << 16) + (4 << 10) };

@@ -3,10 +3,12 @@
  * Joins whose left rows have one partner at most, which a probe finds
  * (opcodes Probe and ColumnAt): what is sought, and in which column.
  */
-#ifndef VDBQ_PLAN_PROBE_H
-#define VDBQ_PLAN_PROBE_H
+#ifndef VDBQ_PLAN_LOWER_PROBE_H
+#define VDBQ_PLAN_LOWER_PROBE_H
 
-#include "plan/plan_inner.h"
+#include "plan/tree/node.h"
+
+struct binder;
 
 struct probe {
     const struct node *join;

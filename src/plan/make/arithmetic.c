@@ -13,8 +13,12 @@
  * BIGINT, each by itself. Whatever meets NULL in arithmetic or a comparison is
  * NULL. Dates move by whole days.
  */
+#include "plan/make/arithmetic.h"
+
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
 #include "plan/make/meet.h"
-#include "plan/plan_inner.h"
+#include "plan/tree/binder.h"
 
 /* ---------------------------------------------------------- arithmetic -- */
 

@@ -3,10 +3,17 @@
  * Calls of the host's functions (program/functions/function.h): of constants at once, of
  * one text by looking its word up, else row by row in a node of their own.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/call.h"
 
 #include <assert.h>
 #include <string.h>
+
+#include "base/text.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* Writes a constant as function_lookup_read() reads it. */
 static void print_constant(struct text *text, const struct expression *e)

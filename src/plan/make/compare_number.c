@@ -5,8 +5,13 @@
  * fewer digits behind the point. What one is compared with in the place of the
  * other is its bound among the numbers of the other's type (program/functions/bound.h).
  */
+#include "plan/make/arithmetic.h"
+#include "plan/make/call.h"
+#include "plan/make/compare.h"
 #include "plan/make/compare_inner.h"
+#include "plan/make/expression_new.h"
 #include "plan/make/meet.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------------- integers and floats -- */
 

@@ -3,8 +3,12 @@
  * Operators of comparisons, and what they give where no values have to be
  * looked at: compare_inner.h.
  */
-#include "plan/make/meet.h"
+#include "plan/make/compare.h"
 #include "plan/make/compare_inner.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/logic.h"
+#include "plan/make/meet.h"
+#include "plan/tree/binder.h"
 
 /* ----------------------------------------------------------- operators -- */
 

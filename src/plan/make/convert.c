@@ -3,10 +3,16 @@
  * CAST, and dates. Conversions between machine numbers are an opcode; the
  * others are made of arithmetic, or are functions of the host on texts.
  */
-#include "plan/make/meet.h"
-#include "plan/plan_inner.h"
+#include "plan/make/convert.h"
 
 #include <string.h>
+
+#include "plan/make/arithmetic.h"
+#include "plan/make/call.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/logic.h"
+#include "plan/make/meet.h"
+#include "plan/tree/binder.h"
 
 enum { SCALE_MAX = 18, MONTHS_OF_YEAR = 12, YEARS_MAX = 10000 };
 /* In the units of a TIMESTAMP. */

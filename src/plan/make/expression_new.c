@@ -4,7 +4,9 @@
  */
 #include "plan/make/expression_new.h"
 
-#include "plan/plan_inner.h"
+#include "plan/make/fold.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* ----------------------------------------------------------- constants -- */
 

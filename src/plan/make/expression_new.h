@@ -4,8 +4,8 @@
  * folded where these are constant. NULL: a failure, which is in the binder's
  * error.
  */
-#ifndef VDBQ_PLAN_EXPRESSION_NEW_H
-#define VDBQ_PLAN_EXPRESSION_NEW_H
+#ifndef VDBQ_PLAN_MAKE_EXPRESSION_NEW_H
+#define VDBQ_PLAN_MAKE_EXPRESSION_NEW_H
 
 #include "plan/tree/expression.h"
 
@@ -53,5 +53,12 @@ struct expression *expression_math(struct binder *binder, enum opcode op,
                                    struct position at);
 /* 0: known to be false; 1: known to be true; -1: NULL, or not known. */
 int known_truth(const struct expression *e);
+
+/* One whose operands have their types, and that gives the one that is named. */
+struct expression *expression_operation(struct binder *binder,
+                                        enum ast_operator operator, int type,
+                                        struct expression *left,
+                                        struct expression *right,
+                                        const struct ast_expression *tree);
 
 #endif

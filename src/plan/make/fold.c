@@ -4,12 +4,16 @@
  * and run by the machine, so that its value is what the machine would give
  * for a row: every operator has one meaning.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/fold.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "device/host/host_machine.h"
+#include "plan/code/codegen.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/expression.h"
+#include "plan/tree/range.h"
 
 /* The control block of a launch over one row, and all it points to. */
 struct control {

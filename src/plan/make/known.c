@@ -2,7 +2,11 @@
 /*
  * Parameters of the statement whose values are given with it.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/known.h"
+
+#include "plan/make/expression_new.h"
+#include "plan/tree/binder.h"
+#include "program/parameter.h"
 
 /* The value of a parameter as if it were written in its place. */
 struct expression *expression_given(struct binder *binder, int number,

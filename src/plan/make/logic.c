@@ -2,7 +2,10 @@
 /*
  * AND, OR, NOT, and what may stand where something is true or false.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/logic.h"
+
+#include "plan/make/expression_new.h"
+#include "plan/tree/binder.h"
 
 struct expression *expression_condition(struct binder *binder,
                                         struct expression *e,

@@ -4,13 +4,16 @@
  */
 #include "plan/make/meet.h"
 
-#include "plan/plan_inner.h"
-
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/known.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------------------------- numbers -- */
 

@@ -20,8 +20,8 @@
  * Where they fail, the failure is in the binder's error, and operands may be
  * NULL.
  */
-#ifndef VDBQ_PLAN_MEET_H
-#define VDBQ_PLAN_MEET_H
+#ifndef VDBQ_PLAN_MAKE_MEET_H
+#define VDBQ_PLAN_MAKE_MEET_H
 
 #include "plan/tree/expression.h"
 

@@ -2,9 +2,15 @@
 /*
  * The making of nodes but those that compute: node.h.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/node.h"
 
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/replace.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* A name of WITH is bound wherever it is used, so that names of names grow
  * without an end. Rows of VALUES do not count. */

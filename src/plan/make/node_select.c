@@ -3,7 +3,12 @@
  * Nodes that compute (NODE_SELECT). One over another becomes a single one
  * where nothing is computed twice by that.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/node_select.h"
+
+#include "plan/make/logic.h"
+#include "plan/make/node.h"
+#include "plan/make/replace.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------------------------- merging -- */
 

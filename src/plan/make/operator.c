@@ -3,9 +3,14 @@
  * An operator of SQL, whatever it does: it gets its type from those of its
  * operands.
  */
+#include "plan/make/operator.h"
+
+#include "plan/make/arithmetic.h"
+#include "plan/make/call.h"
 #include "plan/make/compare.h"
+#include "plan/make/logic.h"
 #include "plan/make/meet.h"
-#include "plan/plan_inner.h"
+#include "plan/tree/binder.h"
 
 static struct expression *concatenate(struct binder *binder,
                                       struct expression *left,

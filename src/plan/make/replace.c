@@ -3,9 +3,14 @@
  * Parts of expressions replaced by others, and what is constant by that,
  * folded.
  */
-#include "plan/plan_inner.h"
+#include "plan/make/replace.h"
 
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "plan/make/fold.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* What expression_replace() hands down. */
 struct replacing {

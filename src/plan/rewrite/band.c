@@ -11,6 +11,12 @@
  */
 #include "plan/rewrite/band.h"
 
+#include "base/vector.h"
+#include "plan/make/node_select.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/bounds.h"
+#include "plan/tree/binder.h"
+
 /* In units of cl/opcodes.h: a row that is sorted or looks for its bounds, a
  * pair that is found, and a grid's launch, whatever its size. As measured on
  * two cores; a GPU's cells cost still less. */

@@ -1,32 +1,43 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What conditions say about the order of the values of two sides.
+ * Joins whose conditions bound a value of one side by those of the other.
  */
-#ifndef VDBQ_PLAN_BAND_H
-#define VDBQ_PLAN_BAND_H
+#ifndef VDBQ_PLAN_REWRITE_BAND_H
+#define VDBQ_PLAN_REWRITE_BAND_H
 
-#include "plan/plan_inner.h"
+#include "plan/tree/node.h"
+#include "plan/tree/estimate.h"
 
-/* An expression of one side that lies below or above one of the other. Both
- * are over the columns of both sides, and neither fails. */
-struct bound {
-    size_t part;   /* of the condition that says it                  */
-    bool half;     /* another bound of the part has to hold, too     */
-    bool exact;    /* no more than what it says; else the condition is
-                          still to be tested                             */
-    bool is_right; /* the right side's is bounded                    */
-    bool is_low, is_open;
-    struct expression *bounded, *by;
+struct binder;
+
+/* band.c: gives a join the best band that the parts of its condition make.
+ * They are over the columns of both sides, those of the right one from number
+ * `middle` on; where the band says all of a part, it becomes NULL. There is
+ * no band where there is nothing of that kind. */
+enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
+                               unsigned middle, struct vector *parts,
+                               struct step_band *band);
+
+/* What a band costs beside a grid, in units of cl/opcodes.h. */
+struct band_price {
+    double share; /* of all pairs, that are in the band; 1: there is none */
+    double band, grid;
 };
 
-struct bounds {
-    struct binder *binder;
-    unsigned middle;     /* number of the right side's first column       */
-    struct vector found; /* of struct bound                               */
+/* What is known of both sides of a join: their rows, and those of the tables
+ * that these are taken from. */
+struct band_sides {
+    struct estimate_source columns; /* that the parts are over */
+    double rows[2], bases[2];
 };
 
-/* Adds what a part of a condition says, in all ways in which it can be said. */
-enum vdbq_status bounds_add(struct bounds *bounds, size_t part,
-                            struct expression *e);
+enum vdbq_status join_price_band(struct binder *binder, unsigned middle,
+                                 const struct vector *parts,
+                                 const struct band_sides *sides,
+                                 struct band_price *price);
+
+/* Whether there would be one. */
+enum vdbq_status join_has_band(struct binder *binder, unsigned middle,
+                               const struct vector *parts, bool *has);
 
 #endif

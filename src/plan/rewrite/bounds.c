@@ -6,10 +6,15 @@
  * not, for sums of floats are rounded; but rounding keeps the order, so that
  * a.x <= b.y + 5 holds for every pair that is to be found.
  */
-#include "plan/rewrite/band.h"
-#include "plan/make/compare.h"
+#include "plan/rewrite/bounds.h"
 
 #include <math.h>
+
+#include "plan/make/compare.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/operator.h"
+#include "plan/rewrite/join_key.h"
+#include "plan/tree/binder.h"
 
 enum { TERMS_MAX = 16 };
 static const int64_t CONSTANT_MAX = INT64_MAX / 4;

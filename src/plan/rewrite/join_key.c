@@ -2,7 +2,11 @@
 /*
  * What files that make joins share: keys, and which sides an expression is of.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/join_key.h"
+
+#include "plan/make/convert.h"
+#include "plan/make/node_select.h"
+#include "plan/tree/binder.h"
 
 struct seeking {
     unsigned middle;

@@ -3,8 +3,8 @@
  * In which order tables are joined, one after the other: what is known of
  * them, as numbers, and the order that costs least.
  */
-#ifndef VDBQ_PLAN_JOIN_ORDER_H
-#define VDBQ_PLAN_JOIN_ORDER_H
+#ifndef VDBQ_PLAN_REWRITE_JOIN_ORDER_H
+#define VDBQ_PLAN_REWRITE_JOIN_ORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

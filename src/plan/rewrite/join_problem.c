@@ -4,7 +4,13 @@
  * the leaves have, and what the conditions between them keep. Those between
  * two leaves that make a band worth its price are one.
  */
+#include "base/vector.h"
+#include "plan/rewrite/band.h"
+#include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/estimate.h"
+#include "plan/tree/unique_key.h"
 
 /* -------------------------------------------------------------- leaves -- */
 

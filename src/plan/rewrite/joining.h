@@ -2,11 +2,13 @@
 /*
  * Inner joins of what FROM names (the leaves) while they are made.
  */
-#ifndef VDBQ_PLAN_JOINING_H
-#define VDBQ_PLAN_JOINING_H
+#ifndef VDBQ_PLAN_REWRITE_JOINING_H
+#define VDBQ_PLAN_REWRITE_JOINING_H
 
 #include "plan/rewrite/join_order.h"
-#include "plan/plan_inner.h"
+#include "plan/tree/node.h"
+
+struct binder;
 
 /* One part of a condition. */
 struct part {

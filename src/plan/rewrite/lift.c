@@ -6,9 +6,17 @@
  * and adds its own behind them, so that the columns of other expressions keep
  * their numbers. Inner ones go first.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/lift.h"
 
 #include <string.h>
+
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/unnest.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/range.h"
 
 /* One pass over expressions: what it found, and what stands for it then. */
 struct lifting {

@@ -3,7 +3,21 @@
  * Inner joins in the order that costs least (join_order.c), and where
  * conditions are tested: as soon as their columns are there.
  */
+#include "plan/rewrite/order.h"
+
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/band.h"
+#include "plan/rewrite/join_key.h"
+#include "plan/rewrite/join_order.h"
 #include "plan/rewrite/joining.h"
+#include "plan/rewrite/lift.h"
+#include "plan/rewrite/push.h"
+#include "plan/rewrite/unnest.h"
+#include "plan/tree/binder.h"
 
 /* --------------------------------------------------------------- parts -- */
 

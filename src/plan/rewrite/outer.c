@@ -4,7 +4,18 @@
  * join; what it says of the side alone whose rows appear with a partner only
  * is tested before the join.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/outer.h"
+
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/band.h"
+#include "plan/rewrite/join_key.h"
+#include "plan/rewrite/lift.h"
+#include "plan/rewrite/order.h"
+#include "plan/tree/binder.h"
 
 /* An outer join that is being made. */
 struct outer {

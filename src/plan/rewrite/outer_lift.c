@@ -6,7 +6,14 @@
  * the numbered rows are joined to those by their numbers. Numbered rows may
  * stand in two places: conditions never go below a window (push.c).
  */
-#include "plan/plan_inner.h"
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/order.h"
+#include "plan/rewrite/outer.h"
+#include "plan/tree/binder.h"
 
 /* The same rows, with their numbers behind. */
 static struct node *numbered(struct binder *binder, struct node *below)

@@ -6,7 +6,18 @@
  * conditions need. Where a condition would mean something else outside, as
  * behind a LIMIT, pulling is refused, and nothing has changed.
  */
+#include "plan/rewrite/pull.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
 #include "plan/rewrite/pull_inner.h"
+#include "plan/rewrite/split.h"
+#include "plan/tree/binder.h"
 
 /* ------------------------------------------------------------- looking -- */
 

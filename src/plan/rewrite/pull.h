@@ -3,10 +3,12 @@
  * Conditions of a subquery that name an outer query's columns, pulled out of
  * it.
  */
-#ifndef VDBQ_PLAN_PULL_H
-#define VDBQ_PLAN_PULL_H
+#ifndef VDBQ_PLAN_REWRITE_PULL_H
+#define VDBQ_PLAN_REWRITE_PULL_H
 
-#include "plan/plan_inner.h"
+#include "plan/tree/node.h"
+
+struct binder;
 
 struct pulling {
     struct binder *binder;

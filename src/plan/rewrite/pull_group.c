@@ -3,7 +3,13 @@
  * Conditions are pulled out of groups (pull.h): what they compare with outer
  * values becomes a key, so that each outer row finds its own group.
  */
+#include "base/vector.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/rewrite/pull.h"
 #include "plan/rewrite/pull_inner.h"
+#include "plan/tree/binder.h"
 
 /* The keys that the parts add, over `below`: each part compares one column
  * with outer values. False: one does not, or there is no memory. */

@@ -2,8 +2,8 @@
 /*
  * What the files that pull conditions out of nodes share.
  */
-#ifndef VDBQ_PLAN_PULL_INNER_H
-#define VDBQ_PLAN_PULL_INNER_H
+#ifndef VDBQ_PLAN_REWRITE_PULL_INNER_H
+#define VDBQ_PLAN_REWRITE_PULL_INNER_H
 
 #include "plan/rewrite/pull.h"
 

@@ -5,7 +5,13 @@
  * way an outer join whose NULLs a condition refuses becomes an inner one.
  * What can fail stays where it was written.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/push.h"
+
+#include "base/os/stack.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/tree/binder.h"
 
 /* Past that, a condition with results in the place of columns is too much to
  * be computed once more. */

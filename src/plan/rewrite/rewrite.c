@@ -8,7 +8,16 @@
  * what became of the nodes below; queries inside of a node's expressions come
  * before the node.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/rewrite.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/node_select.h"
+#include "plan/rewrite/lift.h"
+#include "plan/rewrite/order.h"
+#include "plan/rewrite/outer.h"
+#include "plan/rewrite/split.h"
+#include "plan/tree/binder.h"
 
 /* ----------------------------------------------------------------- passes -- */
 

@@ -5,7 +5,13 @@
  * NULL. A CASE that is never true in its ELSE holds where both its WHEN and its
  * THEN do. What is always true is left out.
  */
-#include "plan/plan_inner.h"
+#include "plan/rewrite/split.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/operator.h"
+#include "plan/tree/binder.h"
 
 /* The branches of an OR, each as its parts. */
 struct branches {

@@ -6,10 +6,22 @@
  * group for each value, beside the row that asks. What is not like that, or
  * could mean anything else, is applied row by row (lift.c).
  */
-#include "plan/make/meet.h"
-#include "plan/rewrite/pull.h"
+#include "plan/rewrite/unnest.h"
 
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/meet.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/make/replace.h"
+#include "plan/rewrite/band.h"
+#include "plan/rewrite/join_key.h"
+#include "plan/rewrite/pull.h"
+#include "plan/tree/binder.h"
 
 /* The outer query's values take the place of parameters. */
 static struct expression *outer_value(void *parameters, struct expression *e,

@@ -3,11 +3,20 @@
  * UPDATE and DELETE: queries for all rows that the table has afterwards. What
  * a tablet held before stays for those who read it.
  */
-#include "plan/make/meet.h"
-#include "plan/bind/assign.h"
-#include "plan/plan_inner.h"
-
 #include <string.h>
+
+#include "plan/bind/assign.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/names.h"
+#include "plan/bind/scope.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/meet.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/plan.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
 
 /* A change of the rows of one table. */
 struct change {

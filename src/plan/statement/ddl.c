@@ -3,11 +3,18 @@
  * CREATE TABLE and DROP TABLE against the catalogue at hand. Whoever writes
  * looks again: another connection may have been there before.
  */
-#include "plan/bind/assign.h"
-#include "plan/plan_inner.h"
-
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/text.h"
+#include "base/vector.h"
+#include "plan/bind/assign.h"
+#include "plan/bind/names.h"
+#include "plan/bind/query.h"
+#include "plan/plan.h"
+#include "plan/rewrite/rewrite.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
 
 static enum vdbq_status check_name(const struct ast_name *name,
                                    const char *what, struct error *error);

@@ -2,9 +2,19 @@
 /*
  * DESCRIBE and SUMMARIZE: a row for each column of a query.
  */
-#include "plan/plan_inner.h"
-
 #include <string.h>
+
+#include "base/text.h"
+#include "base/vector.h"
+#include "plan/bind/query.h"
+#include "plan/make/convert.h"
+#include "plan/make/expression_new.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/make/operator.h"
+#include "plan/plan.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
 
 static struct expression *text_of(struct binder *binder, const char *text)
 {

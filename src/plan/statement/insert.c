@@ -5,7 +5,15 @@
  * like any expression. Other rows are those of a query.
  */
 #include "plan/bind/assign.h"
-#include "plan/plan_inner.h"
+#include "plan/bind/bind.h"
+#include "plan/bind/names.h"
+#include "plan/bind/query.h"
+#include "plan/bind/scope.h"
+#include "plan/make/node.h"
+#include "plan/make/node_select.h"
+#include "plan/plan.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
 
 /* A column of the table while its values come in. */
 struct filling {

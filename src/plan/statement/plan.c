@@ -2,9 +2,13 @@
 /*
  * The planner's door: which kind of statement goes which way.
  */
-#include "plan/plan_inner.h"
-
 #include <string.h>
+
+#include "plan/bind/query.h"
+#include "plan/make/fold.h"
+#include "plan/plan.h"
+#include "plan/statement/statement.h"
+#include "plan/tree/binder.h"
 
 static enum vdbq_status plan_query(const struct ast_query *query,
                                    struct binder *binder, struct plan *plan)

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "base/os/stack.h"
-#include "plan/tree/node.h"
+#include "plan/tree/expression.h"
 
 /* What is guessed where nothing is known. */
 static const double KEPT_UNKNOWN = 0.25, KEPT_LIKE = 0.1, KEPT_RANGE = 1.0 / 3,

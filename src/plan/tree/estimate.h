@@ -13,8 +13,8 @@
  * Estimate rule 4. Of two columns that are compared in a join, the values of
  *   the one with fewer are all among those of the other.
  */
-#ifndef VDBQ_PLAN_ESTIMATE_H
-#define VDBQ_PLAN_ESTIMATE_H
+#ifndef VDBQ_PLAN_TREE_ESTIMATE_H
+#define VDBQ_PLAN_TREE_ESTIMATE_H
 
 #include <stdbool.h>
 

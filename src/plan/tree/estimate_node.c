@@ -3,11 +3,11 @@
  * How many rows nodes give, and what is thought of their columns: once
  * through the tree, from below.
  */
-#include "plan/tree/estimate.h"
-
 #include <math.h>
 
 #include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/tree/estimate.h"
 #include "plan/tree/node.h"
 
 /* Filters narrow the columns up to that number. */

@@ -2,9 +2,13 @@
 /*
  * Expressions as trees: walking over operands, and finding equal ones.
  */
-#include "plan/plan_inner.h"
+#include "plan/tree/expression.h"
 
 #include <string.h>
+
+#include "base/os/stack.h"
+#include "base/vector.h"
+#include "plan/tree/binder.h"
 
 bool is_float(int type)
 {

@@ -15,8 +15,8 @@
  * Plan rule 5. The type of a result column follows from the statement and
  *   the columns' types, never from the data.
  */
-#ifndef VDBQ_PLAN_EXPRESSION_H
-#define VDBQ_PLAN_EXPRESSION_H
+#ifndef VDBQ_PLAN_TREE_EXPRESSION_H
+#define VDBQ_PLAN_TREE_EXPRESSION_H
 
 #include "base/type.h"
 #include "data/catalogue/catalogue.h"
@@ -186,17 +186,5 @@ struct binder;
 /* Sets its depth; false: a failure, since walks over it would need more stack
  * than there is. */
 bool expression_fits(struct binder *binder, struct expression *e);
-
-/* Gives what stands for an expression; NULL: it stays, but for its operands,
- * or (`*failed`) there is a failure. */
-typedef struct expression *(*expression_replacer)(void *context,
-                                                  struct expression *e,
-                                                  bool *failed);
-/* A copy with replacements, outermost first, or itself where there are none;
- * NULL: a failure. */
-struct expression *expression_replace(struct binder *binder,
-                                      struct expression *e,
-                                      expression_replacer replacer,
-                                      void *context);
 
 #endif

@@ -3,10 +3,12 @@
  * What registers can hold (program/interval.h), and which opcode will do
  * therefore: of 32 bits, of 64 bits, or of 64 bits with a check.
  */
-#include "plan/plan_inner.h"
+#include "plan/tree/range.h"
 
 #include <assert.h>
 #include <math.h>
+
+#include "plan/tree/node.h"
 
 static void range_arithmetic(struct expression *e);
 static void range_cast(struct expression *expression);

@@ -9,7 +9,10 @@
  * the proof harder, never wrong: sets are small, and a node is asked only so
  * often.
  */
-#include "plan/plan_inner.h"
+#include "plan/tree/unique_key.h"
+
+#include "base/os/stack.h"
+#include "base/vector.h"
 
 enum {
     SET_MAX = 32,    /* columns that a proof looks at         */

@@ -15,7 +15,11 @@
 #include "base/text.h"
 #include "fixtures/plan_tables.h"
 
-#include "plan/plan_inner.h"
+#include "plan/bind/query.h"
+#include "plan/make/fold.h"
+#include "plan/rewrite/rewrite.h"
+#include "plan/tree/binder.h"
+#include "plan/tree/unique_key.h"
 
 static unsigned pair[] = { 1, 2 };
 static unsigned single[] = { 3 };

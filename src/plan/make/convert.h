@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Casts between the types of SQL, and parts of dates and times.
+ */
+#ifndef VDBQ_PLAN_MAKE_CONVERT_H
+#define VDBQ_PLAN_MAKE_CONVERT_H
+
+#include "plan/tree/expression.h"
+
+struct binder;
+
+/* convert.c: a part of a date or a time. */
+struct expression *expression_part(struct binder *binder,
+                                   struct expression *operand,
+                                   enum ast_unit unit, struct position at);
+
+/* A date or a time moved by an interval, or `back` by it. */
+struct expression *expression_moved(struct binder *binder,
+                                    struct expression *operand,
+                                    const struct ast_expression *interval,
+                                    bool back, struct position at);
+
+/* CAST. */
+struct expression *expression_cast(struct binder *binder,
+                                   struct expression *operand,
+                                   struct ast_type type, struct position at);
+
+struct expression *expression_cast_plain(struct binder *binder,
+                                         struct expression *operand, int type,
+                                         struct position at);
+
+/* What a literal text is read as where a number is wanted. */
+struct expression *expression_text_number(struct binder *binder,
+                                          const struct expression *e);
+
+/* A DECIMAL, or an integer, with another scale. */
+struct expression *expression_scale(struct binder *binder,
+                                    struct expression *operand, unsigned scale,
+                                    struct position at);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * New nodes. Functions that return a pointer return NULL where they fail, with the
+ * failure in the binder's error. A node shares its columns' names.
+ */
+#ifndef VDBQ_PLAN_MAKE_NODE_H
+#define VDBQ_PLAN_MAKE_NODE_H
+
+#include "plan/tree/node.h"
+
+struct binder;
+
+/* Of any kind, with so many columns, which are to be filled. */
+struct node *node_new(struct binder *binder, enum node_kind kind,
+                      struct node *below, unsigned column_count);
+
+struct node *node_once(struct binder *binder);
+
+struct node *node_table(struct binder *binder, const struct table *table);
+
+/* What FROM names, `parts` of struct node *, in its order. */
+struct node *node_product(struct binder *binder, const struct vector *parts,
+                          const struct vector *conditions);
+
+struct node *node_outer(struct binder *binder, enum join_kind kind,
+                        struct node *const sides[2],
+                        const struct vector *conditions);
+
+/* With no keys and no condition yet. */
+struct node *node_join(struct binder *binder, enum join_kind kind,
+                       struct node *left, struct node *right);
+
+/* Columns of aggregates get the type that `aggregate_type` says. */
+struct node *node_group(struct binder *binder, struct node *below,
+                        unsigned keys, const struct vector *aggregates);
+
+struct node *node_distinct(struct binder *binder, struct node *below);
+
+/* The first `columns` columns stay. */
+struct node *node_sort(struct binder *binder, struct node *below,
+                       const struct vector *keys, unsigned columns);
+
+struct node *node_limit(struct binder *binder, struct node *below,
+                        uint64_t offset, uint64_t limit);
+
+/* The only row of `counts` says how many, as STEP_LIMIT's second input. */
+struct node *node_limit_by(struct binder *binder, struct node *below,
+                           struct node *counts);
+
+/* Parts have columns of equal types. */
+struct node *node_concat(struct binder *binder, struct node *const *parts,
+                         unsigned count);
+
+/* Rows of constants, which have the types of `columns` or are NULL; `values`
+ * are those of the first column, then of the second ... */
+struct node *node_values(struct binder *binder,
+                         const struct node_column *columns, unsigned count,
+                         struct expression **values, size_t rows);
+
+/* A node over `below` with its columns and `added` more, to be filled. */
+struct node *node_wider(struct binder *binder, enum node_kind kind,
+                        struct node *below, unsigned added);
+
+/* An expression that is column `column` of `node`. */
+struct expression *node_column(struct binder *binder, const struct node *node,
+                               unsigned column, struct position at);
+
+/* The type and range of an aggregate's value over a column (NULL: rows). */
+void aggregate_column(enum aggregate_function function,
+                      const struct node_column *argument,
+                      struct node_column *column);
+
+#endif

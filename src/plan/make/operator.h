@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any operator of SQL.
+ */
+#ifndef VDBQ_PLAN_MAKE_OPERATOR_H
+#define VDBQ_PLAN_MAKE_OPERATOR_H
+
+#include "plan/tree/expression.h"
+
+struct binder;
+
+/* type.c: an operator with its type. `tree` gives the place, and may be any. */
+struct expression *expression_operator(struct binder *binder,
+                                       enum ast_operator operator,
+                                       struct expression * left,
+                                       struct expression *right,
+                                       const struct ast_expression *tree);
+
+#endif

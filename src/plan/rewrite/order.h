@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inner joins in the order that costs least.
+ */
+#ifndef VDBQ_PLAN_REWRITE_ORDER_H
+#define VDBQ_PLAN_REWRITE_ORDER_H
+
+#include "plan/tree/node.h"
+
+struct binder;
+
+/* order.c: joins the parts of a NODE_PRODUCT. The columns of the result are
+ * the product's, in order. */
+struct node *join_in_order(struct binder *binder, const struct node *product);
+
+/* Keeps the rows of a node for which something holds that may have to be
+ * lifted first. */
+enum vdbq_status filter_by(struct binder *binder, struct node **node,
+                           struct expression *e);
+
+#endif

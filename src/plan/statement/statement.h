@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Statements other than queries, each by itself.
+ */
+#ifndef VDBQ_PLAN_STATEMENT_STATEMENT_H
+#define VDBQ_PLAN_STATEMENT_STATEMENT_H
+
+#include "plan/plan.h"
+
+struct binder;
+struct node;
+
+/* A bound query (NULL: binding failed) is rewritten and becomes the steps of
+ * the plan. */
+enum vdbq_status plan_steps(struct binder *binder, struct node *node,
+                            struct plan *plan);
+
+enum vdbq_status plan_create_table(const struct ast_create *create,
+                                   struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_drop(const struct ast_drop *drop, enum plan_kind kind,
+                           struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_create_view(const struct ast_view *view,
+                                  struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_create_index(const struct ast_index *index,
+                                   struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_insert_rows(const struct ast_insert *insert,
+                                  struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_update(const struct ast_update *update,
+                             struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_delete(const struct ast_delete *delete,
+                             struct binder *binder, struct plan *plan);
+
+/* DESCRIBE and SUMMARIZE: rows about the columns of a query. */
+enum vdbq_status plan_description(const struct ast_query *query,
+                                  struct binder *binder, struct plan *plan);
+
+enum vdbq_status plan_summary(const struct ast_query *query,
+                              struct binder *binder, struct plan *plan);
+
+#endif

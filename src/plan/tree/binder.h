@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all of planning works with: the statement, the catalogue, the memory that
+ * everything made lives in, and the first failure. Binding keeps its state in it,
+ * too.
+ *
+ * Functions of the planner that return a pointer return NULL where they fail, with
+ * the failure in the binder's error.
+ */
+#ifndef VDBQ_PLAN_TREE_BINDER_H
+#define VDBQ_PLAN_TREE_BINDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct catalogue;
+struct error;
+struct machine;
+struct parameter;
+struct plan_limits;
+struct scope;
+struct with_name;
+
+/* What binding needs to know. */
+struct binder {
+    const char *sql; /* the statement's text             */
+    size_t sql_length;
+    const struct catalogue *catalogue;
+    struct arena *arena; /* of all that is made              */
+    struct error *error;
+    struct scope *scope; /* of the query being bound         */
+    struct with_name *with;
+    const struct parameter *parameters; /* of `?`; may be NULL      */
+    int value_count;                    /* of these                         */
+    int parameter_count;                /* numbers given so far             */
+    bool constants;                     /* parameters are constants here    */
+    bool values_used;                   /* ... and there was one            */
+    unsigned views;                     /* that are open, in one another    */
+    unsigned deep;                      /* queries, in one another          */
+    unsigned nodes;                     /* that were made                   */
+    const struct plan_limits *limits;   /* NULL: none                 */
+    uint64_t lookups;                   /* of names, so far                 */
+    struct machine *machine;            /* for folding, once needed         */
+    int64_t *now; /* the statement's time, in the units of a
+                                   TIMESTAMP; 0: not asked for yet  */
+};
+
+#endif
