@@ -41,6 +41,7 @@ ROOMS = {
     'src/plan': ('.', 'tree', 'code', 'make', 'bind', 'rewrite', 'lower', 'statement'),
     'src/exec': ('rows', 'launch', 'dictionary', 'stream', 'build_side', 'scan', 'grid', 'sort',
                  'group', 'window', 'join', 'operator'),
+    'tools': ('.', 'generate', 'shell'),
 }
 PUBLIC = 'src/api/vdbq.h'  # every floor but cl may include it
 GENERATED = {'parser/sql_parser.h', 'parser/sql_scanner.h'}

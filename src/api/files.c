@@ -85,13 +85,6 @@ enum vdbq_status query_files_open(vdbq_query *query)
     return status;
 }
 
-void query_files_close(vdbq_query *query)
-{
-    snapshot_close(&query->files);
-    catalogue_release(query->joined);
-    query->joined = NULL;
-}
-
 enum vdbq_status query_files_join(vdbq_query *query,
                                   const struct catalogue *catalogue,
                                   struct catalogue **joined)

@@ -231,26 +231,6 @@ enum vdbq_status vdbq_execute(vdbq *db, const char *sql)
 
 /* ----------------------------------------------------------------- run -- */
 
-/* Lets go the devices that keep times for the query. */
-static void release_times(vdbq_query *query)
-{
-    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
-    for (size_t i = 0; i < query->timed.count; i++)
-        device_times_release(timed[i]);
-    vector_finish(&query->timed);
-}
-
-void query_end(vdbq_query *query)
-{
-    stream_close(query->stream);
-    query->stream = NULL;
-    release_times(query);
-    snapshot_close(&query->snapshot);
-    query->snapshot = (struct snapshot){ 0 };
-    query_files_close(query);
-    query->state = QUERY_ENDED;
-}
-
 static bool wants_times(const vdbq_query *query)
 {
     return query->plan.explain == AST_EXPLAIN_ANALYZE

@@ -87,7 +87,7 @@ enum vdbq_status query_plan(vdbq_query *query,
                             const struct catalogue *catalogue);
 /* Opens the stream of the plan's rows, of the query's snapshot. */
 enum vdbq_status query_stream(vdbq_query *query);
-/* Ends a run: what it held is let go, its rows are gone. */
+/* query_end.c: ends a run: what it held is let go, its rows are gone. */
 void query_end(vdbq_query *query);
 /* Whether the statement changes anything, and does so. */
 bool query_changes(const vdbq_query *query);

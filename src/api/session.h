@@ -95,7 +95,7 @@ enum vdbq_status session_misuse(vdbq *db, const char *what);
  * told as what the signal asked for: CANCELLED, not DEVICE. */
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
-/* Opens what a query of the connection reads: what its transaction has made
+/* session_transaction.c: opens what a query of the connection reads: what its transaction has made
  * so far, or the newest commit. */
 enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot);
 /* The transaction that a statement's changes belong to: the one that BEGIN

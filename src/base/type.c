@@ -11,24 +11,33 @@
 #include "base/text.h"
 
 /* What a type is. The machine's types have the numbers of the first four. */
+/* clang-format off */
 static const struct {
-    enum vdbq_type machine;
-    size_t bytes;
+    const char *name;       /* as users write it                  */
+    enum vdbq_type machine; /* NONE: it is no type of a value     */
+    size_t bytes;           /* of a value in the caller's vectors */
     int64_t least, greatest;
 } types[TYPES] = {
-    [VDBQ_INTEGER] = { VDBQ_INTEGER, 4, INT32_MIN, INT32_MAX },
-    [VDBQ_BIGINT] = { VDBQ_BIGINT, 8, INT64_MIN, INT64_MAX },
-    [VDBQ_FLOAT] = { VDBQ_FLOAT, 4, 0, 0 },
-    [VDBQ_DOUBLE] = { VDBQ_DOUBLE, 8, 0, 0 },
-    [VDBQ_TEXT] = { VDBQ_TEXT, sizeof(struct vdbq_text), 0, 0 },
-    [VDBQ_BOOLEAN] = { VDBQ_INTEGER, 4, 0, 1 },
-    [VDBQ_SMALLINT] = { VDBQ_INTEGER, 4, INT16_MIN, INT16_MAX },
-    [VDBQ_DECIMAL] = { VDBQ_BIGINT, 8, -INT64_C(999999999999999999),
-                       INT64_C(999999999999999999) },
-    [VDBQ_DATE] = { VDBQ_INTEGER, 4, DATE_DAYS_MIN, DATE_DAYS_MAX },
-    [VDBQ_TIMESTAMP] = { VDBQ_BIGINT, 8, DATE_DAYS_MIN *DAY_MICROSECONDS,
-                         (DATE_DAYS_MAX + 1) * DAY_MICROSECONDS - 1 }
+    [VDBQ_TYPE_NONE] = { "NONE",      VDBQ_TYPE_NONE, 0, 0, 0 },
+    [VDBQ_INTEGER]   = { "INTEGER",   VDBQ_INTEGER,   4, INT32_MIN, INT32_MAX },
+    [VDBQ_BIGINT]    = { "BIGINT",    VDBQ_BIGINT,    8, INT64_MIN, INT64_MAX },
+    [VDBQ_FLOAT]     = { "FLOAT",     VDBQ_FLOAT,     4, 0, 0 },
+    [VDBQ_DOUBLE]    = { "DOUBLE",    VDBQ_DOUBLE,    8, 0, 0 },
+    [VDBQ_TEXT]      = { "TEXT",      VDBQ_TEXT,      sizeof(struct vdbq_text), 0, 0 },
+    [VDBQ_BOOLEAN]   = { "BOOLEAN",   VDBQ_INTEGER,   4, 0, 1 },
+    [VDBQ_SMALLINT]  = { "SMALLINT",  VDBQ_INTEGER,   4, INT16_MIN, INT16_MAX },
+    [VDBQ_DECIMAL]   = { "DECIMAL",   VDBQ_BIGINT,    8, -INT64_C(999999999999999999),
+                         INT64_C(999999999999999999) },
+    [VDBQ_DATE]      = { "DATE",      VDBQ_INTEGER,   4, DATE_DAYS_MIN, DATE_DAYS_MAX },
+    [VDBQ_TIMESTAMP] = { "TIMESTAMP", VDBQ_BIGINT,    8, DATE_DAYS_MIN * DAY_MICROSECONDS,
+                         (DATE_DAYS_MAX + 1) * DAY_MICROSECONDS - 1 },
 };
+/* clang-format on */
+
+const char *type_name(enum vdbq_type type)
+{
+    return (unsigned)type < TYPES ? types[type].name : types[0].name;
+}
 
 int type_machine(enum vdbq_type type)
 {

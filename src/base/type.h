@@ -24,6 +24,8 @@ enum {
 };
 #define DAY_MICROSECONDS INT64_C(86400000000)
 
+/* What users call a type: "INTEGER"; "NONE" for what is no type. */
+const char *type_name(enum vdbq_type type);
 /* The machine's type, TYPE_I32 ... of cl/types.h; 0: it has none. */
 int type_machine(enum vdbq_type type);
 /* Bytes of a value in the caller's vectors; 0: there are no such. */

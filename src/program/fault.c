@@ -4,6 +4,8 @@
  */
 #include "program/program.h"
 
+#include "base/type.h"
+
 enum vdbq_status program_fault(const struct program *program, int pc,
                                struct error *error)
 {
@@ -21,7 +23,7 @@ enum vdbq_status program_fault(const struct program *program, int pc,
     if (op->form == FORM_CAST)
         return error_at(error, VDBQ_RANGE, in->at,
                         "a value is out of the range of %s",
-                        vdbq_type_name((enum vdbq_type)op->writes));
+                        type_name((enum vdbq_type)op->writes));
     error_at(error, VDBQ_RANGE, in->at,
              "integer overflow: a result does not fit 64 bits");
     return error_hint(error, "compute with DOUBLE: CAST(... AS DOUBLE)");

@@ -9,6 +9,8 @@
 
 #include "data/catalogue/catalogue.h"
 
+#include "base/type.h"
+
 static void print_name(const char *name, struct text *text);
 static void print_columns(const struct table *table, const unsigned *columns,
                           unsigned count, struct text *text);
@@ -124,7 +126,7 @@ static void print_name(const char *name, struct text *text)
 
 static void print_type(const struct column *column, struct text *text)
 {
-    text_print(text, " %s", vdbq_type_name(column->type));
+    text_print(text, " %s", type_name(column->type));
     if (column->type == VDBQ_DECIMAL)
         text_print(text, "(%u,%u)", column->precision, column->scale);
 }

@@ -83,7 +83,7 @@ static enum vdbq_status check_integers(const struct values *values,
             return error_set(error, VDBQ_RANGE,
                              "table %s, column %s: %lld is no value of %s",
                              values->table->name, column->name,
-                             (long long)value, vdbq_type_name(column->type));
+                             (long long)value, type_name(column->type));
     }
     return VDBQ_OK;
 }

@@ -59,6 +59,8 @@ struct opencl {
 enum vdbq_status opencl_open(const struct found_device *found, unsigned cores,
                              struct device **device, struct error *error);
 
+/* opencl_event.c */
+
 /* Checks `code`, the result of the enqueueing `call` that gave `event`; then
  * waits for the event, adds its time on the device to `*time_ns`, and lets
  * it go. */

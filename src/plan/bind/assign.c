@@ -13,6 +13,7 @@
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 /* ------------------------------------------------------------- numbers -- */
 
@@ -25,9 +26,9 @@ static struct expression *refuse_fraction(struct binder *binder,
     text_from_double(e->constant.real, number);
     error_at(binder->error, VDBQ_TYPE, e->at,
              "%s is not a whole number, and column %s is %s", number,
-             column->name, vdbq_type_name(column->type));
+             column->name, type_name(column->type));
     error_hint(binder->error, "CAST(%s AS %s) cuts the fraction off", number,
-               vdbq_type_name(column->type));
+               type_name(column->type));
     return NULL;
 }
 
@@ -43,7 +44,7 @@ static struct expression *refuse_range(struct binder *binder,
         snprintf(number, sizeof number, "%lld", (long long)e->constant.integer);
     error_at(binder->error, VDBQ_RANGE, e->at,
              "%s does not fit column %s, which is %s", number, column->name,
-             vdbq_type_name(column->type));
+             type_name(column->type));
     return NULL;
 }
 
@@ -84,9 +85,9 @@ static struct expression *refuse_text(struct binder *binder,
 {
     error_at(binder->error, VDBQ_TYPE, e->at,
              "column %s is %s, and this is a TEXT", column->name,
-             vdbq_type_name(column->type));
+             type_name(column->type));
     error_hint(binder->error, "CAST(... AS %s) reads numbers from texts",
-               vdbq_type_name(column->type));
+               type_name(column->type));
     return NULL;
 }
 

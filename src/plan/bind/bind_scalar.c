@@ -18,6 +18,7 @@
 #include "plan/make/meet.h"
 #include "plan/make/operator.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 /* ------------------------------------------- made of other expressions -- */
 
@@ -212,7 +213,7 @@ static struct expression *make_concat_ws(struct binder *binder,
 static struct expression *make_typeof(struct binder *binder,
                                       const struct call *call)
 {
-    const char *name = vdbq_type_name((enum vdbq_type)call->arguments[0]->type);
+    const char *name = type_name((enum vdbq_type)call->arguments[0]->type);
     struct vdbq_text text = { name, strlen(name) };
 
     return expression_text(binder, text, call->tree->at);

@@ -7,6 +7,7 @@
 
 #include "plan/bind/call.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 struct order_term order_term(const struct ast_order *order,
                              struct expression *expression)
@@ -26,6 +27,6 @@ struct expression *refuse_argument(struct binder *binder,
                                    const struct expression *argument)
 {
     error_at(binder->error, VDBQ_TYPE, call->tree->at, "%s does not take a %s",
-             call->name, vdbq_type_name((enum vdbq_type)argument->type));
+             call->name, type_name((enum vdbq_type)argument->type));
     return NULL;
 }

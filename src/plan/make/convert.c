@@ -5,6 +5,8 @@
  */
 #include "plan/make/convert.h"
 
+#include "base/type.h"
+
 #include <string.h>
 
 #include "plan/make/arithmetic.h"
@@ -290,7 +292,7 @@ static struct expression *refuse_date(struct binder *binder,
 {
     error_at(binder->error, VDBQ_TYPE, at,
              "this needs a DATE or a TIMESTAMP, not a %s",
-             vdbq_type_name((enum vdbq_type)e->type));
+             type_name((enum vdbq_type)e->type));
     return NULL;
 }
 
@@ -487,8 +489,8 @@ static struct expression *refuse(struct binder *binder,
                                  struct position at)
 {
     error_at(binder->error, VDBQ_TYPE, at, "a %s cannot become a %s",
-             vdbq_type_name((enum vdbq_type)e->type),
-             vdbq_type_name((enum vdbq_type)type));
+             type_name((enum vdbq_type)e->type),
+             type_name((enum vdbq_type)type));
     return NULL;
 }
 

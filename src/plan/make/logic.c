@@ -6,6 +6,7 @@
 
 #include "plan/make/expression_new.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 struct expression *expression_condition(struct binder *binder,
                                         struct expression *e,
@@ -15,7 +16,7 @@ struct expression *expression_condition(struct binder *binder,
         return e;
     error_at(binder->error, VDBQ_TYPE, at,
              "a condition is true or false, not a %s",
-             vdbq_type_name((enum vdbq_type)e->type));
+             type_name((enum vdbq_type)e->type));
     return NULL;
 }
 

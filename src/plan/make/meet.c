@@ -14,6 +14,7 @@
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 /* ------------------------------------------------------------- numbers -- */
 
@@ -159,10 +160,10 @@ int meet_refuse(struct binder *binder, const struct expression *left,
                 const struct expression *right, struct position at)
 {
     error_at(binder->error, VDBQ_TYPE, at, "a %s and a %s do not go together",
-             vdbq_type_name((enum vdbq_type)left->type),
-             vdbq_type_name((enum vdbq_type)right->type));
+             type_name((enum vdbq_type)left->type),
+             type_name((enum vdbq_type)right->type));
     error_hint(binder->error, "CAST(... AS %s) converts",
-               vdbq_type_name((enum vdbq_type)left->type));
+               type_name((enum vdbq_type)left->type));
     return VDBQ_TYPE_NONE;
 }
 

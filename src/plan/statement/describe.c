@@ -15,6 +15,7 @@
 #include "plan/plan.h"
 #include "plan/statement/statement.h"
 #include "plan/tree/binder.h"
+#include "base/type.h"
 
 static struct expression *text_of(struct binder *binder, const char *text)
 {
@@ -26,7 +27,7 @@ static struct expression *text_of(struct binder *binder, const char *text)
 static const char *type_text_of(struct binder *binder,
                                 const struct node_column *column)
 {
-    const char *name = vdbq_type_name((enum vdbq_type)column->type);
+    const char *name = type_name((enum vdbq_type)column->type);
     struct text text = { 0 };
     const char *copy;
 

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a run: the query lets go its stream, its snapshot, its files and
+ * the devices that kept times for it. It can be run again.
+ */
+#include "api/query.h"
+
+/* Lets go the devices that keep times for the query. */
+static void release_times(vdbq_query *query)
+{
+    struct device **timed = VECTOR_ITEMS(&query->timed, struct device *);
+    for (size_t i = 0; i < query->timed.count; i++)
+        device_times_release(timed[i]);
+    vector_finish(&query->timed);
+}
+
+void query_files_close(vdbq_query *query)
+{
+    snapshot_close(&query->files);
+    catalogue_release(query->joined);
+    query->joined = NULL;
+}
+
+void query_end(vdbq_query *query)
+{
+    stream_close(query->stream);
+    query->stream = NULL;
+    release_times(query);
+    snapshot_close(&query->snapshot);
+    query->snapshot = (struct snapshot){ 0 };
+    query_files_close(query);
+    query->state = QUERY_ENDED;
+}
