@@ -1077,9 +1077,17 @@ class Terminal:
         env = environment(folder, dict(extra, TERM='xterm'))
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            self.become_shell(folder, arguments, env)
+
+    @staticmethod
+    def become_shell(folder, arguments, env):
+        """What the child does; it ends here where there is no shell to become."""
+        try:
             os.chdir(folder)
             signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup takes from its commands
             os.execve(VDBQ, [VDBQ, *arguments], env)
+        finally:
+            os._exit(127)
 
     def wait_for(self, text, seconds=20):
         """Reads on until `text` comes; returns what came before it."""
