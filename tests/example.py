@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds and runs the C program of README.md and compares what it prints.
+"""Builds and runs the C program of docs/library.md and compares what it prints.
 
     example.py ROOT BUILD
 
@@ -29,9 +29,9 @@ def build(program, folder, root, library):
 
 def main():
     root, library = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    match = EXAMPLE.search((root / 'README.md').read_text('utf-8'))
+    match = EXAMPLE.search((root / 'docs' / 'library.md').read_text('utf-8'))
     if not match:
-        sys.exit('README.md: no ```c block with a ```text block after it\n0 passed, 1 failed')
+        sys.exit('docs/library.md: no ```c block with a ```text block after it\n0 passed, 1 failed')
     program, expected = match.groups()
     with tempfile.TemporaryDirectory(prefix='example') as folder:
         binary = build(program, folder, root, library)

@@ -7,6 +7,7 @@
     tools/figures.py --check PAGE FILE    fails where a page says something else
     tools/figures.py --plot SVG FILE      growth with the number of rows
     tools/figures.py --plot SVG --view join_growth FILE    ... of a join
+    tools/figures.py --bars SVG FILE      times as fast as DuckDB
 
 A line is one configuration over one table: machine, command, rows (of the
 table), label (of the column), threads, limits (GB/s), and for each query what
@@ -496,6 +497,48 @@ def text(x, y, words, anchor, colour='#222222'):
             f'{escape(words)}</text>')
 
 
+# ------------------------------------------------------------------ bars --
+
+BAR_LABELS = ('gpu cached', 'gpu', 'cpu mapped', 'cpu')  # what is drawn of a summary
+BAR_HEIGHT, BAR_LEFT, BAR_WIDTH = 26, 330, 880
+
+
+def speedups_of(records, machine):
+    """(what, times as fast as the peer) of a machine's summary."""
+    for what, label, _, _, ratio in [*summary(select(records, 'summary', machine))][1:]:
+        if label in BAR_LABELS and ratio:
+            yield f'{what}, {label.split()[0].upper()}', float(ratio.rstrip('x'))
+
+
+def bars(records, machines):
+    """How many times as fast as the peer: a bar a benchmark, machine by machine."""
+    rows, y = [], 30
+    parts = {machine: [*speedups_of(records, machine)] for machine in machines}
+    most = max(ratio for part in parts.values() for _, ratio in part)
+    unit = (BAR_WIDTH - BAR_LEFT - 70) / most
+    for (machine, part), colour in zip(parts.items(), COLOURS):
+        rows.append(text(12, y + 4, machines[machine], 'start', '#222222'))
+        y += BAR_HEIGHT
+        for what, ratio in part:
+            rows += [text(BAR_LEFT - 10, y + 4, what, 'end'),
+                     f'<rect x="{BAR_LEFT}" y="{y - 9}" width="{ratio * unit:.1f}" height="18" '
+                     f'fill="{colour}"/>',
+                     text(BAR_LEFT + ratio * unit + 8, y + 4, f'{ratio:g}x', 'start')]
+            y += BAR_HEIGHT
+        y += BAR_HEIGHT // 2
+    one = BAR_LEFT + unit
+    rows += [grid_line(one, 14, one, y - 10), text(one, y + 4, 'as fast as DuckDB', 'middle')]
+    return '\n'.join([f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {BAR_WIDTH} {y + 14}" '
+                      'font-family="sans-serif" font-size="12">',
+                      f'<rect width="{BAR_WIDTH}" height="{y + 14}" fill="white"/>', *rows,
+                      '</svg>', ''])
+
+
+# Of the README; a machine by a part of its name, and what it is called there.
+BARS = {'2 cores': 'Two cores of a Xeon (Skylake), DuckDB on the same two',
+        'H200': 'An NVIDIA H200, DuckDB on the 16 cores beside it'}
+
+
 # ------------------------------------------------------------------- all --
 
 def arguments():
@@ -505,6 +548,7 @@ def arguments():
     parser.add_argument('--write', type=Path, metavar='PAGE', action='append', default=[])
     parser.add_argument('--check', type=Path, metavar='PAGE', action='append', default=[])
     parser.add_argument('--plot', type=Path, metavar='SVG')
+    parser.add_argument('--bars', type=Path, metavar='SVG', help='how many times as fast')
     parser.add_argument('--view', choices=PLOTS, default='growth', help='of the plot')
     parser.add_argument('--machine', default='', help='of the plot; a part of its name')
     return parser.parse_args()
@@ -515,12 +559,14 @@ def main():
     records = read(options.file)
     if options.plot:
         options.plot.write_text(plot(records, options.view, options.machine))
+    if options.bars:
+        options.bars.write_text(bars(records, BARS))
     for page in options.write:
         page.write_text(filled(page.read_text(), records))
     for page in options.check:
         if page.read_text() != filled(page.read_text(), records):
             sys.exit(f'figures: {page} differs from {options.file}: --write puts that right')
-    if not (options.plot or options.write or options.check):
+    if not (options.plot or options.bars or options.write or options.check):
         print(everything(records))
     return 0
 
