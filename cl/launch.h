@@ -2,22 +2,22 @@
 /*
  * What the host hands to one launch of the machine, and what comes back.
  *
- * The control block is one buffer: a struct launch, then, at the offsets it
- * names, the code, the constants, the feeds, the outputs, the lookup tables and
- * what describes inner rows. All is 8-byte aligned. Offsets are in bytes from
- * the start of the control block unless said otherwise.
+ * The control block is one buffer: a struct launch_head, then, at the offsets
+ * it names, the code, the constants, the feeds, the outputs, the lookup tables
+ * and what describes inner rows. All is 8-byte aligned. Offsets are in bytes
+ * from the start of the control block unless said otherwise.
  *
- * The machine runs the code over the rows of some pieces: neighbouring rows
- * of tablets, each in a data buffer of its own. It walks a piece in steps of
+ * The machine runs the code over the rows of some morsels: neighbouring rows
+ * of tablets, each in a data buffer of its own. It walks a morsel in steps of
  * VDBQ_GROUP * VDBQ_TILE rows, of which the last may be shorter; steps are
- * counted through all pieces. Each step packs its surviving rows, in table
+ * counted through all morsels. Each step packs its surviving rows, in table
  * order, into neighbouring places of the result and describes them: reading
  * the descriptors in order gives the result in table order. With groups of
  * more than one item the steps' places follow one another in that order; what
  * steps know of that are their states, and there are no descriptors.
  *
  * A program of several axes runs over the cells of a grid: the rows of its one
- * piece are then cells. Cell (left * R1 + r1) * R2 + r2 is that of the left
+ * morsel are then cells. Cell (left * R1 + r1) * R2 + r2 is that of the left
  * row, of row r1 of the R1 rows of axis 1, and of r2 of axis 2, if there is
  * one. The left rows are those of the feeds.
  */
@@ -58,7 +58,7 @@ struct feed {
 #define FEED_ALL_NULL 0xffffffffffffffffUL
 
 /* Operand d of Column and Rowid in a specialised program: 1 + the encoding
- * that the feed has in all pieces of all launches, or 0 where the feed tells;
+ * that the feed has in all morsels of all launches, or 0 where the feed tells;
  * and whether the column is loaded without asking if a row is live. */
 #define LOAD_ENCODING 7
 #define LOAD_EAGER 8
@@ -123,31 +123,31 @@ struct output {
 };
 
 /* Pieces of a launch at most. */
-#define LAUNCH_PIECES 16
-/* The first step of a piece that there is not, and those of one piece. */
+#define LAUNCH_MORSELS 16
+/* The first step of a morsel that there is not, and those of one morsel. */
 #define NO_STEP 0xffffffffu
-#define ONE_PIECE                                                            \
+#define ONE_MORSEL                                                            \
     { 0,       NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, \
       NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP, NO_STEP }
 
-struct launch {
-    u32 piece_first[LAUNCH_PIECES]; /* number of each piece's first step */
-    u32 piece_rows[LAUNCH_PIECES];
+struct launch_head {
+    u32 morsel_first[LAUNCH_MORSELS]; /* number of each morsel's first step */
+    u32 morsel_rows[LAUNCH_MORSELS];
     u64 code;           /* struct code[]; indexed by program counter   */
     u64 constants;      /* i64[]; bits of an f64 where it is one       */
-    u64 feeds;          /* struct feed[feed_count] for each piece      */
+    u64 feeds;          /* struct feed[feed_count] for each morsel     */
     u64 outputs;        /* struct output[]                             */
     u64 lookups;        /* u64[]: where each struct lookup is          */
     u64 inner_feeds;    /* struct inner_feed[]                         */
     u64 indexes;        /* struct key_index[]                          */
-    u64 cell_first;     /* of a grid: number of the piece's row 0      */
+    u64 cell_first;     /* of a grid: number of the morsel's row 0     */
     u32 axis_rows[VDBQ_AXES_MAX - 1]; /* rows of axes 1 and 2; 0: there is no
                            such axis                                   */
     u32 code_first;     /* program counter of the first instruction    */
     u32 code_end;       /* ... and of the Converge that ends it        */
     u32 feed_count;
     u32 output_count;
-    u32 steps;          /* of all pieces                               */
+    u32 steps;          /* of all morsels                              */
     u32 steps_per_item; /* steps that one group walks, one by one; with
                            several items it is 1                       */
     u32 any_order;      /* 1: with groups of more than one item the rows of
@@ -187,7 +187,7 @@ VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);
-VDBQ_ASSERT_LAYOUT(launch, sizeof(struct launch) == 232);
+VDBQ_ASSERT_LAYOUT(launch_head, sizeof(struct launch_head) == 232);
 VDBQ_ASSERT_LAYOUT(progress, sizeof(struct progress) == 16);
 VDBQ_ASSERT_LAYOUT(descriptor, sizeof(struct descriptor) == 8);
 

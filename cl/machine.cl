@@ -75,7 +75,7 @@ static void tile_begin(struct machine *m, u32 row, u32 row_end, i32 first)
 
 #if VDBQ_AXES > 1
 /* Finds the rows of the tile's first cell: one division an axis. */
-static void grid_begin(struct machine *m, GLOBAL const struct launch *launch)
+static void grid_begin(struct machine *m, GLOBAL const struct launch_head *launch)
 {
     u64 cell = launch->cell_first + m->row;
     for (i32 i = AXES - 1; i > 0; i--) {
@@ -93,7 +93,7 @@ static void grid_begin(struct machine *m, GLOBAL const struct launch *launch)
 static void machine_open(struct machine *m, GLOBAL const u8 *control,
                          GLOBAL u8 *result, GLOBAL struct progress *progress)
 {
-    GLOBAL const struct launch *launch = (GLOBAL const struct launch *)control;
+    GLOBAL const struct launch_head *launch = (GLOBAL const struct launch_head *)control;
     m->control = control;
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
@@ -117,30 +117,30 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->fault = NO_FAULT;
 }
 
-/* Finds the piece that a step is of: its number. */
-static u32 find_piece(struct machine *m, GLOBAL const struct launch *launch)
+/* Finds the morsel that a step is of: its number. */
+static u32 find_morsel(struct machine *m, GLOBAL const struct launch_head *launch)
 {
-    u32 piece = 0;
-    m->data = m->pieces[0];
-    for (u32 p = 1; p < LAUNCH_PIECES; p++)
-        if (m->step >= launch->piece_first[p]) {
-            piece = p;
-            m->data = m->pieces[p];
+    u32 morsel = 0;
+    m->data = m->morsels[0];
+    for (u32 p = 1; p < LAUNCH_MORSELS; p++)
+        if (m->step >= launch->morsel_first[p]) {
+            morsel = p;
+            m->data = m->morsels[p];
         }
-    return piece;
+    return morsel;
 }
 
-/* Sets out on a step, which is of that piece: finds its rows there. */
-static void step_begin(struct machine *m, GLOBAL const struct launch *launch,
-                       u32 piece)
+/* Sets out on a step, which is of that morsel: finds its rows there. */
+static void step_begin(struct machine *m, GLOBAL const struct launch_head *launch,
+                       u32 morsel)
 {
     GLOBAL const struct feed *feeds =
         (GLOBAL const struct feed *)((GLOBAL const u8 *)launch +
                                      launch->feeds);
-    u32 step = m->step - launch->piece_first[piece];
-    m->feeds = feeds + piece * launch->feed_count;
+    u32 step = m->step - launch->morsel_first[morsel];
+    m->feeds = feeds + morsel * launch->feed_count;
     tile_begin(m, (step * VDBQ_GROUP + m->item) * VDBQ_TILE,
-               launch->piece_rows[piece], (i32)launch->code_first);
+               launch->morsel_rows[morsel], (i32)launch->code_first);
 #if VDBQ_AXES > 1
     grid_begin(m, launch);
 #endif
@@ -148,41 +148,41 @@ static void step_begin(struct machine *m, GLOBAL const struct launch *launch,
 
 #if VDBQ_GROUP > 1
 
-/* Finds the step of a group, and its piece, which the first item does for all.
+/* Finds the step of a group, and its morsel, which the first item does for all.
  * Groups are counted as they set out: whoever waits for another's rows then
  * waits for one that runs. */
-static u32 group_begin(struct machine *m, GLOBAL const struct launch *launch)
+static u32 group_begin(struct machine *m, GLOBAL const struct launch_head *launch)
 {
     LOCAL struct shared *shared = m->shared;
     if (m->item == 0) {
         m->step = atomic_inc(&m->progress->groups);
         shared->step = m->step;
-        shared->piece = find_piece(m, launch);
+        shared->morsel = find_morsel(m, launch);
         shared->data = m->data;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     m->step = shared->step;
     m->data = shared->data;
-    return shared->piece;
+    return shared->morsel;
 }
 
 /* Runs one group, which has one step; all its work-items call it. A loop would
  * cost registers (H200: 64 instead of 48). */
-static void run_group(struct machine *m, GLOBAL const struct launch *launch)
+static void run_group(struct machine *m, GLOBAL const struct launch_head *launch)
 {
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
-    u32 piece = group_begin(m, launch);
+    u32 morsel = group_begin(m, launch);
     if (m->step >= launch->steps)
         return;
     run_constants(m, first, end);
-    step_begin(m, launch, piece);
+    step_begin(m, launch, morsel);
     run_step(m, first, end);
 }
 
 #else
 
 /* Runs the steps of one group, which is one item. */
-static void run_group(struct machine *m, GLOBAL const struct launch *launch,
+static void run_group(struct machine *m, GLOBAL const struct launch_head *launch,
                       u32 group)
 {
     i32 first = (i32)launch->code_first, end = (i32)launch->code_end;
@@ -193,7 +193,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch *launch,
         if (step + i >= launch->steps)
             break;
         m->step = step + i;
-        step_begin(m, launch, find_piece(m, launch));
+        step_begin(m, launch, find_morsel(m, launch));
         run_step(m, first, end);
     }
 }
@@ -204,36 +204,36 @@ static void run_group(struct machine *m, GLOBAL const struct launch *launch,
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
 vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
-             GLOBAL const u8 *piece0, GLOBAL const u8 *piece1,
-             GLOBAL const u8 *piece2, GLOBAL const u8 *piece3,
-             GLOBAL const u8 *piece4, GLOBAL const u8 *piece5,
-             GLOBAL const u8 *piece6, GLOBAL const u8 *piece7,
-             GLOBAL const u8 *piece8, GLOBAL const u8 *piece9,
-             GLOBAL const u8 *piece10, GLOBAL const u8 *piece11,
-             GLOBAL const u8 *piece12, GLOBAL const u8 *piece13,
-             GLOBAL const u8 *piece14, GLOBAL const u8 *piece15,
+             GLOBAL const u8 *morsel0, GLOBAL const u8 *morsel1,
+             GLOBAL const u8 *morsel2, GLOBAL const u8 *morsel3,
+             GLOBAL const u8 *morsel4, GLOBAL const u8 *morsel5,
+             GLOBAL const u8 *morsel6, GLOBAL const u8 *morsel7,
+             GLOBAL const u8 *morsel8, GLOBAL const u8 *morsel9,
+             GLOBAL const u8 *morsel10, GLOBAL const u8 *morsel11,
+             GLOBAL const u8 *morsel12, GLOBAL const u8 *morsel13,
+             GLOBAL const u8 *morsel14, GLOBAL const u8 *morsel15,
              u64 progress_at)
 {
     GLOBAL struct progress *progress =
         (GLOBAL struct progress *)(control + progress_at);
     struct machine m;
     m.inner = inner;
-    m.pieces[0] = piece0;
-    m.pieces[1] = piece1;
-    m.pieces[2] = piece2;
-    m.pieces[3] = piece3;
-    m.pieces[4] = piece4;
-    m.pieces[5] = piece5;
-    m.pieces[6] = piece6;
-    m.pieces[7] = piece7;
-    m.pieces[8] = piece8;
-    m.pieces[9] = piece9;
-    m.pieces[10] = piece10;
-    m.pieces[11] = piece11;
-    m.pieces[12] = piece12;
-    m.pieces[13] = piece13;
-    m.pieces[14] = piece14;
-    m.pieces[15] = piece15;
+    m.morsels[0] = morsel0;
+    m.morsels[1] = morsel1;
+    m.morsels[2] = morsel2;
+    m.morsels[3] = morsel3;
+    m.morsels[4] = morsel4;
+    m.morsels[5] = morsel5;
+    m.morsels[6] = morsel6;
+    m.morsels[7] = morsel7;
+    m.morsels[8] = morsel8;
+    m.morsels[9] = morsel9;
+    m.morsels[10] = morsel10;
+    m.morsels[11] = morsel11;
+    m.morsels[12] = morsel12;
+    m.morsels[13] = morsel13;
+    m.morsels[14] = morsel14;
+    m.morsels[15] = morsel15;
 #if VDBQ_GROUP > 1
     LOCAL struct shared shared;
     m.shared = &shared;
@@ -241,9 +241,9 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
     m.item = (u32)get_local_id(0);
     machine_open(&m, control, result, progress);
 #if VDBQ_GROUP > 1
-    run_group(&m, (GLOBAL const struct launch *)control);
+    run_group(&m, (GLOBAL const struct launch_head *)control);
 #else
-    run_group(&m, (GLOBAL const struct launch *)control,
+    run_group(&m, (GLOBAL const struct launch_head *)control,
               (u32)get_group_id(0));
 #endif
     if (m.fault != NO_FAULT &&

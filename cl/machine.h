@@ -71,7 +71,7 @@
 VDBQ_ASSERT_LAYOUT(axes, VDBQ_AXES <= VDBQ_AXES_MAX);
 /* A state, and a row's number with a step behind it, hold what a launch has. */
 VDBQ_ASSERT_LAYOUT(launch_rows,
-                   (u64)LAUNCH_PIECES * TABLET_ROWS_MAX <= STATE_ROWS);
+                   (u64)LAUNCH_MORSELS * TABLET_ROWS_MAX <= STATE_ROWS);
 
 /* The types as opcodes spell them. */
 typedef i32 I32;
@@ -85,8 +85,8 @@ typedef f64 F64;
 struct shared {
     i64 packed[VDBQ_GROUP * VDBQ_TILE]; /* the values of a column */
     u32 sums[2 * VDBQ_GROUP];
-    GLOBAL const u8 *data; /* of the piece                        */
-    u32 piece;   /* its number                                    */
+    GLOBAL const u8 *data; /* of the morsel                       */
+    u32 morsel;   /* its number                                    */
     u32 step;    /* that the group runs                           */
     u32 count;   /* rows that the step kept                       */
     u32 before;  /* ... that the steps before it kept             */
@@ -126,7 +126,7 @@ struct machine {
     u32 place_in_step;    /* of the first row that the item keeps        */
 #endif
     i32 rows;             /* rows of this tile that exist                */
-    u32 row;              /* number of the first one, in the piece       */
+    u32 row;              /* number of the first one, in the morsel      */
 #if VDBQ_AXES > 1
     i32 axes;             /* of the program                              */
     u32 axis_rows[VDBQ_AXES]; /* of each axis but the first              */
@@ -142,11 +142,11 @@ struct machine {
     GLOBAL const u8 *control;
     GLOBAL const struct code *code;
     GLOBAL const i64 *constants;
-    GLOBAL const struct feed *feeds; /* of the piece                     */
+    GLOBAL const struct feed *feeds; /* of the morsel                    */
     GLOBAL const struct output *outputs;
     u32 output_count;
-    GLOBAL const u8 *data;           /* of the piece                     */
-    GLOBAL const u8 *pieces[LAUNCH_PIECES]; /* the data of all           */
+    GLOBAL const u8 *data;           /* of the morsel                    */
+    GLOBAL const u8 *morsels[LAUNCH_MORSELS]; /* the data of all           */
     GLOBAL const u8 *inner;          /* the inner rows                   */
     GLOBAL const struct inner_feed *inner_feeds;
     GLOBAL const struct key_index *indexes;

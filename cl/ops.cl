@@ -56,8 +56,8 @@ OP(PARAMETER_NULL) { op_INTEGER_I32(m, k, a, b, c, d); }
 /* Where lookup table c is. */
 static u64 lookup_at(const struct machine *m, i32 c)
 {
-    GLOBAL const struct launch *launch =
-        (GLOBAL const struct launch *)m->control;
+    GLOBAL const struct launch_head *launch =
+        (GLOBAL const struct launch_head *)m->control;
     return ((GLOBAL const u64 *)(m->control + launch->lookups))[c];
 }
 

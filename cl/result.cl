@@ -85,8 +85,8 @@ static u32 any_place(struct machine *m)
  * a plain store takes its time to be seen (H200: twice the time in all). */
 static void take_places(struct machine *m, u32 sum)
 {
-    GLOBAL const struct launch *launch =
-        (GLOBAL const struct launch *)m->control;
+    GLOBAL const struct launch_head *launch =
+        (GLOBAL const struct launch_head *)m->control;
     volatile GLOBAL u32 *mine = m->states + m->step;
     i32 any = (i32)launch->any_order, last = m->item == VDBQ_GROUP - 1;
     if (last)

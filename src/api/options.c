@@ -30,7 +30,7 @@ static bool is_any(const char *value)
 static bool is_mode(const char *value)
 {
     for (int i = 0; i < RUN_MODES; i++)
-        if (name_equal(value, runner_mode_name((enum run_mode)i)))
+        if (name_equal(value, launcher_mode_name((enum run_mode)i)))
             return true;
     return name_equal(value, "auto");
 }
@@ -467,7 +467,7 @@ static enum run_mode choose_mode(const vdbq *db, const struct station *station,
     enum run_mode mode = best_mode(station, table);
     for (int i = 0; i < RUN_MODES; i++)
         if (name_equal(db->options[OPTION_MODE],
-                       runner_mode_name((enum run_mode)i)))
+                       launcher_mode_name((enum run_mode)i)))
             mode = (enum run_mode)i;
     return table == NULL && mode == MODE_CACHED ? MODE_STREAMED : mode;
 }
@@ -481,7 +481,7 @@ static enum vdbq_status check_mode(const struct station *station,
     error_set(error, VDBQ_DEVICE,
               "mode %s cannot read tables where they lie "
               "in the file",
-              runner_mode_name(mode));
+              launcher_mode_name(mode));
     return error_hint(error, "set mode (VDBQ_MODE) to mapped or auto, or map "
                              "(VDBQ_MAP) to off");
 }

@@ -272,7 +272,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
         query->device = place->device;
     stream_list(device_facts(place->device)->name, query->device_text,
                 sizeof query->device_text);
-    stream_list(runner_mode_name(place->mode), query->mode_text,
+    stream_list(launcher_mode_name(place->mode), query->mode_text,
                 sizeof query->mode_text);
     return VDBQ_OK;
 }

@@ -44,7 +44,7 @@ is_given(const struct device_memory *memory)
 
 uint32_t device_launch_groups(const struct device_launch *params)
 {
-    const struct launch *launch = params->launch;
+    const struct launch_head *launch = params->launch;
     return (launch->steps + launch->steps_per_item - 1)
            / launch->steps_per_item;
 }
@@ -55,8 +55,8 @@ enum vdbq_status device_job_start(struct device_job *job,
 {
     for (size_t i = 0; i < params->in_count; i++)
         assert(is_sound(&params->in[i]));
-    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
-        assert(is_given(params->launch.pieces[i]));
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
+        assert(is_given(params->launch.morsels[i]));
     assert(is_given(params->launch.inner));
     assert(is_given(params->launch.result));
     job->times = (struct device_times){ 0 };

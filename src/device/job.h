@@ -28,12 +28,12 @@ struct device_copy {
 /* A launch of the machine. `control` starts with what `launch` is, and has the
  * struct progress behind that; the copies that go before set up both. */
 struct device_launch {
-    const struct launch *launch;
+    const struct launch_head *launch;
     struct device_memory *control;
     uint64_t progress_at; /* offset of the struct progress in it, a multiple
                              of 64; a descriptor or state a step follows  */
-    struct device_memory *pieces[LAUNCH_PIECES]; /* their tablets, or columns;
-                                     NULL: no such piece, or nothing is read */
+    struct device_memory *morsels[LAUNCH_MORSELS]; /* their tablets, or columns;
+                                     NULL: no such morsel, or nothing is read */
     struct device_memory *inner; /* the inner rows; NULL: there are none */
     struct device_memory *result;
 };

@@ -240,7 +240,7 @@ struct run_values {
     const int64_t *slots; /* bits, for each slot of the pack; those of
                              lookups are not used                          */
     const struct run_lookup *lookups; /* one a table                       */
-    uint64_t ranks_size; /* bytes of the ranks of one piece, at most; from
+    uint64_t ranks_size; /* bytes of the ranks of one morsel, at most; from
                              run_ranks_size()                              */
 };
 

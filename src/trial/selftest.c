@@ -98,12 +98,12 @@ static bool keep_row(struct outcome *outcome, const struct vdbq_batch *batch,
 }
 
 /* Takes rows until no more than `most` launches are in flight. */
-static enum vdbq_status keep_rows(struct runner *runner, unsigned most,
+static enum vdbq_status keep_rows(struct launcher *launcher, unsigned most,
                                   struct outcome *outcome, struct error *error)
 {
     struct vdbq_batch batch;
-    while (runner_in_flight(runner) > most) {
-        enum vdbq_status status = runner_batch(runner, &batch, error);
+    while (launcher_in_flight(launcher) > most) {
+        enum vdbq_status status = launcher_batch(launcher, &batch, error);
         if (status != VDBQ_OK)
             return status;
         for (uint64_t row = 0; row < batch.rows; row++)
@@ -132,7 +132,7 @@ static void make_feeds(const struct testing *test,
 static uint64_t launch_rows(enum run_mode mode)
 {
     bool overlaps = mode == MODE_STREAMED || mode == MODE_CACHED;
-    return overlaps ? TABLET_ALIGNED(SELFTEST_ROWS / (RUNNER_RING_MAX + 2))
+    return overlaps ? TABLET_ALIGNED(SELFTEST_ROWS / (LAUNCHER_RING_MAX + 2))
                     : SELFTEST_ROWS;
 }
 
@@ -146,54 +146,54 @@ static void move_feeds(const struct feed *from, unsigned count, uint64_t row,
 
 /* Makes a launch's rows the cells of a grid, which has all left rows. */
 static void make_grid(const struct testing *test, uint64_t row,
-                      struct runner_input *input)
+                      struct launcher_input *input)
 {
-    struct runner_grid grid = { .first = row, .cells = input->pieces[0].rows };
+    struct launcher_grid grid = { .first = row,
+                                  .cells = input->morsels[0].rows };
     memcpy(grid.axis_rows, test->axis_rows, sizeof grid.axis_rows);
     input->grid = grid;
-    input->pieces[0].rows = SELFTEST_ROWS;
+    input->morsels[0].rows = SELFTEST_ROWS;
 }
 
 /* Starts a launch over rows [row, ...), the way the mode has it. */
-static enum vdbq_status start(const struct testing *test, struct runner *runner,
-                              enum run_mode mode, const struct rows *rows,
-                              uint64_t row, const struct feed *all,
-                              const struct run_ranks *ranks,
-                              struct error *error)
+static enum vdbq_status
+start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
+      const struct rows *rows, uint64_t row, const struct feed *all,
+      const struct run_ranks *ranks, struct error *error)
 {
     struct feed feeds[SELFTEST_FEEDS_MAX];
     struct device_copy copy = { .memory = rows->resident,
                                 .bytes = device_memory_host(rows->pinned),
                                 .size = SELFTEST_BYTES };
-    struct runner_input input = {
-        .pieces = { { .feeds = feeds,
-                      .ranks = ranks,
-                      .rows = launch_rows(mode) } },
+    struct launcher_input input = {
+        .morsels = { { .feeds = feeds,
+                       .ranks = ranks,
+                       .rows = launch_rows(mode) } },
         .count = 1,
     };
-    struct runner_piece *piece = &input.pieces[0];
-    if (piece->rows > SELFTEST_ROWS - row)
-        piece->rows = SELFTEST_ROWS - row;
+    struct launcher_morsel *morsel = &input.morsels[0];
+    if (morsel->rows > SELFTEST_ROWS - row)
+        morsel->rows = SELFTEST_ROWS - row;
     bool grid = test->axis_rows[0] > 0;
-    move_feeds(all, runner_pack(runner)->feed_count, grid ? 0 : row, feeds);
+    move_feeds(all, launcher_pack(launcher)->feed_count, grid ? 0 : row, feeds);
     if (grid)
         make_grid(test, row, &input);
     if (mode == MODE_MAPPED)
-        piece->data = rows->pinned;
+        morsel->data = rows->pinned;
     else if (mode == MODE_CACHED)
-        piece->data = rows->resident;
+        morsel->data = rows->resident;
     else
-        piece->host = copy.bytes;
+        morsel->host = copy.bytes;
     if (mode == MODE_CACHED && row == 0) {
         input.copies = &copy;
         input.copy_count = 1;
     }
-    return runner_start(runner, &input, error);
+    return launcher_start(launcher, &input, error);
 }
 
 /* Runs all rows, and keeps what comes. */
 static enum vdbq_status run_rows(const struct testing *test,
-                                 struct runner *runner, enum run_mode mode,
+                                 struct launcher *launcher, enum run_mode mode,
                                  const struct rows *rows,
                                  const struct feed *feeds,
                                  const struct run_ranks *ranks,
@@ -202,13 +202,14 @@ static enum vdbq_status run_rows(const struct testing *test,
     enum vdbq_status status = VDBQ_OK;
     for (uint64_t row = 0; row < SELFTEST_ROWS && status == VDBQ_OK;
          row += launch_rows(mode)) {
-        if (!runner_has_room(runner))
-            status =
-                keep_rows(runner, runner_in_flight(runner) - 1, outcome, error);
+        if (!launcher_has_room(launcher))
+            status = keep_rows(launcher, launcher_in_flight(launcher) - 1,
+                               outcome, error);
         if (status == VDBQ_OK)
-            status = start(test, runner, mode, rows, row, feeds, ranks, error);
+            status =
+                start(test, launcher, mode, rows, row, feeds, ranks, error);
     }
-    return status == VDBQ_OK ? keep_rows(runner, 0, outcome, error) : status;
+    return status == VDBQ_OK ? keep_rows(launcher, 0, outcome, error) : status;
 }
 
 /* Runs the program one way. A fault of a row is an outcome, no failure. */
@@ -218,13 +219,13 @@ static enum vdbq_status run(const struct testing *test,
                             struct outcome *outcome)
 {
     struct feed feeds[SELFTEST_FEEDS_MAX];
-    struct runner *runner;
-    struct runner_params params = { .device = way->device,
-                                    .program = program,
-                                    .mode = way->mode,
-                                    .build = way->build,
-                                    .most_live = true,
-                                    .values = &test->open.values };
+    struct launcher *launcher;
+    struct launcher_params params = { .device = way->device,
+                                      .program = program,
+                                      .mode = way->mode,
+                                      .build = way->build,
+                                      .most_live = true,
+                                      .values = &test->open.values };
     struct run_inner inner = test->open.inner.run;
     inner.memory = rows->inner;
     *outcome = (struct outcome){ .values = VECTOR(char) };
@@ -236,11 +237,11 @@ static enum vdbq_status run(const struct testing *test,
                               &(struct device_times){ 0 }, test->error);
     }
     if (status == VDBQ_OK)
-        status = runner_open(&params, &runner, test->error);
+        status = launcher_open(&params, &launcher, test->error);
     if (status != VDBQ_OK)
         return status;
-    make_feeds(test, program, runner_pack(runner), feeds);
-    status = run_rows(test, runner, way->mode, rows, feeds, test->open.ranks,
+    make_feeds(test, program, launcher_pack(launcher), feeds);
+    status = run_rows(test, launcher, way->mode, rows, feeds, test->open.ranks,
                       outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
@@ -250,7 +251,7 @@ static enum vdbq_status run(const struct testing *test,
                  test->error->line, test->error->message);
         status = VDBQ_OK;
     }
-    runner_close(runner);
+    launcher_close(launcher);
     if (status == VDBQ_OK)
         status = device_memory_take(rows->pinned, &(struct device_times){ 0 },
                                     test->error);
@@ -493,7 +494,7 @@ static enum vdbq_status test_way(struct testing *test, bool tame)
     snprintf(line, sizeof line,
              "ok: %u opcodes, %d %s rows, %s, %s, as on the host",
              test->opcodes, SELFTEST_ROWS, tame ? "tame" : "edge",
-             runner_mode_name(test->device.mode),
+             launcher_mode_name(test->device.mode),
              test->device.build == BUILD_SPECIALISED ? "specialised"
                                                      : "interpreted");
     test->report(test->context, line);

@@ -6,7 +6,7 @@
 #ifndef VDBQ_EXEC_SELFTEST_H
 #define VDBQ_EXEC_SELFTEST_H
 
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 /* Runs it on `device`; `report` gets a line for each group of opcodes. Fails
  * with DEVICE and the first difference. */

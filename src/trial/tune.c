@@ -113,30 +113,30 @@ static uint64_t median(uint64_t *values)
 }
 
 /* One launch, to its last row. */
-static enum vdbq_status run_launch(struct runner *runner,
-                                   const struct runner_input *input,
+static enum vdbq_status run_launch(struct launcher *launcher,
+                                   const struct launcher_input *input,
                                    struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = runner_start(runner, input, error);
+    enum vdbq_status status = launcher_start(launcher, input, error);
     while (status == VDBQ_OK && batch.rows > 0)
-        status = runner_batch(runner, &batch, error);
+        status = launcher_batch(launcher, &batch, error);
     return status;
 }
 
 /* Runs once to warm up, then TUNE_RUNS times. */
-static enum vdbq_status run_launches(struct runner *runner,
-                                     const struct runner_input *input,
+static enum vdbq_status run_launches(struct launcher *launcher,
+                                     const struct launcher_input *input,
                                      struct times_of_run *times,
                                      struct error *error)
 {
     uint64_t kernel[TUNE_RUNS], wall[TUNE_RUNS];
-    enum vdbq_status status = run_launch(runner, input, error);
+    enum vdbq_status status = run_launch(launcher, input, error);
     for (int i = 0; i < TUNE_RUNS && status == VDBQ_OK; i++) {
-        uint64_t before = runner_times(runner)->kernel_ns;
+        uint64_t before = launcher_times(launcher)->kernel_ns;
         uint64_t start = os_time_ns();
-        status = run_launch(runner, input, error);
-        kernel[i] = runner_times(runner)->kernel_ns - before;
+        status = run_launch(launcher, input, error);
+        kernel[i] = launcher_times(launcher)->kernel_ns - before;
         wall[i] = os_time_ns() - start;
     }
     if (status != VDBQ_OK)
@@ -159,25 +159,26 @@ static enum vdbq_status measure(struct tuning_run *run, struct device *device,
           .values = TUNE_ROWS * sizeof(i32) },
     };
     bool mapped = device_facts(device)->shares_memory;
-    struct runner *runner;
-    struct runner_params params = { .device = device,
-                                    .program = &run->program,
-                                    .mode = mapped ? MODE_MAPPED : MODE_SERIAL,
-                                    .build = build,
-                                    .most_live = true };
-    enum vdbq_status status = runner_open(&params, &runner, run->error);
+    struct launcher *launcher;
+    struct launcher_params params = { .device = device,
+                                      .program = &run->program,
+                                      .mode =
+                                          mapped ? MODE_MAPPED : MODE_SERIAL,
+                                      .build = build,
+                                      .most_live = true };
+    enum vdbq_status status = launcher_open(&params, &launcher, run->error);
     if (status != VDBQ_OK)
         return status;
-    struct runner_input input = {
-        .pieces = { { .feeds = feeds,
-                      .rows = rows,
-                      .data = mapped ? data : NULL,
-                      .host = mapped ? NULL : device_memory_host(data) } },
+    struct launcher_input input = {
+        .morsels = { { .feeds = feeds,
+                       .rows = rows,
+                       .data = mapped ? data : NULL,
+                       .host = mapped ? NULL : device_memory_host(data) } },
         .count = 1,
     };
-    status = run_launches(runner, &input, times, run->error);
-    times->compile_ns = runner_times(runner)->compile_ns;
-    runner_close(runner);
+    status = run_launches(launcher, &input, times, run->error);
+    times->compile_ns = launcher_times(launcher)->compile_ns;
+    launcher_close(launcher);
     if (status == VDBQ_OK)
         status =
             device_memory_take(data, &(struct device_times){ 0 }, run->error);

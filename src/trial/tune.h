@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 struct tune_params {
     struct device *device;

@@ -196,15 +196,15 @@ static void host_launch(struct device_machine *machine,
                         const struct device_launch *params,
                         struct device_times *times)
 {
-    const u8 *pieces[LAUNCH_PIECES];
+    const u8 *morsels[LAUNCH_MORSELS];
     u8 *control = bytes_of(params->control);
     uint64_t start = os_time_ns();
-    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
-        pieces[i] = bytes_of(params->pieces[i]);
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
+        morsels[i] = bytes_of(params->morsels[i]);
     host_machine_run(((struct host_built *)machine)->machine, control,
                      bytes_of(params->result),
                      (struct progress *)(void *)(control + params->progress_at),
-                     bytes_of(params->inner), pieces,
+                     bytes_of(params->inner), morsels,
                      device_launch_groups(params));
     times->kernel_ns += os_time_ns() - start;
     times->launches++;

@@ -29,11 +29,12 @@ void host_machine_destroy(struct machine *machine)
 
 void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
                       struct progress *progress, const u8 *inner,
-                      const u8 *const pieces[LAUNCH_PIECES], u32 groups)
+                      const u8 *const morsels[LAUNCH_MORSELS], u32 groups)
 {
-    const struct launch *launch = (const struct launch *)(const void *)control;
+    const struct launch_head *launch =
+        (const struct launch_head *)(const void *)control;
     machine_open(machine, control, result, progress);
-    memcpy(machine->pieces, pieces, sizeof machine->pieces);
+    memcpy(machine->morsels, morsels, sizeof machine->morsels);
     machine->inner = inner;
     for (u32 group = 0; group < groups; group++)
         run_group(machine, launch, group);

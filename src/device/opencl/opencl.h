@@ -168,9 +168,9 @@ void opencl_program_release(cl_program program); /* accepts NULL */
 
 /* ------------------------------------------------------------- launch -- */
 
-/* The kernel's first arguments: control, result, inner and the pieces. Then
+/* The kernel's first arguments: control, result, inner and the morsels. Then
  * comes where in control the progress is. */
-enum { MACHINE_BUFFERS = 3 + LAUNCH_PIECES };
+enum { MACHINE_BUFFERS = 3 + LAUNCH_MORSELS };
 
 /* Sets the kernel's arguments. */
 enum vdbq_status opencl_arguments(struct opencl_machine *machine,

@@ -97,9 +97,9 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
                                         argument_of(params, params->inner) };
     enum vdbq_status status;
 
-    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
-        buffers[MACHINE_BUFFERS - LAUNCH_PIECES + i] =
-            argument_of(params, params->pieces[i]);
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
+        buffers[MACHINE_BUFFERS - LAUNCH_MORSELS + i] =
+            argument_of(params, params->morsels[i]);
     status = opencl_arguments(machine, buffers, params->progress_at, error);
     if (status != VDBQ_OK)
         return status;

@@ -307,7 +307,7 @@ static enum vdbq_status zeros_create(struct opencl *opencl,
                                      struct error *error)
 {
     const size_t size =
-        sizeof(struct launch) + VDBQ_CODE_MAX * sizeof(struct code);
+        sizeof(struct launch_head) + VDBQ_CODE_MAX * sizeof(struct code);
     const cl_uchar zero = 0;
     cl_int code;
     enum vdbq_status status;
@@ -334,7 +334,8 @@ static enum vdbq_status run_nothing(struct opencl_machine *machine,
 
     for (unsigned i = 0; i < MACHINE_BUFFERS; i++)
         buffers[i] = zeros;
-    status = opencl_arguments(machine, buffers, sizeof(struct launch), error);
+    status =
+        opencl_arguments(machine, buffers, sizeof(struct launch_head), error);
     if (status == VDBQ_OK)
         status = opencl_check(
             opencl_calls.EnqueueNDRangeKernel(queue, machine->run, 1, NULL,

@@ -37,7 +37,7 @@ struct inner_place {
 enum vdbq_status inner_put(struct inner *inner, const struct inner_place *place,
                            struct error *error);
 
-/* They are there: for runner_params. NULL of NULL. */
+/* They are there: for launcher_params. NULL of NULL. */
 const struct run_inner *inner_run(const struct inner *inner);
 
 /* What is known of them, once they are there: a range for each column that

@@ -38,7 +38,7 @@ void word_base_release(struct word_base *base); /* accepts NULL */
 
 struct word_table {
     struct words *words;      /* of the run: what Result's texts are        */
-    struct run_values values; /* for runner_params                          */
+    struct run_values values; /* for launcher_params                        */
     struct run_ranks *ranks;  /* as those of word_base                      */
     struct run_ranks *inner_ranks; /* one a column of inner rows            */
     struct word_base *base;
@@ -70,7 +70,7 @@ void word_table_finish(struct word_table *table); /* accepts a zeroed one */
 void word_table_range(const struct word_table *table, size_t chunk,
                       unsigned feed, int64_t *low, int64_t *high);
 
-/* The ranks of the feeds in a chunk, for runner_input. */
+/* The ranks of the feeds in a chunk, for launcher_input. */
 const struct run_ranks *word_table_ranks(const struct word_table *table,
                                          size_t chunk);
 

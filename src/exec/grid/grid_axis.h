@@ -53,7 +53,7 @@ struct grid_inner {
     uint64_t parts;
     uint64_t part;        /* that is there; `parts`: none          */
     uint64_t bytes;       /* of the memory                         */
-    struct run_inner run; /* for runner_params; ranks are the
+    struct run_inner run; /* for launcher_params; ranks are the
                                    caller's to set                       */
 };
 

@@ -65,8 +65,8 @@ static u64 nulls_at(const struct grid_left *left,
            + TABLET_ALIGNED(chunk->rows_room * left->axis->feeds[feed].width);
 }
 
-struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
-                                    uint64_t rows)
+struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
+                                        uint64_t rows)
 {
     struct left_chunk *chunk = grid_left_chunk(left);
     for (unsigned i = 0; i < left->axis->feed_count; i++) {
@@ -80,12 +80,12 @@ struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
             feed = feed_numbers(chunk->first);
         left->places[i] = feed_from(feed, row);
     }
-    struct runner_piece piece = { .feeds = left->places, .rows = rows };
+    struct launcher_morsel morsel = { .feeds = left->places, .rows = rows };
     if (left->mapped)
-        piece.data = chunk->memory;
+        morsel.data = chunk->memory;
     else
-        piece.host = device_memory_host(chunk->memory);
-    return piece;
+        morsel.host = device_memory_host(chunk->memory);
+    return morsel;
 }
 
 /* ------------------------------------------------------------------ fill -- */

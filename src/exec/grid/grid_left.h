@@ -48,7 +48,7 @@ enum vdbq_status grid_left_fill(struct grid_left *left, struct stream *grid,
 struct left_chunk *grid_left_chunk(struct grid_left *left);
 /* Its feeds, from row `row` on, a multiple of 64, for `rows` rows, and where
  * they lie. */
-struct runner_piece grid_left_piece(struct grid_left *left, uint64_t row,
-                                    uint64_t rows);
+struct launcher_morsel grid_left_morsel(struct grid_left *left, uint64_t row,
+                                        uint64_t rows);
 
 #endif

@@ -31,10 +31,10 @@ struct scan_grid {
     struct stream_place place; /* where the cells are                   */
     struct grid_left left;
     struct grid_inner inner;
-    struct word_table words; /* zeroed: the program needs none        */
-    struct runner *runner;   /* NULL: an axis has no rows             */
+    struct word_table words;   /* zeroed: the program needs none        */
+    struct launcher *launcher; /* NULL: an axis has no rows             */
     struct block block;
-    struct left_chunk *chunks[RUNNER_RING_MAX]; /* that launches in flight
+    struct left_chunk *chunks[LAUNCHER_RING_MAX]; /* that launches in flight
                                     read, the oldest first                */
     uint64_t cells_done;
     struct device *device;       /* that may take the rows; NULL: none    */
@@ -176,7 +176,8 @@ static bool has_inner_rows(const struct scan_grid *grid)
 }
 
 /* Makes ready to launch. */
-static enum vdbq_status open_runner(struct scan_grid *grid, struct error *error)
+static enum vdbq_status open_launcher(struct scan_grid *grid,
+                                      struct error *error)
 {
     const struct stream_place *place = &grid->place;
     if (place->takes && device_has_kernels(place->device))
@@ -194,15 +195,16 @@ static enum vdbq_status open_runner(struct scan_grid *grid, struct error *error)
     if (status != VDBQ_OK)
         return status;
     grid->inner.run.ranks = grid->words.inner_ranks;
-    return runner_open(&(struct runner_params){ .device = place->device,
-                                                .program = &grid->program,
-                                                .mode = place->mode,
-                                                .build = place->build,
-                                                .adaptive = place->adaptive,
-                                                .rows = grid->head.rows_most,
-                                                .inner = &grid->inner.run,
-                                                .values = &grid->words.values },
-                       &grid->runner, error);
+    return launcher_open(
+        &(struct launcher_params){ .device = place->device,
+                                   .program = &grid->program,
+                                   .mode = place->mode,
+                                   .build = place->build,
+                                   .adaptive = place->adaptive,
+                                   .rows = grid->head.rows_most,
+                                   .inner = &grid->inner.run,
+                                   .values = &grid->words.values },
+        &grid->launcher, error);
 }
 
 /* What is run over the cells: the step's program without what is said of one
@@ -238,7 +240,7 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
     if (status != VDBQ_OK)
         return status;
     grid->fed = !has_inner_rows(grid);
-    return grid->fed ? VDBQ_OK : open_runner(grid, error);
+    return grid->fed ? VDBQ_OK : open_launcher(grid, error);
 }
 
 /* -------------------------------------------------------------- launch -- */
@@ -277,8 +279,8 @@ static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
         block_begin(grid, block->left_first + block->left_rows, 0);
         return VDBQ_OK;
     }
-    enum vdbq_status status = grid_left_fill(&grid->left, &grid->head,
-                                             runner_times(grid->runner), error);
+    enum vdbq_status status = grid_left_fill(
+        &grid->left, &grid->head, launcher_times(grid->launcher), error);
     if (status != VDBQ_OK)
         grid->held = *error;
     grid->block = (struct block){ 0 };
@@ -293,28 +295,28 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
 {
     struct block *block = &grid->block;
     uint64_t each = row_cells(grid, block->part);
-    uint64_t most = runner_rows_max(grid->runner);
+    uint64_t most = launcher_rows_max(grid->launcher);
     uint64_t cells = block->cells - block->cell;
     if (cells > most)
         cells = most;
     uint64_t first = block->left_first + block->cell / each;
     uint64_t last = block->left_first + (block->cell + cells - 1) / each;
     uint64_t from = first - first % 64;
-    struct runner_input input = { .count = 1 };
-    input.pieces[0] = grid_left_piece(&grid->left, from, last - from + 1);
+    struct launcher_input input = { .count = 1 };
+    input.morsels[0] = grid_left_morsel(&grid->left, from, last - from + 1);
     if (grid->words.base != NULL)
-        input.pieces[0].ranks = word_table_ranks(&grid->words, 0);
+        input.morsels[0].ranks = word_table_ranks(&grid->words, 0);
     input.grid.first = (first - from) * each + block->cell % each;
     input.grid.cells = cells;
     input.grid.axis_rows[0] =
         (uint32_t)grid_inner_rows(&grid->inner, block->part);
     if (grid->axis_count > 2)
         input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.relation.rows;
-    enum vdbq_status status = runner_start(grid->runner, &input, error);
+    enum vdbq_status status = launcher_start(grid->launcher, &input, error);
     if (status != VDBQ_OK)
         return status;
     struct left_chunk *chunk = grid_left_chunk(&grid->left);
-    grid->chunks[runner_in_flight(grid->runner) - 1] = chunk;
+    grid->chunks[launcher_in_flight(grid->launcher) - 1] = chunk;
     chunk->in_flight++;
     block->cell += cells;
     grid->cells_done += cells;
@@ -326,7 +328,7 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
 static bool must_wait(const struct scan_grid *grid)
 {
     const struct block *block = &grid->block;
-    if (runner_in_flight(grid->runner) == 0)
+    if (launcher_in_flight(grid->launcher) == 0)
         return false;
     if (block->cell == block->cells)
         return grid->inner.parts > 1 || !grid_left_has_room(&grid->left);
@@ -345,14 +347,15 @@ static enum vdbq_status start_next(struct scan_grid *grid, struct error *error)
         return status;
     if (grid->block.part != grid->inner.part)
         status = grid_inner_load(&grid->inner, grid->block.part,
-                                 runner_times(grid->runner), error);
+                                 launcher_times(grid->launcher), error);
     return status == VDBQ_OK ? start_cells(grid, error) : status;
 }
 
 /* Starts launches while there is room. */
 static enum vdbq_status feed(struct scan_grid *grid, struct error *error)
 {
-    while (!grid->fed && runner_has_room(grid->runner) && !must_wait(grid)) {
+    while (!grid->fed && launcher_has_room(grid->launcher)
+           && !must_wait(grid)) {
         enum vdbq_status status = stream_pause(grid->head.params, error);
         if (status != VDBQ_OK)
             return status;
@@ -368,7 +371,7 @@ static enum vdbq_status feed(struct scan_grid *grid, struct error *error)
 static void launch_done(struct scan_grid *grid)
 {
     grid->chunks[0]->in_flight--;
-    for (unsigned i = 0; i < runner_in_flight(grid->runner); i++)
+    for (unsigned i = 0; i < launcher_in_flight(grid->launcher); i++)
         grid->chunks[i] = grid->chunks[i + 1];
 }
 
@@ -382,9 +385,9 @@ static enum vdbq_status next_rows(struct scan_grid *grid,
     batch->rows = 0;
     if (status != VDBQ_OK)
         return status;
-    *more = runner_in_flight(grid->runner) > 0;
+    *more = launcher_in_flight(grid->launcher) > 0;
     if (*more)
-        status = runner_batch(grid->runner, batch, error);
+        status = launcher_batch(grid->launcher, batch, error);
     if (*more && status == VDBQ_OK && batch->rows == 0)
         launch_done(grid);
     if (*more || grid->held.status == VDBQ_OK)
@@ -399,7 +402,7 @@ static enum vdbq_status scan_grid_batch(struct stream *stream,
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     enum vdbq_status status = VDBQ_OK;
-    bool more = grid->runner != NULL;
+    bool more = grid->launcher != NULL;
     batch->rows = 0;
     while (status == VDBQ_OK && more && batch->rows == 0)
         status = next_rows(grid, batch, &more, error);
@@ -438,7 +441,7 @@ static void scan_grid_sink(struct stream *stream, struct sink *sink)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
     grid->sink = sink;
-    runner_sink(grid->runner, sink);
+    launcher_sink(grid->launcher, sink);
 }
 
 static enum vdbq_status scan_grid_advance(struct stream *stream, bool *more,
@@ -473,14 +476,14 @@ static void scan_grid_stats(const struct stream *stream,
 {
     const struct scan_grid *grid = (const struct scan_grid *)stream;
     stats->cells += grid->cells_done;
-    if (grid->runner != NULL)
-        runner_stats(grid->runner, stats);
+    if (grid->launcher != NULL)
+        launcher_stats(grid->launcher, stats);
 }
 
 static void scan_grid_close(struct stream *stream)
 {
     struct scan_grid *grid = (struct scan_grid *)stream;
-    runner_close(grid->runner); /* waits for what is in flight */
+    launcher_close(grid->launcher); /* waits for what is in flight */
     grid_left_finish(&grid->left);
     grid_inner_finish(&grid->inner);
     word_table_finish(&grid->words);

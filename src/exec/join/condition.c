@@ -203,7 +203,7 @@ enum vdbq_status condition_run(struct condition *condition,
                    condition->right, count);
         status = run_chunk(condition, kept, error);
         if (status == VDBQ_RANGE)
-            *judged = condition->at[runner_rows_before(chunks->runner)];
+            *judged = condition->at[launcher_rows_before(chunks->launcher)];
     }
     return status;
 }

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 /* A gain under this is noise. */
 static const double gain_min = 1.05;
@@ -76,16 +76,17 @@ void adapt_finish(struct adapt *adapt)
 
 /* Takes the encodings of a launch's feeds into those that are known; whether
  * a text fits that was made before. */
-static bool encodings_fit(struct adapt *adapt, const struct runner_input *input)
+static bool encodings_fit(struct adapt *adapt,
+                          const struct launcher_input *input)
 {
     bool made = adapt->body.bytes != NULL, fits = made;
     for (unsigned i = 0; i < adapt->pack->feed_count; i++) {
         unsigned char *known = &adapt->encodings[i];
         if (!made)
-            *known = (unsigned char)(1 + input->pieces[0].feeds[i].encoding);
-        for (unsigned piece = 0; piece < input->count; piece++)
+            *known = (unsigned char)(1 + input->morsels[0].feeds[i].encoding);
+        for (unsigned morsel = 0; morsel < input->count; morsel++)
             if (*known != 0
-                && *known != 1 + input->pieces[piece].feeds[i].encoding) {
+                && *known != 1 + input->morsels[morsel].feeds[i].encoding) {
                 *known = 0;
                 fits = false;
             }
@@ -154,7 +155,7 @@ static enum vdbq_status choose_adaptive(struct adapt *adapt,
 
 /* Finds the machine for a launch and those behind it. */
 static enum vdbq_status choose(struct adapt *adapt,
-                               const struct runner_input *input,
+                               const struct launcher_input *input,
                                struct device_times *times, struct error *error)
 {
     if (encodings_fit(adapt, input))
@@ -223,7 +224,7 @@ void adapt_ran(struct adapt *adapt, const struct device_machine *machine,
 }
 
 enum vdbq_status adapt_machine(struct adapt *adapt,
-                               const struct runner_input *input,
+                               const struct launcher_input *input,
                                struct device_times *times,
                                struct device_machine **machine,
                                struct error *error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which build of the machine a query runs on: interpreted at once, and the
- * specialised one, built behind, as soon as that pays. Part of the runner.
+ * specialised one, built behind, as soon as that pays. Part of the launcher.
  *
  * The price of a specialised machine is the time to compile it; what it gives
  * is the part 1 - 1 / gain of the time that interpreted launches take. It is
@@ -15,7 +15,7 @@
  * first launch to its end; others do without.
  *
  * The specialised form knows the encodings of columns, so its text is made
- * with the first launch, for the feeds of its pieces. A later launch that it
+ * with the first launch, for the feeds of its morsels. A later launch that it
  * does not fit gets one in which the feeds that differ say how they are
  * encoded; from there on all is as at the start. A column that once differed
  * stays so: a query has at most one text more than columns, and where all
@@ -34,11 +34,11 @@ struct adapt_params {
     bool adaptive; /* false: `build` it is                     */
     enum device_build build;
     uint64_t rows;  /* of all launches together                 */
-    bool most_live; /* as of the runner                         */
+    bool most_live; /* as of the launcher                       */
     struct arena *arena;
 };
 
-struct runner_input;
+struct launcher_input;
 
 /* Launches of one build whose times are known. */
 struct adapt_rate {
@@ -82,7 +82,7 @@ void adapt_finish(struct adapt *adapt);
 /* The machine of the launch that starts now, over `input`; it may have to be
  * built. */
 enum vdbq_status adapt_machine(struct adapt *adapt,
-                               const struct runner_input *input,
+                               const struct launcher_input *input,
                                struct device_times *times,
                                struct device_machine **machine,
                                struct error *error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lays out control blocks: struct launch, feeds and outputs first, then code,
- * constants, what is known of inner rows, and lookup tables; ranks come last.
+ * Lays out control blocks: struct launch_head, feeds and outputs first, then
+ * code, constants, what is known of inner rows, and lookup tables; ranks come
+ * last.
  */
 #include "exec/launch/control.h"
 
@@ -26,7 +27,7 @@ static u64 tables_size(const struct program_pack *pack,
 }
 
 /* Where the lookup tables themselves are; the ranks of inner rows follow. */
-static u64 tables_at(const struct launch *launch,
+static u64 tables_at(const struct launch_head *launch,
                      const struct program_pack *pack)
 {
     return TABLET_ALIGNED(launch->indexes
@@ -44,14 +45,14 @@ static u64 inner_ranks_size(const struct program_pack *pack,
 }
 
 /* Where the parts start. */
-static struct launch layout(const struct program *program,
-                            const struct program_pack *pack,
-                            const struct run_values *values,
-                            const struct run_inner *inner,
-                            struct control *control)
+static struct launch_head layout(const struct program *program,
+                                 const struct program_pack *pack,
+                                 const struct run_values *values,
+                                 const struct run_inner *inner,
+                                 struct control *control)
 {
     struct program_part part = program_part(program);
-    struct launch launch = {
+    struct launch_head launch = {
         .code_first = (u32)part.first,
         .code_end = (u32)part.converge,
         .feed_count = pack->feed_count,
@@ -59,7 +60,7 @@ static struct launch layout(const struct program *program,
     };
     launch.feeds = TABLET_ALIGNED(sizeof launch);
     launch.outputs = TABLET_ALIGNED(launch.feeds
-                                    + (u64)LAUNCH_PIECES * pack->feed_count
+                                    + (u64)LAUNCH_MORSELS * pack->feed_count
                                           * sizeof(struct feed));
     launch.code = TABLET_ALIGNED(launch.outputs
                                  + launch.output_count * sizeof(struct output));
@@ -74,7 +75,7 @@ static struct launch layout(const struct program *program,
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
                           + inner_ranks_size(pack, inner);
-    control->size = control->fixed_size + LAUNCH_PIECES * values->ranks_size;
+    control->size = control->fixed_size + LAUNCH_MORSELS * values->ranks_size;
     return launch;
 }
 
@@ -93,7 +94,7 @@ static u64 put_values(u8 *block, const struct program *program,
                       const struct program_pack *pack,
                       const struct run_values *values)
 {
-    struct launch *launch = control_launch(block);
+    struct launch_head *launch = control_head(block);
     i64 *constants = (i64 *)(void *)(block + launch->constants);
     u64 *places = (u64 *)(void *)(block + launch->lookups);
     u64 at = tables_at(launch, pack);
@@ -115,7 +116,7 @@ static u64 put_values(u8 *block, const struct program *program,
 static void put_inner(u8 *block, u64 at, const struct program_pack *pack,
                       const struct run_inner *inner)
 {
-    struct launch *launch = control_launch(block);
+    struct launch_head *launch = control_head(block);
     struct inner_feed *feeds =
         (struct inner_feed *)(void *)(block + launch->inner_feeds);
     if (pack->index_count > 0)
@@ -139,7 +140,7 @@ enum vdbq_status control_init(struct control *control,
                               const struct run_inner *inner,
                               struct arena *arena, struct error *error)
 {
-    struct launch launch = layout(program, pack, values, inner, control);
+    struct launch_head launch = layout(program, pack, values, inner, control);
     u8 *bytes = arena_alloc(arena, control->fixed_size);
     control->bytes = bytes;
     if (bytes == NULL)
@@ -167,19 +168,19 @@ u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
     return put_table(block, at, ranks->ranks, sizeof(i32), ranks->count);
 }
 
-struct launch *control_launch(u8 *block)
+struct launch_head *control_head(u8 *block)
 {
-    return (struct launch *)(void *)block;
+    return (struct launch_head *)(void *)block;
 }
 
-struct feed *control_feeds(u8 *block, unsigned piece)
+struct feed *control_feeds(u8 *block, unsigned morsel)
 {
-    const struct launch *launch = control_launch(block);
+    const struct launch_head *launch = control_head(block);
     return (struct feed *)(void *)(block + launch->feeds)
-           + piece * launch->feed_count;
+           + morsel * launch->feed_count;
 }
 
 struct output *control_outputs(u8 *block)
 {
-    return (struct output *)(void *)(block + control_launch(block)->outputs);
+    return (struct output *)(void *)(block + control_head(block)->outputs);
 }

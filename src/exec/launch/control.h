@@ -2,7 +2,7 @@
 /*
  * The control block of a launch, on the host: what is the same for all
  * launches of a program is written once, and what changes lies at its start,
- * so that little is moved for the next launch. Part of the runner.
+ * so that little is moved for the next launch. Part of the launcher.
  */
 #ifndef VDBQ_EXEC_CONTROL_H
 #define VDBQ_EXEC_CONTROL_H
@@ -33,7 +33,7 @@ struct control {
     u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
     u64 size;       /* with room for ranks, which change              */
     u64 fixed_size; /* all before the ranks                           */
-    u64 head_size;  /* struct launch, feeds and outputs: these change */
+    u64 head_size;  /* struct launch_head, feeds and outputs: these change */
 };
 
 /* Lays the block out and fills in what stays the same. `inner` may be NULL
@@ -51,8 +51,8 @@ u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
                   struct feed *feed);
 
 /* The parts of a block (or of a copy of its head) that change. */
-struct launch *control_launch(u8 *block);
-struct feed *control_feeds(u8 *block, unsigned piece);
+struct launch_head *control_head(u8 *block);
+struct feed *control_feeds(u8 *block, unsigned morsel);
 struct output *control_outputs(u8 *block);
 
 #endif

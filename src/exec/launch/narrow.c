@@ -28,23 +28,23 @@ static bool feed_bounds(const struct feed *feed, uint64_t rows,
            && bounds->span <= (u64)INT64_MAX - (u64)feed->base;
 }
 
-/* The values that feed `place` has in a piece. Codes of words are looked up:
+/* The values that feed `place` has in a morsel. Codes of words are looked up:
  * nothing is known of what comes of them. */
-static bool piece_bounds(const struct runner_piece *piece, unsigned place,
-                         struct bounds *bounds)
+static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
+                          struct bounds *bounds)
 {
-    bool words = piece->ranks != NULL && piece->ranks[place].count > 0;
-    return !words && feed_bounds(&piece->feeds[place], piece->rows, bounds);
+    bool words = morsel->ranks != NULL && morsel->ranks[place].count > 0;
+    return !words && feed_bounds(&morsel->feeds[place], morsel->rows, bounds);
 }
 
-/* The values that feed `place` has in any of the pieces. */
-static bool launch_bounds(const struct runner_input *input, unsigned place,
+/* The values that feed `place` has in any of the morsels. */
+static bool launch_bounds(const struct launcher_input *input, unsigned place,
                           struct bounds *all)
 {
     i64 low = INT64_MAX, high = INT64_MIN;
     for (unsigned i = 0; i < input->count; i++) {
         struct bounds bounds;
-        if (!piece_bounds(&input->pieces[i], place, &bounds))
+        if (!morsel_bounds(&input->morsels[i], place, &bounds))
             return false;
         i64 last = (i64)((u64)bounds.low + bounds.span);
         low = bounds.low < low ? bounds.low : low;
@@ -64,7 +64,7 @@ static u32 width_of(u64 most)
 }
 
 bool narrow_outputs(const struct program_pack *pack,
-                    const struct runner_input *input, struct output *outputs)
+                    const struct launcher_input *input, struct output *outputs)
 {
     bool any = false;
     for (unsigned i = 0; i < pack->result_count; i++) {

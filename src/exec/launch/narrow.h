@@ -3,17 +3,17 @@
  * Narrow result columns. Integers that came to the device packed, or all the
  * same, leave it in as few bytes as all values of the launch can need
  * (cl/launch.h: struct output), for a link is slower than memory, and the host
- * widens them. Part of the runner.
+ * widens them. Part of the launcher.
  */
 #ifndef VDBQ_EXEC_NARROW_H
 #define VDBQ_EXEC_NARROW_H
 
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
-/* Says of each output how narrow it may leave a launch of these pieces; whether
- * any may. */
+/* Says of each output how narrow it may leave a launch of these morsels;
+ * whether any may. */
 bool narrow_outputs(const struct program_pack *pack,
-                    const struct runner_input *input, struct output *outputs);
+                    const struct launcher_input *input, struct output *outputs);
 
 /* Gives `rows` values of a narrow column, at `from`, their own width, at `to`,
  * which does not overlap. */

@@ -115,7 +115,7 @@ enum vdbq_status result_begin(struct result *result, struct machine_shape shape,
     uint64_t rows = steps * shape.step_rows;
     enum vdbq_status status = VDBQ_OK;
     result->segments.count = result->copies.count = result->next = 0;
-    result->foreseen = 0;
+    result->prefetched = 0;
     result->dense = shape.dense;
     result_leave_wide(result);
     if (rows > result->rows_room) {
@@ -223,19 +223,19 @@ static enum vdbq_status copy_segment(struct result *result,
     return status;
 }
 
-enum vdbq_status result_foresee(struct result *result, uint64_t rows,
-                                struct error *error)
+enum vdbq_status result_prefetch(struct result *result, uint64_t rows,
+                                 struct error *error)
 {
-    result->foreseen = rows;
+    result->prefetched = rows;
     return copy_segment(result, &(struct segment){ .count = (u32)rows }, error);
 }
 
-/* The one segment of a dense machine's rows; what was not foreseen of it is to
- * be copied. */
+/* The one segment of a dense machine's rows; what was not prefetched of it is
+ * to be copied. */
 static enum vdbq_status arrange_dense(struct result *result, u32 rows,
                                       struct error *error)
 {
-    struct segment rest = { .start = (u32)result->foreseen };
+    struct segment rest = { .start = (u32)result->prefetched };
     if (rows > rest.start)
         rest.count = rows - rest.start;
     enum vdbq_status status = add_segment(result, 0, rows, error);

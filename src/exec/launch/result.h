@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The result of a launch: where the machine writes rows and descriptors, and
- * how they come out as batches in table order. Part of the runner.
+ * how they come out as batches in table order. Part of the launcher.
  */
 #ifndef VDBQ_EXEC_RESULT_H
 #define VDBQ_EXEC_RESULT_H
@@ -35,7 +35,7 @@ struct result {
                                       NULL: there were none                 */
     struct vector segments;        /* of struct segment, in table order     */
     struct vector copies;          /* of struct device_copy: the segments'  */
-    uint64_t foreseen;             /* rows that were sent before they were
+    uint64_t prefetched;           /* rows that were sent before they were
                                       known to be there                     */
     size_t next;                   /* the segment that comes next           */
     const u8 *host;                /* where the rows are, for the host      */
@@ -62,10 +62,10 @@ void result_leave_wide(struct result *result);
 
 /* Of a dense machine, before it has run: makes the `copies` that bring its
  * first `rows` rows to the host, as many as are likely to be there. */
-enum vdbq_status result_foresee(struct result *result, uint64_t rows,
-                                struct error *error);
+enum vdbq_status result_prefetch(struct result *result, uint64_t rows,
+                                 struct error *error);
 /* The machine has run: makes `segments`, and the `copies` that bring them to
- * the host, but for rows that were foreseen. Descriptors follow `progress`
+ * the host, but for rows that were prefetched. Descriptors follow `progress`
  * unless the machine is dense. */
 enum vdbq_status result_arrange(struct result *result,
                                 const struct progress *progress, unsigned steps,

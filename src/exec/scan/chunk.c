@@ -33,7 +33,7 @@ static enum vdbq_status describe(struct chunks *chunks,
     chunks->feeds = arena_alloc(arena, (count + 1) * sizeof *chunks->feeds);
     chunks->places = arena_alloc(arena, (count + 1) * sizeof *chunks->places);
     bool made = chunks->feeds != NULL && chunks->places != NULL;
-    for (unsigned i = 0; i < RUNNER_RING_MAX && made; i++) {
+    for (unsigned i = 0; i < LAUNCHER_RING_MAX && made; i++) {
         chunks->ring[i].nulls = arena_alloc(arena, count + 1);
         made = chunks->ring[i].nulls != NULL;
     }
@@ -96,11 +96,11 @@ static enum vdbq_status make_words(struct chunks *chunks,
     return status;
 }
 
-/* Puts the rows that are probed in place, then opens the runner. */
-static enum vdbq_status open_runner(struct chunks *chunks,
-                                    const struct chunk_params *params,
-                                    const struct stream_place *place,
-                                    struct error *error)
+/* Puts the rows that are probed in place, then opens the launcher. */
+static enum vdbq_status open_launcher(struct chunks *chunks,
+                                      const struct chunk_params *params,
+                                      const struct stream_place *place,
+                                      struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     if (params->inner != NULL)
@@ -111,17 +111,17 @@ static enum vdbq_status open_runner(struct chunks *chunks,
                            error);
     if (status != VDBQ_OK)
         return status;
-    return runner_open(
-        &(struct runner_params){ .device = place->device,
-                                 .program = params->program,
-                                 .mode = place->mode,
-                                 .build = place->build,
-                                 .adaptive = place->adaptive,
-                                 .rows = params->rows,
-                                 .most_live = params->most_live,
-                                 .inner = inner_run(params->inner),
-                                 .values = &chunks->words.values },
-        &chunks->runner, error);
+    return launcher_open(
+        &(struct launcher_params){ .device = place->device,
+                                   .program = params->program,
+                                   .mode = place->mode,
+                                   .build = place->build,
+                                   .adaptive = place->adaptive,
+                                   .rows = params->rows,
+                                   .most_live = params->most_live,
+                                   .inner = inner_run(params->inner),
+                                   .values = &chunks->words.values },
+        &chunks->launcher, error);
 }
 
 enum vdbq_status chunks_init(struct chunks *chunks,
@@ -141,23 +141,23 @@ enum vdbq_status chunks_init(struct chunks *chunks,
     if (word_table_needed(params->program))
         status = make_words(chunks, params, error);
     if (status == VDBQ_OK)
-        status = open_runner(chunks, params, &place, error);
+        status = open_launcher(chunks, params, &place, error);
     if (status != VDBQ_OK)
         return status;
-    chunks->pack = runner_pack(chunks->runner);
+    chunks->pack = launcher_pack(chunks->launcher);
     chunks->rows_room = params->rows + ROWS_STEP - 1
                         - (params->rows + ROWS_STEP - 1) % ROWS_STEP;
     if (params->rows == 0 || params->rows > ROWS_FIRST)
         chunks->rows_room = ROWS_FIRST;
     chunks->rows_room =
-        least(chunks->rows_room, runner_rows_max(chunks->runner));
+        least(chunks->rows_room, launcher_rows_max(chunks->launcher));
     return describe(chunks, params->program, error);
 }
 
 void chunks_finish(struct chunks *chunks)
 {
-    runner_close(chunks->runner);
-    for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
+    launcher_close(chunks->launcher);
+    for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         device_memory_release(chunks->ring[i].memory);
     word_table_finish(&chunks->words);
     arena_finish(&chunks->arena);
@@ -168,19 +168,19 @@ void chunks_finish(struct chunks *chunks)
 
 bool chunks_have_room(const struct chunks *chunks)
 {
-    return runner_has_room(chunks->runner);
+    return launcher_has_room(chunks->launcher);
 }
 
 unsigned chunks_in_flight(const struct chunks *chunks)
 {
-    return runner_in_flight(chunks->runner);
+    return launcher_in_flight(chunks->launcher);
 }
 
 /* The chunk behind those in flight. */
 static struct chunk *next_chunk(struct chunks *chunks)
 {
     return &chunks->ring[(chunks->first + chunks_in_flight(chunks))
-                         % runner_ring(chunks->runner)];
+                         % launcher_ring(chunks->launcher)];
 }
 
 /* Where a feed's values start in a chunk, and behind them its NULL bits; the
@@ -220,8 +220,8 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
         if (status != VDBQ_OK)
             next->rows_room = 0;
     } else {
-        status = device_memory_take(next->memory, runner_times(chunks->runner),
-                                    error);
+        status = device_memory_take(next->memory,
+                                    launcher_times(chunks->launcher), error);
     }
     next->rows = 0;
     memset(next->nulls, 0, chunks->pack->feed_count);
@@ -327,23 +327,23 @@ static void place_feeds(struct chunks *chunks, const struct chunk *chunk)
 enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
 {
     struct chunk *chunk = next_chunk(chunks);
-    struct runner_input input = { .count = 1 };
-    struct runner_piece *piece = &input.pieces[0];
+    struct launcher_input input = { .count = 1 };
+    struct launcher_morsel *morsel = &input.morsels[0];
     place_feeds(chunks, chunk);
-    piece->feeds = chunks->places;
-    piece->rows = chunk->rows;
+    morsel->feeds = chunks->places;
+    morsel->rows = chunk->rows;
     if (chunks->words.base != NULL)
-        piece->ranks = word_table_ranks(&chunks->words, 0);
+        morsel->ranks = word_table_ranks(&chunks->words, 0);
     if (chunks->mode == MODE_MAPPED)
-        piece->data = chunk->memory;
+        morsel->data = chunk->memory;
     else
-        piece->host = device_memory_host(chunk->memory);
-    enum vdbq_status status = runner_start(chunks->runner, &input, error);
+        morsel->host = device_memory_host(chunk->memory);
+    enum vdbq_status status = launcher_start(chunks->launcher, &input, error);
     chunks->rows_started += chunk->rows;
     if (chunk->rows == chunk->rows_room)
         chunks->rows_room =
             least(chunk->rows_room * ROWS_GROWTH,
-                  least(ROWS_MAX, runner_rows_max(chunks->runner)));
+                  least(ROWS_MAX, launcher_rows_max(chunks->launcher)));
     return status;
 }
 
@@ -376,30 +376,30 @@ enum vdbq_status chunks_start_rows(struct chunks *chunks,
                                    const struct sink_rows *from, uint64_t first,
                                    uint64_t rows, struct error *error)
 {
-    struct runner_input input = { .count = 1 };
+    struct launcher_input input = { .count = 1 };
     place_rows(chunks, from, first, rows);
-    input.pieces[0] = (struct runner_piece){ .feeds = chunks->places,
-                                             .rows = rows,
-                                             .data = from->memory };
+    input.morsels[0] = (struct launcher_morsel){ .feeds = chunks->places,
+                                                 .rows = rows,
+                                                 .data = from->memory };
     if (chunks->words.base != NULL)
-        input.pieces[0].ranks = word_table_ranks(&chunks->words, 0);
+        input.morsels[0].ranks = word_table_ranks(&chunks->words, 0);
     chunks->rows_started += rows;
-    return runner_start(chunks->runner, &input, error);
+    return launcher_start(chunks->launcher, &input, error);
 }
 
 enum vdbq_status chunks_batch(struct chunks *chunks, struct vdbq_batch *batch,
                               struct error *error)
 {
-    enum vdbq_status status = runner_batch(chunks->runner, batch, error);
+    enum vdbq_status status = launcher_batch(chunks->launcher, batch, error);
     if (status == VDBQ_OK && batch->rows == 0)
-        chunks->first = (chunks->first + 1) % runner_ring(chunks->runner);
+        chunks->first = (chunks->first + 1) % launcher_ring(chunks->launcher);
     return status;
 }
 
 void chunks_stats(const struct chunks *chunks, struct vdbq_stats *stats)
 {
-    if (chunks->runner == NULL)
+    if (chunks->launcher == NULL)
         return;
-    runner_stats(chunks->runner, stats);
+    launcher_stats(chunks->launcher, stats);
     stats->bytes_read += chunks->bytes_started;
 }

@@ -10,7 +10,7 @@
 
 #include "exec/build_side/inner.h"
 #include "exec/rows/relation.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/word_table.h"
 
@@ -28,14 +28,14 @@ struct chunk_feed {
 };
 
 struct chunks {
-    struct runner *runner;
+    struct launcher *launcher;
     enum run_mode mode;
     struct device *device;
     bool takes; /* it takes result rows itself         */
     const struct program_pack *pack;
     struct chunk_feed *feeds; /* one for each of the pack's          */
     struct feed *places;      /* of the launch at hand               */
-    struct chunk ring[RUNNER_RING_MAX];
+    struct chunk ring[LAUNCHER_RING_MAX];
     unsigned first;     /* the oldest in flight                */
     uint64_t rows_room; /* of the chunk that is filled next    */
     uint64_t rows_started;
@@ -53,7 +53,7 @@ struct chunk_params {
     struct words *const *words;         /* of each column of the rows; NULL
                                            for those that are no text   */
     uint64_t rows;                      /* about how many there will be */
-    bool most_live;                     /* as of the runner             */
+    bool most_live;                     /* as of the launcher           */
 };
 
 /* chunks_finish() is due whatever it returns, and accepts a zeroed struct. */

@@ -2,7 +2,7 @@
 /*
  * The only loop over tablets: walk, run, collect. A tablet is taken in parts
  * when one launch over all of it would take too long or too much memory.
- * Parts are started as long as the runner and the budgets have room; rows,
+ * Parts are started as long as the launcher and the budgets have room; rows,
  * and failures, come in the order of the parts.
  */
 #include "exec/scan/scan.h"
@@ -16,7 +16,7 @@ enum { AWAITED_BYTES_MAX = 3 << 20 };
 
 /* A launch in flight. */
 struct part {
-    struct source sources[LAUNCH_PIECES]; /* one a piece */
+    struct source sources[LAUNCH_MORSELS]; /* one a morsel */
     uint64_t rows;
     uint64_t bytes;        /* of the columns that it reads */
     uint64_t bytes_mapped; /* ... those that lie in the file */
@@ -24,13 +24,13 @@ struct part {
 
 struct scan {
     struct scan_params params;
-    struct runner *runner;
+    struct launcher *launcher;
     struct sink *sink;         /* that takes the rows; NULL: none */
     const struct table *table; /* NULL: a program without a table, one row */
     struct source_params sources;
-    struct feed *feeds;   /* of the launch at hand, piece by piece    */
+    struct feed *feeds;   /* of the launch at hand, morsel by morsel  */
     struct vector copies; /* struct device_copy: likewise             */
-    struct part parts[RUNNER_RING_MAX]; /* a ring: those in flight         */
+    struct part parts[LAUNCHER_RING_MAX]; /* a ring: those in flight         */
     unsigned first;        /* the oldest of them                       */
     struct walk walk;      /* over the table, if any: what comes next  */
     uint64_t rows_run;     /* whose parts are done                     */
@@ -58,7 +58,7 @@ static enum vdbq_status make_base(struct scan *scan, struct word_base **base,
         return *base != NULL ? VDBQ_OK : error_no_memory(error);
     }
     enum vdbq_status status =
-        program_pack(scan->params.runner.program, &scan->arena, &pack, error);
+        program_pack(scan->params.launcher.program, &scan->arena, &pack, error);
     if (status != VDBQ_OK)
         return status;
     return word_cache_base(
@@ -76,7 +76,7 @@ static enum vdbq_status make_words(struct scan *scan, struct error *error)
     struct word_base *base = NULL;
     enum vdbq_status status = make_base(scan, &base, error);
     struct word_table_params params = {
-        .program = scan->params.runner.program,
+        .program = scan->params.launcher.program,
         .base = base,
         .parameters = scan->params.parameters,
         .parameter_count = scan->params.parameter_count,
@@ -85,7 +85,7 @@ static enum vdbq_status make_words(struct scan *scan, struct error *error)
     if (status == VDBQ_OK)
         status = word_table_init(&scan->words, &params, error);
     word_base_release(base);
-    scan->params.runner.values = &scan->words.values;
+    scan->params.launcher.values = &scan->words.values;
     return status;
 }
 
@@ -107,28 +107,28 @@ static bool find_columns(struct scan *scan)
     return columns != NULL;
 }
 
-/* Puts the rows that are probed in place, then opens the runner. */
-static enum vdbq_status open_runner(struct scan *scan, struct error *error)
+/* Puts the rows that are probed in place, then opens the launcher. */
+static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
 {
     struct scan_params *params = &scan->params;
     enum vdbq_status status = VDBQ_OK;
     if (params->inner != NULL)
         status =
             inner_put(params->inner,
-                      &(struct inner_place){ .device = params->runner.device,
+                      &(struct inner_place){ .device = params->launcher.device,
                                              .resident = params->resident,
                                              .words = &scan->words },
                       error);
-    params->runner.inner = inner_run(params->inner);
+    params->launcher.inner = inner_run(params->inner);
     return status == VDBQ_OK
-               ? runner_open(&params->runner, &scan->runner, error)
+               ? launcher_open(&params->launcher, &scan->launcher, error)
                : status;
 }
 
 static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
 {
     const struct scan_params *params = &scan->params;
-    const struct program *program = params->runner.program;
+    const struct program *program = params->launcher.program;
     enum vdbq_status status = VDBQ_OK;
     if (program->tables.count > 0)
         scan->table = catalogue_table_id(
@@ -137,32 +137,32 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (word_table_needed(program))
         status = make_words(scan, error);
     if (status == VDBQ_OK)
-        status = open_runner(scan, error);
+        status = open_launcher(scan, error);
     if (status != VDBQ_OK)
         return status;
     if (params->resident != NULL)
         resident_drop_old(params->resident, params->snapshot->catalogue);
     scan->sources = (struct source_params){
-        .mode = params->runner.mode,
+        .mode = params->launcher.mode,
         .pool = params->pool,
         .resident = params->resident,
         .table = scan->table,
-        .pack = runner_pack(scan->runner),
-        .times = runner_times(scan->runner),
+        .pack = launcher_pack(scan->launcher),
+        .times = launcher_times(scan->launcher),
     };
     scan->copies = VECTOR(struct device_copy);
     if (!find_columns(scan))
         return error_no_memory(error);
     scan->feeds =
         arena_alloc(&scan->arena, (scan->sources.pack->feed_count + 1)
-                                      * LAUNCH_PIECES * sizeof *scan->feeds);
+                                      * LAUNCH_MORSELS * sizeof *scan->feeds);
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL
         && !walk_init(
             &scan->walk,
             &(struct skip_params){
-                .program = params->runner.program,
+                .program = params->launcher.program,
                 .pack = scan->sources.pack,
                 .table = scan->table,
                 .words = scan->words.base != NULL ? &scan->words : NULL,
@@ -191,7 +191,7 @@ enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
 /* Lets go of what a part held; `failed`: its launch was. */
 static void part_close(struct scan *scan, struct part *part, bool failed)
 {
-    for (unsigned i = 0; i < LAUNCH_PIECES; i++)
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
         source_close(&part->sources[i], &scan->sources, failed);
 }
 
@@ -199,8 +199,8 @@ void scan_close(struct scan *scan)
 {
     if (scan == NULL)
         return;
-    runner_close(scan->runner); /* waits for what is in flight */
-    for (unsigned i = 0; i < RUNNER_RING_MAX; i++)
+    launcher_close(scan->launcher); /* waits for what is in flight */
+    for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         part_close(scan, &scan->parts[i], scan->failed);
     if (scan->params.pool != NULL)
         pool_settle(scan->params.pool);
@@ -213,7 +213,7 @@ void scan_close(struct scan *scan)
 void scan_sink(struct scan *scan, struct sink *sink)
 {
     scan->sink = sink;
-    runner_sink(scan->runner, sink);
+    launcher_sink(scan->launcher, sink);
 }
 
 uint64_t scan_taken(const struct scan *scan)
@@ -244,12 +244,12 @@ static void part_done(struct scan *scan)
     scan->rows_run += part->rows;
     scan->bytes_done += part->bytes;
     scan->bytes_mapped += part->bytes_mapped;
-    scan->first = (scan->first + 1) % RUNNER_RING_MAX;
+    scan->first = (scan->first + 1) % LAUNCHER_RING_MAX;
 }
 
 /* The rows of the oldest part are there: what it read makes room for the next
- * one, which runs while they are looked at. Nothing follows the first before its
- * rows were: see runner_has_room(). */
+ * one, which runs while they are looked at. Nothing follows the first before
+ * its rows were: see launcher_has_room(). */
 static enum vdbq_status part_landed(struct scan *scan, struct error *error)
 {
     part_close(scan, &scan->parts[scan->first], false);
@@ -264,9 +264,9 @@ static enum vdbq_status next_rows(struct scan *scan, struct vdbq_batch *batch,
     enum vdbq_status status = scan->failed ? VDBQ_OK : feed(scan, error);
     *batch = (struct vdbq_batch){ 0 };
     *more = !scan->failed && status == VDBQ_OK
-            && runner_in_flight(scan->runner) > 0;
+            && launcher_in_flight(scan->launcher) > 0;
     if (*more)
-        status = runner_batch(scan->runner, batch, error);
+        status = launcher_batch(scan->launcher, batch, error);
     if (*more && status == VDBQ_OK && batch->rows == 0)
         part_done(scan);
     else if (*more && status == VDBQ_OK)
@@ -301,28 +301,28 @@ enum vdbq_status scan_advance(struct scan *scan, bool *more,
 
 /* --------------------------------------------------------------- start -- */
 
-/* Bytes of the columns that are read for a piece. */
-static uint64_t piece_bytes(const struct scan *scan,
-                            const struct runner_piece *piece)
+/* Bytes of the columns that are read for a morsel. */
+static uint64_t morsel_bytes(const struct scan *scan,
+                             const struct launcher_morsel *morsel)
 {
     uint64_t bytes = 0;
     for (unsigned i = 0; i < scan->sources.pack->feed_count; i++)
-        bytes += feed_value_bytes(&piece->feeds[i], piece->rows)
-                 + feed_null_bytes(&piece->feeds[i], piece->rows);
+        bytes += feed_value_bytes(&morsel->feeds[i], morsel->rows)
+                 + feed_null_bytes(&morsel->feeds[i], morsel->rows);
     return bytes;
 }
 
 /* Takes the next rows of a tablet, at which the walk is, into a part. */
-static enum vdbq_status add_piece(struct scan *scan, struct part *part,
-                                  struct runner_input *input,
-                                  struct error *error)
+static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
+                                   struct launcher_input *input,
+                                   struct error *error)
 {
     const struct tablet_ref *tablet = &scan->table->tablets[scan->walk.tablet];
     struct source_params *sources = &scan->sources;
     struct source *source = &part->sources[input->count];
     struct feed *feeds = scan->feeds + input->count * sources->pack->feed_count;
     uint64_t left = tablet->rows - scan->walk.row;
-    uint64_t most = runner_rows_max(scan->runner) - part->rows;
+    uint64_t most = launcher_rows_max(scan->launcher) - part->rows;
     size_t copies = scan->copies.count;
     enum vdbq_status status =
         source_open(source, sources, tablet, &scan->copies, error);
@@ -330,19 +330,19 @@ static enum vdbq_status add_piece(struct scan *scan, struct part *part,
         scan->copies.count = copies;
         return status;
     }
-    struct runner_piece *piece = &input->pieces[input->count++];
-    *piece = (struct runner_piece){ .feeds = feeds,
-                                    .rows = left < most ? left : most,
-                                    .data = source_data(source, sources),
-                                    .host = source_host(source, sources) };
+    struct launcher_morsel *morsel = &input->morsels[input->count++];
+    *morsel = (struct launcher_morsel){ .feeds = feeds,
+                                        .rows = left < most ? left : most,
+                                        .data = source_data(source, sources),
+                                        .host = source_host(source, sources) };
     if (scan->words.base != NULL)
-        piece->ranks = word_table_ranks(&scan->words, scan->walk.tablet);
+        morsel->ranks = word_table_ranks(&scan->words, scan->walk.tablet);
     source_feeds(source, sources, scan->walk.row, feeds);
-    uint64_t bytes = piece_bytes(scan, piece);
+    uint64_t bytes = morsel_bytes(scan, morsel);
     part->bytes += bytes;
     part->bytes_mapped += source_mapped(source) ? bytes : 0;
-    part->rows += piece->rows;
-    walk_on(&scan->walk, piece->rows);
+    part->rows += morsel->rows;
+    walk_on(&scan->walk, morsel->rows);
     return VDBQ_OK;
 }
 
@@ -361,13 +361,14 @@ static uint64_t bytes_awaited(const struct scan *scan, const struct part *part)
  * host less; but rows can set out only after what the launch waits for came,
  * so that the first does not wait for more than it must. */
 static bool joins(const struct scan *scan, const struct part *part,
-                  const struct runner_input *input)
+                  const struct launcher_input *input)
 {
-    uint64_t most = runner_in_flight(scan->runner) > 0 ? AWAITED_BYTES_MAX : 1;
+    uint64_t most =
+        launcher_in_flight(scan->launcher) > 0 ? AWAITED_BYTES_MAX : 1;
     return scan->sources.mode != MODE_MAPPED && bytes_awaited(scan, part) < most
-           && input->count < LAUNCH_PIECES
+           && input->count < LAUNCH_MORSELS
            && walk_fits(&scan->walk,
-                        runner_rows_max(scan->runner) - part->rows);
+                        launcher_rows_max(scan->launcher) - part->rows);
 }
 
 /* Starts the next part of the table. Whatever keeps a tablet from joining the
@@ -375,21 +376,21 @@ static bool joins(const struct scan *scan, const struct part *part,
 static enum vdbq_status start_part(struct scan *scan, struct error *error)
 {
     struct part *part =
-        &scan->parts[(scan->first + runner_in_flight(scan->runner))
-                     % RUNNER_RING_MAX];
-    struct runner_input input = { 0 };
+        &scan->parts[(scan->first + launcher_in_flight(scan->launcher))
+                     % LAUNCHER_RING_MAX];
+    struct launcher_input input = { 0 };
     struct error ignored;
     part->rows = part->bytes = part->bytes_mapped = 0;
     scan->copies.count = 0;
-    enum vdbq_status status = add_piece(scan, part, &input, error);
+    enum vdbq_status status = add_morsel(scan, part, &input, error);
     if (status != VDBQ_OK)
         return status;
     while (joins(scan, part, &input)
-           && add_piece(scan, part, &input, &ignored) == VDBQ_OK)
+           && add_morsel(scan, part, &input, &ignored) == VDBQ_OK)
         continue;
     input.copies = VECTOR_ITEMS(&scan->copies, struct device_copy);
     input.copy_count = scan->copies.count;
-    status = runner_start(scan->runner, &input, error);
+    status = launcher_start(scan->launcher, &input, error);
     if (status != VDBQ_OK)
         part_close(scan, part, true);
     return status;
@@ -400,10 +401,10 @@ static enum vdbq_status start_row(struct scan *scan, struct error *error)
 {
     scan->fed = true;
     scan->parts[scan->first].rows = 1;
-    return runner_start(
-        scan->runner,
-        &(struct runner_input){
-            .pieces = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
+    return launcher_start(
+        scan->launcher,
+        &(struct launcher_input){
+            .morsels = { { .feeds = scan->feeds, .rows = 1 } }, .count = 1 },
         error);
 }
 
@@ -437,11 +438,11 @@ static enum vdbq_status start_next(struct scan *scan, struct error *error)
  * flight, the ring is as short as that. */
 static enum vdbq_status feed(struct scan *scan, struct error *error)
 {
-    while (!scan->fed && runner_has_room(scan->runner)) {
+    while (!scan->fed && launcher_has_room(scan->launcher)) {
         if (stopped(scan))
             return error_cancelled(error);
         enum vdbq_status status = start_next(scan, error);
-        if (status == VDBQ_LIMIT && runner_in_flight(scan->runner) > 0)
+        if (status == VDBQ_LIMIT && launcher_in_flight(scan->launcher) > 0)
             return VDBQ_OK;
         if (status != VDBQ_OK) {
             scan->held = *error;
@@ -458,7 +459,7 @@ struct words *scan_words(const struct scan *scan)
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)
 {
-    runner_stats(scan->runner, stats);
+    launcher_stats(scan->launcher, stats);
     stats->rows_read += scan->rows_run;
     stats->bytes_read += scan->bytes_done;
     stats->bytes_mapped += scan->bytes_mapped;

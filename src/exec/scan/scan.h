@@ -11,14 +11,14 @@
 #include "data/pool/pool.h"
 #include "exec/build_side/inner.h"
 #include "exec/launch/resident.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 #include "exec/dictionary/word_cache.h"
 
 struct scan_params {
-    struct runner_params runner;
+    struct launcher_params launcher;
     const struct snapshot *snapshot;    /* outlives the scan                  */
     struct pool *pool;                  /* of the snapshot's database and of
-                                        the runner's device                */
+                                        the launcher's device              */
     struct resident *resident;          /* of that device; for MODE_CACHED    */
     struct word_cache *words;           /* beside the pool; NULL: none        */
     struct inner *inner;                /* rows that the program probes, put
@@ -37,7 +37,7 @@ enum vdbq_status scan_open(const struct scan_params *params, struct scan **scan,
                            struct error *error);
 void scan_close(struct scan *scan);
 
-/* From now on a sink takes the rows; as runner_sink(). */
+/* From now on a sink takes the rows; as launcher_sink(). */
 void scan_sink(struct scan *scan, struct sink *sink);
 /* The rows that the sink took so far. */
 uint64_t scan_taken(const struct scan *scan);

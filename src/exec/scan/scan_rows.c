@@ -186,13 +186,13 @@ static enum vdbq_status host_batch(struct scan_rows *scan,
     return status;
 }
 
-/* ----------------------------------------------- rows that the device has -- */
+/* ------------------------------------------- rows that the device has -- */
 
 /* Starts launches over the rows that were taken while there is room. */
 static enum vdbq_status start_taken(struct scan_rows *scan, struct error *error)
 {
     struct taker *taker = &scan->taker;
-    uint64_t most = runner_rows_max(scan->chunks.runner);
+    uint64_t most = launcher_rows_max(scan->chunks.launcher);
     enum vdbq_status status = VDBQ_OK;
     while (status == VDBQ_OK && taker->next < taker->rows.count
            && chunks_have_room(&scan->chunks)) {
@@ -317,7 +317,7 @@ static void scan_rows_sink(struct stream *stream, struct sink *sink)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
     scan->given = sink;
-    runner_sink(scan->chunks.runner, sink);
+    launcher_sink(scan->chunks.launcher, sink);
 }
 
 static enum vdbq_status scan_rows_advance(struct stream *stream, bool *more,

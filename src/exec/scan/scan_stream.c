@@ -43,14 +43,14 @@ static enum vdbq_status open_scan(struct scan_stream *made,
     struct stream *stream = &made->head;
     const struct stream_params *params = stream->params;
     struct scan_params scan = {
-        .runner = { .device = place->device,
-                    .program = &stream->step->scan.program,
-                    .mode = place->mode,
-                    .build = place->build,
-                    .adaptive = place->adaptive,
-                    .rows = stream->rows_most,
-                    .most_live =
-                        stream_most_live(stream->step, stream->rows_most) },
+        .launcher = { .device = place->device,
+                      .program = &stream->step->scan.program,
+                      .mode = place->mode,
+                      .build = place->build,
+                      .adaptive = place->adaptive,
+                      .rows = stream->rows_most,
+                      .most_live =
+                          stream_most_live(stream->step, stream->rows_most) },
         .snapshot = params->snapshot,
         .pool = place->pool,
         .resident = place->resident,

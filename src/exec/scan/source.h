@@ -8,7 +8,7 @@
 
 #include "data/pool/pool.h"
 #include "exec/launch/resident.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 /* What all launches of a scan share. */
 struct source_params {
@@ -50,7 +50,7 @@ void source_close(struct source *source, const struct source_params *params,
 /* Whether the columns lie in the file, and the device reads them there. */
 bool source_mapped(const struct source *source);
 
-/* Where the columns start at row `row`, for runner_input. */
+/* Where the columns start at row `row`, for launcher_input. */
 void source_feeds(const struct source *source,
                   const struct source_params *params, uint64_t row,
                   struct feed *feeds);

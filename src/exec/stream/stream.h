@@ -27,7 +27,7 @@
 #include "data/pool/pool.h"
 #include "data/tablet/words.h"
 #include "exec/launch/resident.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 #include "program/parameter.h"
 #include "program/steps/steps.h"
 

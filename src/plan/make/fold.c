@@ -17,7 +17,7 @@
 
 /* The control block of a launch over one row, and all it points to. */
 struct control {
-    struct launch launch;
+    struct launch_head launch;
     struct output output;
     /* the code and the constants follow */
 };
@@ -75,7 +75,7 @@ void fold_finish(struct binder *binder)
 static enum vdbq_status run(struct binder *binder, struct program *program,
                             struct outcome *outcome)
 {
-    static const u8 *const no_pieces[LAUNCH_PIECES];
+    static const u8 *const no_morsels[LAUNCH_MORSELS];
     struct program_pack pack;
     struct control *control;
 
@@ -90,7 +90,7 @@ static enum vdbq_status run(struct binder *binder, struct program *program,
         return error_no_memory(binder->error);
     *outcome = (struct outcome){ .progress.fault = NO_FAULT };
     host_machine_run(binder->machine, (const u8 *)control, (u8 *)outcome,
-                     &outcome->progress, NULL, no_pieces, 1);
+                     &outcome->progress, NULL, no_morsels, 1);
     if (outcome->progress.fault != NO_FAULT)
         return program_fault(program, (int)outcome->progress.fault_at,
                              binder->error);
@@ -111,16 +111,16 @@ static struct control *control_block(const struct program *program,
     if (control == NULL)
         return NULL;
     control->launch =
-        (struct launch){ .piece_first = ONE_PIECE,
-                         .piece_rows = { 1 },
-                         .code = sizeof *control,
-                         .constants = sizeof *control + code_size,
-                         .outputs = offsetof(struct control, output),
-                         .code_first = (u32)part.first,
-                         .code_end = (u32)part.converge,
-                         .output_count = 1,
-                         .steps = 1,
-                         .steps_per_item = 1 };
+        (struct launch_head){ .morsel_first = ONE_MORSEL,
+                              .morsel_rows = { 1 },
+                              .code = sizeof *control,
+                              .constants = sizeof *control + code_size,
+                              .outputs = offsetof(struct control, output),
+                              .code_first = (u32)part.first,
+                              .code_end = (u32)part.converge,
+                              .output_count = 1,
+                              .steps = 1,
+                              .steps_per_item = 1 };
     control->output =
         (struct output){ .values = offsetof(struct outcome, value),
                          .nulls = offsetof(struct outcome, null),

@@ -25,8 +25,8 @@
 
 enum { TABLET_ROWS = 1000, TABLETS = 120, ROWS = TABLET_ROWS * TABLETS - 333 };
 /* In the first tablet of a launch in every mode: of all but the first launch
- * LAUNCH_PIECES tablets are part. */
-enum { FAULT_ROW = (1 + 2 * LAUNCH_PIECES) * TABLET_ROWS + 17 };
+ * LAUNCH_MORSELS tablets are part. */
+enum { FAULT_ROW = (1 + 2 * LAUNCH_MORSELS) * TABLET_ROWS + 17 };
 
 static const char *const modes[] = { "serial", "streamed", "mapped", "cached" };
 enum { MODES = sizeof modes / sizeof *modes };
@@ -431,7 +431,7 @@ static void check_cached(vdbq *db)
     ask(db, queries[2], &stats);
     assert_true(stats.bytes_in < ROWS);
     assert_int_equal(stats.launches,
-                     (TABLETS + LAUNCH_PIECES - 1) / LAUNCH_PIECES);
+                     (TABLETS + LAUNCH_MORSELS - 1) / LAUNCH_MORSELS);
     assert_int_equal(stats.bytes_read, ROWS * 12);
     ask(db, queries[0], &stats);
     assert_true(stats.bytes_in >= ROWS * 8 && stats.bytes_in < ROWS * 10);

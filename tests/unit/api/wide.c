@@ -38,7 +38,7 @@ enum { STREAMED = 1, SERIAL = 2, SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Of all rows, most, few and none; in registers of 4 and 8 bytes, with NULLs,
  * and with none where a condition is; of the first rows, by which those of
- * later launches are foreseen, all and of others few, and the other way. */
+ * later launches are prefetched, all and of others few, and the other way. */
 static const char *const queries[] = {
     "select id, x, y from t",
     "select id, y, b from t where x > 0",

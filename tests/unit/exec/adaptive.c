@@ -19,7 +19,7 @@
 
 #include "cl/tablet.h"
 #include "device/backend.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 enum { ROWS = 2000, LAUNCHES_MAX = 4000 };
 
@@ -142,14 +142,14 @@ static int32_t value_at(uint64_t i)
 }
 
 /* Counts the rows of a launch, and those that are wrong. */
-static void take_rows(struct runner *runner, const int32_t *values,
+static void take_rows(struct launcher *launcher, const int32_t *values,
                       struct seen *seen)
 {
     struct vdbq_batch batch;
     uint64_t at = 0;
     struct error error;
     for (;;) {
-        assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+        assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
         if (batch.rows == 0)
             return;
         for (uint64_t i = 0; i < batch.rows; i++, at++) {
@@ -168,37 +168,37 @@ static struct seen query_run(struct device *device, unsigned most)
 {
     struct seen seen = { 0 };
     struct program program;
-    struct runner *runner;
+    struct launcher *launcher;
     struct error error;
     struct device_memory *data;
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     program_make(&program, program_text);
-    struct runner_params params = { .device = device,
-                                    .program = &program,
-                                    .mode = MODE_SERIAL,
-                                    .adaptive = true,
-                                    .rows = (uint64_t)most * ROWS };
+    struct launcher_params params = { .device = device,
+                                      .program = &program,
+                                      .mode = MODE_SERIAL,
+                                      .adaptive = true,
+                                      .rows = (uint64_t)most * ROWS };
     assert_int_equal(
         device_memory_create(device, MEMORY_PINNED, ROWS * 4, &data, &error),
         VDBQ_OK);
     int32_t *values = device_memory_host(data);
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
-    assert_int_equal(runner_open(&params, &runner, &error), VDBQ_OK);
-    struct runner_input input = {
-        .pieces = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
+    assert_int_equal(launcher_open(&params, &launcher, &error), VDBQ_OK);
+    struct launcher_input input = {
+        .morsels = { { .feeds = &feed, .rows = ROWS, .host = (u8 *)values } },
         .count = 1
     };
     unsigned after = 0;
     while (seen.launches < most && after < 3) {
-        assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+        assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
         seen.launches++;
-        take_rows(runner, values, &seen);
-        after += strcmp(runner_build(runner), "interpreted") != 0;
+        take_rows(launcher, values, &seen);
+        after += strcmp(launcher_build(launcher), "interpreted") != 0;
         nap(1);
     }
-    strcpy(seen.build, runner_build(runner));
-    runner_close(runner);
+    strcpy(seen.build, launcher_build(launcher));
+    launcher_close(launcher);
     device_memory_destroy(data);
     program_finish(&program);
     return seen;
@@ -213,16 +213,17 @@ static uint64_t rows_expected(const struct seen *seen)
 }
 
 /* Starts launches over `data` while there is room; how many. */
-static unsigned start_all(struct runner *runner, struct device_memory *data)
+static unsigned start_all(struct launcher *launcher, struct device_memory *data)
 {
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
-    struct runner_input input = {
-        .pieces = { { .feeds = &feed, .rows = ROWS, .data = data } }, .count = 1
+    struct launcher_input input = {
+        .morsels = { { .feeds = &feed, .rows = ROWS, .data = data } },
+        .count = 1
     };
     struct error error;
     unsigned started = 0;
-    for (; runner_has_room(runner); started++)
-        assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
+    for (; launcher_has_room(launcher); started++)
+        assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
     return started;
 }
 
@@ -236,7 +237,7 @@ static void first_launch_is_alone(void **state)
     struct device *device;
     struct device_memory *data;
     struct program program;
-    struct runner *runner;
+    struct launcher *launcher;
     struct error error;
     struct seen seen = { 0 };
     static int32_t values[ROWS];
@@ -249,20 +250,21 @@ static void first_launch_is_alone(void **state)
     for (uint64_t i = 0; i < ROWS; i++)
         values[i] = value_at(i);
     memcpy(device_memory_host(data), values, sizeof values);
-    assert_int_equal(runner_open(&(struct runner_params){ .device = device,
-                                                          .program = &program,
-                                                          .mode = MODE_MAPPED },
-                                 &runner, &error),
-                     VDBQ_OK);
-    assert_int_equal(start_all(runner, data), 1);
-    take_rows(runner, values, &seen);
-    assert_int_equal(start_all(runner, data), RUNNER_RING_MAX);
-    for (int i = 0; i < RUNNER_RING_MAX; i++)
-        take_rows(runner, values, &seen);
-    seen.launches = 1 + RUNNER_RING_MAX;
+    assert_int_equal(
+        launcher_open(&(struct launcher_params){ .device = device,
+                                                 .program = &program,
+                                                 .mode = MODE_MAPPED },
+                      &launcher, &error),
+        VDBQ_OK);
+    assert_int_equal(start_all(launcher, data), 1);
+    take_rows(launcher, values, &seen);
+    assert_int_equal(start_all(launcher, data), LAUNCHER_RING_MAX);
+    for (int i = 0; i < LAUNCHER_RING_MAX; i++)
+        take_rows(launcher, values, &seen);
+    seen.launches = 1 + LAUNCHER_RING_MAX;
     assert_int_equal(seen.wrong, 0);
     assert_int_equal(seen.rows, rows_expected(&seen));
-    runner_close(runner);
+    launcher_close(launcher);
     device_memory_destroy(data);
     device_close(device);
     program_finish(&program);
@@ -398,15 +400,17 @@ static void body_make(const struct program *program, unsigned char encoding)
 }
 
 /* One launch over some rows, of which none is kept. */
-static void launch_none(struct runner *runner, struct feed feed, void *values)
+static void launch_none(struct launcher *launcher, struct feed feed,
+                        void *values)
 {
-    struct runner_input input = {
-        .pieces = { { .feeds = &feed, .rows = 64, .host = values } }, .count = 1
+    struct launcher_input input = {
+        .morsels = { { .feeds = &feed, .rows = 64, .host = values } },
+        .count = 1
     };
     struct vdbq_batch batch;
     struct error error;
-    assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
-    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+    assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, 0);
 }
 
@@ -419,7 +423,7 @@ static void other_encodings_change_the_machine(void **state)
     const struct feed constant = { .width = 4, .encoding = ENCODING_CONSTANT };
     struct device *device = fake_open(0, 3);
     struct program program;
-    struct runner *runner;
+    struct launcher *launcher;
     struct error error;
     (void)state;
     query_run(device, 3);
@@ -429,22 +433,23 @@ static void other_encodings_change_the_machine(void **state)
     body_make(&program, 1 + ENCODING_PLAIN);
     device->known.tuning.gain = 3;
     device->known.tuning.compile_ns = 1000000000000;
-    assert_int_equal(runner_open(&(struct runner_params){ .device = device,
-                                                          .program = &program,
-                                                          .adaptive = true },
-                                 &runner, &error),
-                     VDBQ_OK);
-    launch_none(runner, plain, values);
-    assert_string_equal(runner_build(runner), "specialised");
-    launch_none(runner, constant, values);
-    assert_string_equal(runner_build(runner),
+    assert_int_equal(
+        launcher_open(&(struct launcher_params){ .device = device,
+                                                 .program = &program,
+                                                 .adaptive = true },
+                      &launcher, &error),
+        VDBQ_OK);
+    launch_none(launcher, plain, values);
+    assert_string_equal(launcher_build(launcher), "specialised");
+    launch_none(launcher, constant, values);
+    assert_string_equal(launcher_build(launcher),
                         "adaptive (1 of 2 launches specialised)");
     body_make(&program, 0);
-    launch_none(runner, plain, values);
-    launch_none(runner, constant, values);
-    assert_string_equal(runner_build(runner),
+    launch_none(launcher, plain, values);
+    launch_none(launcher, constant, values);
+    assert_string_equal(launcher_build(launcher),
                         "adaptive (3 of 4 launches specialised)");
-    runner_close(runner);
+    launcher_close(launcher);
     program_finish(&program);
     fake_close(device);
 }

@@ -35,21 +35,21 @@ static struct feed sequence(int64_t first)
     return (struct feed){ .encoding = ENCODING_SEQUENCE, .base = first };
 }
 
-/* What becomes of a column of `width` bytes with these feeds, one a piece. */
+/* What becomes of a column of `width` bytes with these feeds, one a morsel. */
 static struct output outcome(unsigned width, const struct feed *feeds,
-                             unsigned pieces, const struct run_ranks *ranks)
+                             unsigned morsels, const struct run_ranks *ranks)
 {
     struct output output = { .width = width, .narrow = 99 };
     int result_feed = 0;
     struct program_pack pack = { .feed_count = 1,
                                  .result_count = 1,
                                  .result_feeds = &result_feed };
-    struct runner_input input = { .count = pieces };
+    struct launcher_input input = { .count = morsels };
 
-    for (unsigned i = 0; i < pieces; i++)
-        input.pieces[i] = (struct runner_piece){ .feeds = &feeds[i],
-                                                 .rows = ROWS,
-                                                 .ranks = ranks };
+    for (unsigned i = 0; i < morsels; i++)
+        input.morsels[i] = (struct launcher_morsel){ .feeds = &feeds[i],
+                                                     .rows = ROWS,
+                                                     .ranks = ranks };
     bool any = narrow_outputs(&pack, &input, &output);
     assert_int_equal(any, output.narrow > 0);
     return output;
@@ -102,7 +102,7 @@ static void what_is_not_known_stays_wide(void **state)
     assert_int_equal(outcome(4, mixed, 0, NULL).narrow, 0);
     assert_int_equal(outcome(4, &words, 1, &looked_up).narrow, 0);
     assert_int_equal(outcome(4, &words, 1, &none).narrow, 1);
-    narrow_outputs(&pack, &(struct runner_input){ .count = 1 }, &output);
+    narrow_outputs(&pack, &(struct launcher_input){ .count = 1 }, &output);
     assert_int_equal(output.narrow, 0);
 }
 

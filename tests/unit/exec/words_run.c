@@ -15,7 +15,7 @@
 #include "cl/tablet.h"
 #include "device/device.h"
 #include "exec/dictionary/word_table.h"
-#include "exec/launch/runner.h"
+#include "exec/launch/launcher.h"
 
 enum { CHUNKS = 2, ROWS = 3 };
 
@@ -124,25 +124,25 @@ static void expect_row(const struct word_table *table,
     assert_int_equal(narrow[5][row], strcmp(text, "Bert") < 0);
 }
 
-static void run_chunk(struct runner *runner, const struct word_table *table,
+static void run_chunk(struct launcher *launcher, const struct word_table *table,
                       size_t chunk, int32_t *codes)
 {
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
-    struct runner_input input = {
-        .pieces = { { .feeds = &feed,
-                      .ranks = word_table_ranks(table, chunk),
-                      .host = (u8 *)codes,
-                      .rows = ROWS } },
+    struct launcher_input input = {
+        .morsels = { { .feeds = &feed,
+                       .ranks = word_table_ranks(table, chunk),
+                       .host = (u8 *)codes,
+                       .rows = ROWS } },
         .count = 1,
     };
-    assert_int_equal(runner_start(runner, &input, &error), VDBQ_OK);
-    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(launcher_start(launcher, &input, &error), VDBQ_OK);
+    assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, ROWS);
     for (int i = 0; i < ROWS; i++)
         expect_row(table, &batch, (uint64_t)i, texts[chunk][i]);
-    assert_int_equal(runner_batch(runner, &batch, &error), VDBQ_OK);
+    assert_int_equal(launcher_batch(launcher, &batch, &error), VDBQ_OK);
     assert_int_equal(batch.rows, 0);
 }
 
@@ -155,7 +155,7 @@ static void calls_follow_the_words(void **state)
     struct program program;
     struct word_table table;
     struct device *device;
-    struct runner *runner;
+    struct launcher *launcher;
     struct error error = { 0 };
     (void)state;
     make_program(&program, program_text);
@@ -164,15 +164,15 @@ static void calls_follow_the_words(void **state)
     struct device_params params = { .choice = "host" };
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
     assert_int_equal(
-        runner_open(&(struct runner_params){ .device = device,
-                                             .program = &program,
-                                             .mode = MODE_SERIAL,
-                                             .values = &table.values },
-                    &runner, &error),
+        launcher_open(&(struct launcher_params){ .device = device,
+                                                 .program = &program,
+                                                 .mode = MODE_SERIAL,
+                                                 .values = &table.values },
+                      &launcher, &error),
         VDBQ_OK);
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        run_chunk(runner, &table, order[i], codes[order[i]]);
-    runner_close(runner);
+        run_chunk(launcher, &table, order[i], codes[order[i]]);
+    launcher_close(launcher);
     device_close(device);
     word_table_finish(&table);
     program_finish(&program);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The runner: one program on one device, with a ring of launches in flight and
- * the memory that they need. It knows feeds and result rows, not tables. The
- * two-step result is made here: step one in the kernel, step two by joining
+ * The launcher: one program on one device, with a ring of launches in flight
+ * and the memory that they need. It knows feeds and result rows, not tables.
+ * The two-step result is made here: step one in the kernel, step two by joining
  * what lies in order, or by moving it on the device.
  */
-#ifndef VDBQ_EXEC_RUNNER_H
-#define VDBQ_EXEC_RUNNER_H
+#ifndef VDBQ_EXEC_LAUNCHER_H
+#define VDBQ_EXEC_LAUNCHER_H
 
 #include "cl/tablet.h"
 #include "device/job.h"
@@ -22,14 +22,14 @@ enum run_mode {
     MODE_CACHED    /* as streamed, of tablets that stay on the device    */
 };
 enum { RUN_MODES = MODE_CACHED + 1 };
-const char *runner_mode_name(enum run_mode mode);
+const char *launcher_mode_name(enum run_mode mode);
 
 /* Launches that are in flight at most: four keep a link busy both ways. */
-enum { RUNNER_RING_MAX = 4 };
+enum { LAUNCHER_RING_MAX = 4 };
 
-struct runner_params {
+struct launcher_params {
     struct device *device;
-    const struct program *program; /* checked; outlives the runner */
+    const struct program *program; /* checked; outlives the launcher */
     enum run_mode mode;
     enum device_build build;
     bool adaptive;  /* `build` is ours to choose, and to change between
@@ -38,33 +38,33 @@ struct runner_params {
     bool most_live; /* so many rows become result rows that most tiles have
                       one: columns are best loaded without asking      */
     const struct run_inner *inner;   /* of a program of several cursors; what
-                      it points to lives as long as the runner          */
+                      it points to lives as long as the launcher        */
     const struct run_values *values; /* what the program leaves open; NULL:
-                      nothing. Read while the runner opens             */
+                      nothing. Read while the launcher opens           */
 };
 
-struct runner;
+struct launcher;
 
-enum vdbq_status runner_open(const struct runner_params *params,
-                             struct runner **runner, struct error *error);
-void runner_close(struct runner *runner);
+enum vdbq_status launcher_open(const struct launcher_params *params,
+                               struct launcher **launcher, struct error *error);
+void launcher_close(struct launcher *launcher);
 
-/* From now on a sink takes the rows, on the device: runner_batch() gives none.
- * Before the first launch. */
-void runner_sink(struct runner *runner, struct sink *sink);
+/* From now on a sink takes the rows, on the device: launcher_batch() gives
+ * none. Before the first launch. */
+void launcher_sink(struct launcher *launcher, struct sink *sink);
 
 /* The columns that the program reads: feed i of an input is feeds[i]. */
-const struct program_pack *runner_pack(const struct runner *runner);
+const struct program_pack *launcher_pack(const struct launcher *launcher);
 
-/* The most rows, or cells, of one launch, all pieces together: work is bounded to a
- * fraction of a second and memory to a fixed share. A multiple of 64. */
-uint64_t runner_rows_max(const struct runner *runner);
+/* The most rows, or cells, of one launch, all morsels together: work is bounded
+ * to a fraction of a second and memory to a fixed share. A multiple of 64. */
+uint64_t launcher_rows_max(const struct launcher *launcher);
 
 /* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
-struct runner_piece {
+struct launcher_morsel {
     const struct feed *feeds;
     const struct run_ranks *ranks; /* one a feed; NULL: none has any. They
-                                      live as long as the runner, and two
+                                      live as long as the launcher, and two
                                       launches with the same pointer have
                                       the same ranks                      */
     uint64_t rows;                 /* at least 1                           */
@@ -73,55 +73,54 @@ struct runner_piece {
                                    column                               */
 };
 
-/* Cells of a grid, where the program has several axes: the one piece has the
+/* Cells of a grid, where the program has several axes: the one morsel has the
  * left rows, of which the first has the cells from 0 on (cl/launch.h). */
-struct runner_grid {
+struct launcher_grid {
     uint64_t first; /* cell                                             */
-    uint64_t cells; /* at least 1, at most runner_rows_max()            */
+    uint64_t cells; /* at least 1, at most launcher_rows_max()          */
     uint32_t axis_rows[VDBQ_AXES_MAX - 1];
 };
 
-/* One launch, over the rows of some pieces in that order. All of it belongs to
+/* One launch, over the rows of some morsels in that order. All of it belongs to
  * the launch until its rows are there. */
-struct runner_input {
-    struct runner_piece pieces[LAUNCH_PIECES];
+struct launcher_input {
+    struct launcher_morsel morsels[LAUNCH_MORSELS];
     unsigned count;
     const struct device_copy *copies; /* to be made before, into `data`    */
     size_t copy_count;
-    struct runner_grid grid; /* of a program of several axes; else zeroed */
+    struct launcher_grid grid; /* of a program of several axes; else zeroed */
 };
 
 /* Launches in flight, and whether there is room for one more. */
-unsigned runner_in_flight(const struct runner *runner);
-unsigned runner_ring(const struct runner *runner); /* at most */
-bool runner_has_room(const struct runner *runner);
+unsigned launcher_in_flight(const struct launcher *launcher);
+unsigned launcher_ring(const struct launcher *launcher); /* at most */
+bool launcher_has_room(const struct launcher *launcher);
 
 /* Starts a launch; there must be room. The specialised machine is built here,
  * for it is made for the encodings of the launches' feeds. */
-enum vdbq_status runner_start(struct runner *runner,
-                              const struct runner_input *input,
-                              struct error *error);
+enum vdbq_status launcher_start(struct launcher *launcher,
+                                const struct launcher_input *input,
+                                struct error *error);
 
-/* The next result rows of the oldest launch in flight, in order; rows 0: it
- * has no more, and is in flight no longer. They live until the next call.
- *
- * Where rows fail, in whichever launches, the first of them ends the rows: those
+/* The next result rows of the oldest launch in flight, in order; rows 0: it has
+ * no more, and is in flight no longer. They live until the next call. Where
+ * rows fail, in whichever launches, the first of them ends the rows: those
  * before it come, then rows 0, and the next call fails with RANGE and the
  * position of the first instruction that failed for it. Its launch stays in
  * flight and no other can start. */
-enum vdbq_status runner_batch(struct runner *runner, struct vdbq_batch *batch,
-                              struct error *error);
+enum vdbq_status launcher_batch(struct launcher *launcher,
+                                struct vdbq_batch *batch, struct error *error);
 
 /* Of the launch in which a row failed: the rows before that. */
-uint64_t runner_rows_before(const struct runner *runner);
+uint64_t launcher_rows_before(const struct launcher *launcher);
 
 /* The build that runs: "interpreted", "specialised", or from which launch on
- * it was which. Lives as long as the runner. */
-const char *runner_build(struct runner *runner);
+ * it was which. Lives as long as the launcher. */
+const char *launcher_build(struct launcher *launcher);
 
 /* What runs have cost so far; the caller may add to it. */
-struct device_times *runner_times(struct runner *runner);
+struct device_times *launcher_times(struct launcher *launcher);
 /* Adds that, and names the build. */
-void runner_stats(struct runner *runner, struct vdbq_stats *stats);
+void launcher_stats(struct launcher *launcher, struct vdbq_stats *stats);
 
 #endif

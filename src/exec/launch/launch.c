@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One launch: what launch_in.c brings to the device, kernel, progress and rows
+ * out.
+ */
+#include "exec/launch/launch.h"
+
+#include <string.h>
+
+#include "base/threads/team.h"
+#include "exec/launch/launch_in.h"
+#include "exec/launch/narrow.h"
+
+/* Rows of a launch from which on the host's threads help to widen what comes
+ * of it. */
+enum { TEAM_ROWS_MIN = 1 << 18 };
+
+enum vdbq_status launch_init(struct launch *launch,
+                             const struct launch_params *params,
+                             struct arena *arena, struct error *error)
+{
+    *launch = (struct launch){ .params = params,
+                               .copies = VECTOR(struct device_copy) };
+    launch->head = arena_alloc(arena, params->control->head_size);
+    if (launch->head == NULL)
+        return error_no_memory(error);
+    enum vdbq_status status =
+        result_init(&launch->result,
+                    &(struct result_params){ .device = params->device,
+                                             .program = params->program,
+                                             .mapped = params->mapped },
+                    error);
+    if (status == VDBQ_OK)
+        status = device_job_create(params->device, &launch->job, error);
+    return status;
+}
+
+void launch_finish(struct launch *launch)
+{
+    device_job_destroy(launch->job);
+    result_finish(&launch->result);
+    device_memory_release(launch->data);
+    device_memory_release(launch->staging);
+    device_memory_release(launch->control);
+    vector_finish(&launch->copies);
+}
+
+/* --------------------------------------------------------------- start -- */
+
+/* Steps that a group of a CPU walks: no more than the shape says, and such
+ * that each core gets as many groups as any other. */
+static u32 steps_of_group(const struct launch *launch,
+                          struct machine_shape shape, u32 steps)
+{
+    unsigned cores = device_facts(launch->params->device)->cores;
+    u32 groups = (steps + shape.steps_per_item - 1) / shape.steps_per_item;
+    if (shape.dense || cores == 0 || groups <= 1)
+        return shape.steps_per_item;
+    groups = (groups + cores - 1) / cores * cores;
+    return (steps + groups - 1) / groups;
+}
+
+/* Writes this start's head of the control block, but for feeds and outputs. */
+static void make_head(struct launch *launch, struct machine_shape *shape,
+                      const struct launcher_input *input)
+{
+    const struct control *control = launch->params->control;
+    memcpy(launch->head, control->bytes, control->head_size);
+    struct launch_head *head = control_head(launch->head);
+    launch->rows = 0;
+    head->cell_first = input->grid.first;
+    memcpy(head->axis_rows, input->grid.axis_rows, sizeof head->axis_rows);
+    for (unsigned i = 0; i < input->count; i++) {
+        uint64_t rows =
+            input->grid.cells > 0 ? input->grid.cells : input->morsels[i].rows;
+        head->morsel_rows[i] = (u32)rows;
+        head->morsel_first[i] = head->steps;
+        head->steps += (u32)((rows + shape->step_rows - 1) / shape->step_rows);
+        launch->rows += rows;
+    }
+    for (unsigned i = input->count; i < LAUNCH_MORSELS; i++)
+        head->morsel_first[i] = NO_STEP;
+    shape->steps_per_item = steps_of_group(launch, *shape, head->steps);
+    head->steps_per_item = shape->steps_per_item;
+    head->any_order = launch->result.params.sink != NULL
+                      && launch->result.params.sink->any_order;
+}
+
+static enum vdbq_status job_start(struct launch *launch,
+                                  struct device_machine *machine,
+                                  const struct launcher_input *input,
+                                  struct error *error)
+{
+    struct device_job_params params = {
+        .machine = machine,
+        .in = VECTOR_ITEMS(&launch->copies, struct device_copy),
+        .in_count = launch->copies.count,
+        .launch = { .launch = control_head(launch->head),
+                    .control = launch->control,
+                    .progress_at = launch_progress_start(launch),
+                    .inner = launch->params->inner,
+                    .result = launch->result.written },
+        .beside =
+            launch->params->inner == NULL && launch->result.params.sink == NULL,
+        .progress = launch_progress(launch),
+        .progress_size = launch_progress_bytes(launch),
+    };
+    for (unsigned i = 0; i < input->count; i++)
+        params.launch.morsels[i] = input->morsels[i].host != NULL
+                                       ? launch->data
+                                       : input->morsels[i].data;
+    return device_job_start(launch->job, &params, error);
+}
+
+/* Whether the rows' way out takes longer than the feeds' way in; where that is
+ * not known yet it may. */
+static bool most_leaves(const struct launch *launch)
+{
+    double rows = launch->params->share * (double)launch->rows;
+    double leaving = rows * (double)result_row_bytes(launch->params->program);
+    uint64_t coming = 0;
+    for (size_t i = 0; i < launch->copies.count; i++)
+        coming += VECTOR_ITEMS(&launch->copies, struct device_copy)[i].size;
+    return launch->params->share < 0 || leaving > (double)coming;
+}
+
+/* Says how the rows leave. The host's threads are woken if they are to widen
+ * many; where there are none for it, rows leave wide. */
+static void place_rows(struct launch *launch,
+                       const struct launcher_input *input)
+{
+    const struct launch_params *params = launch->params;
+    struct output *outputs = launch->result.outputs;
+    bool many = launch->rows >= TEAM_ROWS_MIN;
+    bool narrow =
+        launch_can_prefetch(launch) && launch->rows <= params->narrow_rows_max
+        && most_leaves(launch) && narrow_outputs(params->pack, input, outputs);
+    struct team *team = narrow && many ? device_team(params->device) : NULL;
+    team_wake(team);
+    if (many && team == NULL)
+        result_leave_wide(&launch->result);
+    memcpy(control_outputs(launch->head), outputs,
+           control_head(launch->head)->output_count * sizeof *outputs);
+}
+
+enum vdbq_status launch_start(struct launch *launch,
+                              struct device_machine *machine,
+                              const struct launcher_input *input,
+                              struct error *error)
+{
+    struct machine_shape shape = device_machine_shape(machine);
+    launch->machine = machine;
+    launch->input = *input;
+    launch->failure.status = VDBQ_OK;
+    make_head(launch, &shape, input);
+    enum vdbq_status status =
+        result_begin(&launch->result, shape, launch_steps(launch),
+                     launch->params->times, error);
+    if (status == VDBQ_OK)
+        status = launch_room(launch, error);
+    if (status == VDBQ_OK)
+        status = launch_feeds_in(launch, input, error);
+    if (status != VDBQ_OK)
+        return status;
+    place_rows(launch, input);
+    status = launch_control_in(launch, input, error);
+    if (status == VDBQ_OK)
+        status = job_start(launch, machine, input, error);
+    if (status == VDBQ_OK)
+        launch->state = LAUNCH_STARTED;
+    return status;
+}
+
+/* ---------------------------------------------------------------- land -- */
+
+/* Sends the rows on their way that the result's copies name. */
+static enum vdbq_status send_copies(struct launch *launch, struct error *error)
+{
+    const struct vector *copies = &launch->result.copies;
+    return device_job_collect(launch->job,
+                              VECTOR_ITEMS(copies, struct device_copy),
+                              copies->count, error);
+}
+
+/* The machine has run without a fault: sends the rows, those that were not
+ * prefetched. */
+static enum vdbq_status collect(struct launch *launch, struct error *error)
+{
+    enum vdbq_status status = result_arrange(
+        &launch->result, launch_progress(launch), launch_steps(launch), error);
+    if (status == VDBQ_OK)
+        status = send_copies(launch, error);
+    if (status == VDBQ_OK)
+        launch->state = LAUNCH_LEAVING;
+    return status;
+}
+
+bool launch_can_prefetch(const struct launch *launch)
+{
+    return launch->result.dense && result_leaves(&launch->result);
+}
+
+double launch_share(const struct launch *launch)
+{
+    return (double)launch_progress(launch)->rows / (double)launch->rows;
+}
+
+/* Shares of neighbouring launches differ: so many rows more are sent. */
+enum { SLACK_PART = 256, SLACK_ROWS = 1024 };
+
+enum vdbq_status launch_prefetch_output(struct launch *launch,
+                                        struct error *error)
+{
+    struct result *result = &launch->result;
+    uint64_t rows = (uint64_t)(launch->params->share * (double)launch->rows);
+    rows += rows / SLACK_PART + SLACK_ROWS;
+    if (launch->state != LAUNCH_STARTED || result->prefetched > 0)
+        return VDBQ_OK;
+    enum vdbq_status status = result_prefetch(
+        result, rows < launch->rows ? rows : launch->rows, error);
+    return status == VDBQ_OK ? send_copies(launch, error) : status;
+}
+
+enum vdbq_status launch_output_start(struct launch *launch, bool wait,
+                                     struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    if (launch->state != LAUNCH_STARTED)
+        return VDBQ_OK;
+    if (wait)
+        status = device_job_run(launch->job, error);
+    else if (!device_job_has_run(launch->job))
+        return VDBQ_OK;
+    return status != VDBQ_OK || launch_progress(launch)->fault != NO_FAULT
+               ? status
+               : collect(launch, error);
+}
+
+/* Leaves of the launch the rows before row `end`, counted as progress counts
+ * the row that fails. */
+static void cut_rows(struct launch *launch, struct machine_shape *shape,
+                     u32 end)
+{
+    struct launch_head *head = control_head(launch->head);
+    head->steps = 0;
+    launch->rows = 0;
+    for (unsigned i = 0; i < launch->input.count; i++) {
+        u64 first = (u64)head->morsel_first[i] * shape->step_rows;
+        u32 rows = first < end ? end - (u32)first : 0;
+        if (rows < head->morsel_rows[i])
+            head->morsel_rows[i] = rows;
+        rows = head->morsel_rows[i];
+        head->steps += (rows + shape->step_rows - 1) / shape->step_rows;
+        launch->rows += rows;
+    }
+    shape->steps_per_item = steps_of_group(launch, *shape, head->steps);
+    head->steps_per_item = shape->steps_per_item;
+}
+
+/* Runs the launch once more, over the rows before row `end`. */
+static enum vdbq_status run_again(struct launch *launch, u32 end,
+                                  struct error *error)
+{
+    struct device_times *times = launch->params->times;
+    struct machine_shape shape = device_machine_shape(launch->machine);
+    enum vdbq_status status = device_job_wait(launch->job, times, error);
+    if (status != VDBQ_OK)
+        return status;
+    cut_rows(launch, &shape, end);
+    status = result_begin(&launch->result, shape, launch_steps(launch), times,
+                          error);
+    memcpy(control_outputs(launch->head), launch->result.outputs,
+           control_head(launch->head)->output_count
+               * sizeof *launch->result.outputs);
+    launch->copies.count = 0;
+    if (status == VDBQ_OK)
+        status = launch_control_in(launch, &launch->input, error);
+    if (status == VDBQ_OK)
+        status = job_start(launch, launch->machine, &launch->input, error);
+    return status == VDBQ_OK ? device_job_run(launch->job, error) : status;
+}
+
+/* A row failed. The rows up to it are run once more, so that it is the only
+ * one that does: its first instruction that fails is the one to tell of. Then
+ * those before it are, whose rows are the launch's. */
+static enum vdbq_status land_before_fault(struct launch *launch,
+                                          struct error *error)
+{
+    u32 row = launch_progress(launch)->fault;
+    enum vdbq_status status = run_again(launch, row + 1, error);
+    if (status != VDBQ_OK)
+        return status;
+    program_fault(launch->params->program,
+                  (int)launch_progress(launch)->fault_at, &launch->failure);
+    status = run_again(launch, row, error);
+    return status == VDBQ_OK ? collect(launch, error) : status;
+}
+
+enum vdbq_status launch_arrive(struct launch *launch, struct error *error)
+{
+    struct device_times *times = launch->params->times;
+    enum vdbq_status status = launch_output_start(launch, true, error);
+    if (status == VDBQ_OK && launch->state == LAUNCH_STARTED)
+        status = land_before_fault(launch, error);
+    if (status == VDBQ_OK)
+        status = device_job_wait(launch->job, times, error);
+    if (status == VDBQ_OK && launch->result.params.sink != NULL)
+        status = result_sink(&launch->result, error);
+    if (status == VDBQ_OK)
+        status = result_land(&launch->result, times, error);
+    if (status == VDBQ_OK)
+        launch->state = LAUNCH_ARRIVED;
+    return status;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A launch of a program on its way, with the memory that it needs on both
+ * sides. It is started, its rows arrive and are given out, and it may start
+ * again. Part of the launcher.
+ */
+#ifndef VDBQ_EXEC_LAUNCH_H
+#define VDBQ_EXEC_LAUNCH_H
+
+#include "exec/launch/control.h"
+#include "exec/launch/result.h"
+#include "exec/launch/launcher.h"
+
+/* What all launches of a launcher share. */
+struct launch_params {
+    struct device *device;
+    const struct program *program;
+    const struct program_pack *pack;
+    const struct control *control;
+    struct device_memory *inner; /* NULL: none */
+    struct device_times *times;  /* added to */
+    bool mapped; /* the machine writes result rows into the host's memory */
+    uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
+                                 host widens them while others run; 0: none */
+    double share; /* of the last launch whose rows are known: what part of
+                     its rows became rows; -1: of none                     */
+};
+
+enum launch_state {
+    LAUNCH_IDLE,
+    LAUNCH_STARTED, /* copies in, machine; prefetched rows set out */
+    LAUNCH_LEAVING, /* the rows are known and on their way out   */
+    LAUNCH_ARRIVED  /* the rows are there                        */
+};
+
+struct launch {
+    const struct launch_params *params;
+    enum launch_state state;
+    struct device_job *job;
+    struct device_memory *control; /* the block, then progress, with room for
+                                      what `steps_room` steps say          */
+    struct device_memory *data;    /* feeds that were copied in; or NULL     */
+    struct device_memory *staging; /* pinned: see launch_in.c                */
+    unsigned steps_room;
+    bool control_sent; /* the device has staging's control block */
+    const struct run_ranks *ranks[LAUNCH_MORSELS]; /* ... with these in it,
+                                      one a morsel, or NULL                 */
+    u64 ranks_end;                  /* where they end                         */
+    u8 *head;                       /* control block's head for this start    */
+    struct vector copies;           /* of struct device_copy, in              */
+    uint64_t rows;                  /* of this start                          */
+    struct device_machine *machine; /* that runs it                          */
+    struct launcher_input input;    /* of this start: what feeds and copies
+                                      point to is gone                       */
+    struct error failure;           /* of the row behind its rows; status OK:
+                                      none failed                            */
+    struct result result;
+};
+
+/* Makes an idle launch; launch_finish() is due whatever it returns. */
+enum vdbq_status launch_init(struct launch *launch,
+                             const struct launch_params *params,
+                             struct arena *arena, struct error *error);
+/* Waits for what is on its way; accepts a zeroed struct. */
+void launch_finish(struct launch *launch);
+
+enum vdbq_status launch_start(struct launch *launch,
+                              struct device_machine *machine,
+                              const struct launcher_input *input,
+                              struct error *error);
+
+/* Starts to copy the rows to the host if the machine has run (`wait`: once it
+ * has), without telling of a fault. */
+enum vdbq_status launch_output_start(struct launch *launch, bool wait,
+                                     struct error *error);
+/* Has rows copied to the host as soon as the machine has run: as many as the
+ * last launch's share predicts. Does nothing where the host knows how many
+ * there are, or has called it before. */
+enum vdbq_status launch_prefetch_output(struct launch *launch,
+                                        struct error *error);
+/* Whether prefetching can be of use: rows lie next to one another, and
+ * leave. */
+bool launch_can_prefetch(const struct launch *launch);
+/* The share of the launch's rows that became rows, which are on their way. */
+double launch_share(const struct launch *launch);
+/* Waits until the rows are there; of rows that fail, those before the first
+ * one, and `failure` tells of that one. */
+enum vdbq_status launch_arrive(struct launch *launch, struct error *error);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The way in: feeds, control block, and progress as it starts. All that the
+ * host moves lies in pinned memory; nothing is moved twice, and only what
+ * changed of the control block.
+ */
+#include "exec/launch/launch_in.h"
+
+#include <string.h>
+
+#include "cl/tablet.h"
+#include "exec/launch/feed.h"
+
+/* Bytes of a control block that are sent sooner than told apart: a command to
+ * copy takes as long. */
+enum { SENT_WHOLE_MAX = 64 << 10 };
+
+/* ------------------------------------------------------------- staging -- */
+
+/* Offsets in `staging`, the host's side of small things: what `control` is on
+ * the device, that is the control block and then progress, with what follows
+ * it, as it starts; and progress as it ended. */
+static u64 progress_bytes(u64 steps)
+{
+    return sizeof(struct progress) + steps * sizeof(struct descriptor);
+}
+
+unsigned launch_steps(const struct launch *launch)
+{
+    return control_head(launch->head)->steps;
+}
+
+/* What of it a launch needs to be 0: a dense machine reads the states of its
+ * steps; the descriptors of others are only written. */
+static u64 progress_in_bytes(const struct launch *launch)
+{
+    return sizeof(struct progress)
+           + (launch->result.dense ? launch_steps(launch) * sizeof(u32) : 0);
+}
+
+u64 launch_progress_bytes(const struct launch *launch)
+{
+    return progress_bytes(launch->result.dense ? 0 : launch_steps(launch));
+}
+
+u64 launch_progress_start(const struct launch *launch)
+{
+    return TABLET_ALIGNED(launch->params->control->size);
+}
+
+static u64 progress_at(const struct launch *launch)
+{
+    return launch_progress_start(launch)
+           + TABLET_ALIGNED(progress_bytes(launch->steps_room));
+}
+
+static u8 *staging(const struct launch *launch, u64 offset)
+{
+    return (u8 *)device_memory_host(launch->staging) + offset;
+}
+
+struct progress *launch_progress(const struct launch *launch)
+{
+    return (struct progress *)(void *)staging(launch, progress_at(launch));
+}
+
+enum vdbq_status launch_room(struct launch *launch, struct error *error)
+{
+    struct device *device = launch->params->device;
+    unsigned steps = launch_steps(launch);
+    if (launch->steps_room >= steps)
+        return VDBQ_OK;
+    device_memory_release(launch->staging);
+    device_memory_release(launch->control);
+    launch->staging = launch->control = NULL;
+    launch->control_sent = false;
+    launch->steps_room = steps;
+    enum vdbq_status status = device_memory_create(
+        device, MEMORY_PINNED, progress_at(launch) + progress_bytes(steps),
+        &launch->staging, error);
+    if (status == VDBQ_OK)
+        status = device_memory_create(device, MEMORY_DEVICE,
+                                      launch_progress_start(launch)
+                                          + progress_bytes(steps),
+                                      &launch->control, error);
+    if (status != VDBQ_OK) {
+        launch->steps_room = 0;
+        return status;
+    }
+    u8 *start = staging(launch, launch_progress_start(launch));
+    memset(start, 0, progress_bytes(steps));
+    ((struct progress *)(void *)start)->fault = NO_FAULT;
+    return VDBQ_OK;
+}
+
+/* --------------------------------------------------------------- feeds -- */
+
+/* Whether bytes follow those of a copy on both sides, up to padding: then one
+ * transfer does for both. */
+static bool joins(const struct device_copy *last,
+                  const struct device_copy *next)
+{
+    u64 here = TABLET_ALIGNED(last->size);
+    return last->memory == next->memory && last->offset + here == next->offset
+           && (u8 *)last->bytes + here == (u8 *)next->bytes;
+}
+
+static enum vdbq_status add_copy(struct launch *launch,
+                                 struct device_memory *memory, u64 offset,
+                                 void *bytes, u64 size, struct error *error)
+{
+    struct device_copy copy = {
+        .memory = memory, .offset = offset, .bytes = bytes, .size = size
+    };
+    struct device_copy *last =
+        launch->copies.count > 0
+            ? vector_at(&launch->copies, launch->copies.count - 1)
+            : NULL;
+    if (size == 0)
+        return VDBQ_OK;
+    if (last != NULL && joins(last, &copy)) {
+        last->size = TABLET_ALIGNED(last->size) + size;
+        return VDBQ_OK;
+    }
+    return vector_append(&launch->copies, &copy, 1) ? VDBQ_OK
+                                                    : error_no_memory(error);
+}
+
+/* Where the feeds of a morsel go on the device, from `*end` on. */
+static void place_feeds(const struct launch *launch,
+                        const struct launcher_morsel *morsel,
+                        struct feed *feeds, u64 *end)
+{
+    u64 at = *end;
+    for (unsigned i = 0; i < launch->params->pack->feed_count; i++) {
+        const struct feed *from = &morsel->feeds[i];
+        feeds[i] = *from;
+        feeds[i].values = at;
+        at = TABLET_ALIGNED(at + feed_value_bytes(from, morsel->rows));
+        if (feed_null_bytes(from, morsel->rows) > 0)
+            feeds[i].nulls = at;
+        at = TABLET_ALIGNED(at + feed_null_bytes(from, morsel->rows));
+    }
+    *end = at;
+}
+
+/* Copies the feeds of a morsel to their places on the device. */
+static enum vdbq_status copy_feeds(struct launch *launch,
+                                   const struct launcher_morsel *morsel,
+                                   const struct feed *feeds,
+                                   struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    unsigned count = launch->params->pack->feed_count;
+    for (unsigned i = 0; i < count && status == VDBQ_OK; i++) {
+        const struct feed *from = &morsel->feeds[i];
+        status = add_copy(launch, launch->data, feeds[i].values,
+                          morsel->host + from->values,
+                          feed_value_bytes(from, morsel->rows), error);
+        if (status == VDBQ_OK)
+            status = add_copy(launch, launch->data, feeds[i].nulls,
+                              morsel->host + from->nulls,
+                              feed_null_bytes(from, morsel->rows), error);
+    }
+    return status;
+}
+
+/* Makes sure that the device has room for `size` bytes of feeds. */
+static enum vdbq_status data_room(struct launch *launch, u64 size,
+                                  struct error *error)
+{
+    if (launch->data && device_memory_size(launch->data) >= size)
+        return VDBQ_OK;
+    device_memory_release(launch->data);
+    launch->data = NULL;
+    return device_memory_create(launch->params->device, MEMORY_DEVICE, size,
+                                &launch->data, error);
+}
+
+/* Names the places of feeds that the device has, or is about to get. */
+static enum vdbq_status feeds_there(struct launch *launch,
+                                    const struct launcher_input *input,
+                                    struct error *error)
+{
+    const struct launch_params *params = launch->params;
+    enum vdbq_status status = VDBQ_OK;
+    if (input->copy_count > 0
+        && !vector_append(&launch->copies, input->copies, input->copy_count))
+        return error_no_memory(error);
+    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++) {
+        const struct launcher_morsel *morsel = &input->morsels[i];
+        memcpy(control_feeds(launch->head, i), morsel->feeds,
+               params->pack->feed_count * sizeof *morsel->feeds);
+        if (morsel->data != NULL)
+            status = device_memory_give(morsel->data, params->times, error);
+    }
+    return status;
+}
+
+/* Brings the feeds to the device. */
+static enum vdbq_status feeds_bring(struct launch *launch,
+                                    const struct launcher_input *input,
+                                    struct error *error)
+{
+    u64 end = TABLET_ALIGN; /* 0 means that there are no NULLs */
+    for (unsigned i = 0; i < input->count; i++)
+        place_feeds(launch, &input->morsels[i], control_feeds(launch->head, i),
+                    &end);
+    enum vdbq_status status = data_room(launch, end, error);
+    for (unsigned i = 0; i < input->count && status == VDBQ_OK; i++)
+        status = copy_feeds(launch, &input->morsels[i],
+                            control_feeds(launch->head, i), error);
+    return status;
+}
+
+enum vdbq_status launch_feeds_in(struct launch *launch,
+                                 const struct launcher_input *input,
+                                 struct error *error)
+{
+    launch->copies.count = 0;
+    return input->morsels[0].host != NULL ? feeds_bring(launch, input, error)
+                                          : feeds_there(launch, input, error);
+}
+
+/* ------------------------------------------------------------- control -- */
+
+/* Whether a launch's morsels have the ranks that the last one's had. */
+static bool same_ranks(const struct launch *launch,
+                       const struct launcher_input *input)
+{
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
+        if (launch->ranks[i]
+            != (i < input->count ? input->morsels[i].ranks : NULL))
+            return false;
+    return launch->control_sent;
+}
+
+/* Puts the ranks of a morsel's feeds behind `at`, and where they are into the
+ * feeds; `there`: they are there from the last time. */
+static u64 morsel_ranks(struct launch *launch, unsigned morsel, u64 at,
+                        bool there)
+{
+    struct feed *feeds = control_feeds(launch->head, morsel);
+    const struct run_ranks *ranks = launch->ranks[morsel];
+    for (unsigned i = 0; ranks != NULL && i < launch->params->pack->feed_count;
+         i++) {
+        if (there)
+            feeds[i].ranks = control_feeds(staging(launch, 0), morsel)[i].ranks;
+        else
+            at = control_ranks(staging(launch, 0), at, &ranks[i], &feeds[i]);
+    }
+    return at;
+}
+
+/* Puts the ranks of this start's feeds behind all else that is sent; whether
+ * they are other ones than last time. */
+static bool put_ranks(struct launch *launch, const struct launcher_input *input)
+{
+    u64 at = launch->params->control->fixed_size, end = at;
+    bool same = same_ranks(launch, input);
+    for (unsigned i = 0; i < LAUNCH_MORSELS; i++) {
+        launch->ranks[i] = i < input->count ? input->morsels[i].ranks : NULL;
+        end = morsel_ranks(launch, i, end, same);
+    }
+    if (!same)
+        launch->ranks_end = end;
+    return !same && end > at;
+}
+
+/* Puts this start's control block into staging; the bytes of it that the
+ * device does not have yet. */
+static u64 stage_control(struct launch *launch,
+                         const struct launcher_input *input)
+{
+    const struct control *control = launch->params->control;
+    u8 *sent = staging(launch, 0);
+    bool others = put_ranks(launch, input), first = !launch->control_sent;
+    if (first)
+        memcpy(sent, control->bytes, control->fixed_size);
+    if (!first && !others
+        && memcmp(sent, launch->head, control->head_size) == 0)
+        return 0;
+    memcpy(sent, launch->head, control->head_size);
+    launch->control_sent = true;
+    if (others)
+        return launch->ranks_end;
+    return first ? control->fixed_size : control->head_size;
+}
+
+enum vdbq_status launch_control_in(struct launch *launch,
+                                   const struct launcher_input *input,
+                                   struct error *error)
+{
+    u64 changed = stage_control(launch, input);
+    u64 at = launch_progress_start(launch);
+    if (at <= SENT_WHOLE_MAX)
+        return add_copy(launch, launch->control, 0, staging(launch, 0),
+                        at + progress_in_bytes(launch), error);
+    enum vdbq_status status = add_copy(launch, launch->control, 0,
+                                       staging(launch, 0), changed, error);
+    if (status == VDBQ_OK)
+        status = add_copy(launch, launch->control, at, staging(launch, at),
+                          progress_in_bytes(launch), error);
+    return status;
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs a program over feeds: keeps a ring of launches going, on the machine
+ * that exec/launch/adapt.c chooses. Launches start and end in order, and so the
+ * rows come in order.
+ */
+#include "exec/launch/launcher.h"
+
+#include "cl/tablet.h"
+#include "exec/launch/adapt.h"
+#include "exec/launch/launch.h"
+
+enum {
+    LAUNCH_WORK = 100000000,  /* cost of one launch, in additions: a CPU
+                                   core does this in some 20 ms          */
+    GPU_FACTOR = 32,          /* a GPU does that much more             */
+    LAUNCH_BYTES = 128 << 20, /* of feeds or of result rows, together  */
+    MAPPED_BYTES = 64 << 20,  /* of result rows in the host's memory   */
+    CACHED_SHARE = 256,       /* cached: of result rows, up to such a part
+                                   of the device's memory, and ...       */
+    CACHED_BYTES = 256 << 20, /* ... this: a launch takes 8 us to start
+                                   and end (H200)                        */
+    LAUNCH_ROWS_STEP = 64     /* launches start at multiples of this   */
+};
+
+struct launcher {
+    struct device *device;
+    const struct program *program;
+    enum run_mode mode;
+    struct arena arena; /* of the pack and of the control blocks */
+    struct program_pack pack;
+    struct control control;
+    struct adapt adapt; /* chooses the machine, where it may */
+    uint64_t rows_max;
+    struct launch_params shared;
+    struct launch launches[LAUNCHER_RING_MAX]; /* a ring                  */
+    unsigned ring;      /* of which this many are used                 */
+    unsigned first;     /* the oldest in flight                        */
+    unsigned in_flight; /* how many                                    */
+    bool failed;        /* a row of the oldest one, behind its rows    */
+    struct sink *sink;  /* takes the rows; NULL: none                  */
+    struct device_times times;
+};
+
+const char *launcher_mode_name(enum run_mode mode)
+{
+    static const char *const names[RUN_MODES] = {
+        [MODE_SERIAL] = "serial",
+        [MODE_STREAMED] = "streamed",
+        [MODE_MAPPED] = "mapped",
+        [MODE_CACHED] = "cached",
+    };
+    return names[mode];
+}
+
+/* -------------------------------------------------------- open, close -- */
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes of one row of everything that has to come to the device; cells share
+ * theirs. */
+static uint64_t feed_row_bytes(const struct launcher *launcher)
+{
+    return launcher->mode == MODE_CACHED || program_axes(launcher->program) > 1
+               ? 1
+               : (uint64_t)launcher->pack.feed_count * sizeof(i64) + 1;
+}
+
+/* Bytes of a launch's result rows, at most. */
+static uint64_t result_bytes(const struct launcher *launcher)
+{
+    uint64_t share =
+        device_facts(launcher->device)->memory_bytes / CACHED_SHARE;
+    if (launcher->mode == MODE_MAPPED)
+        return MAPPED_BYTES;
+    if (launcher->mode != MODE_CACHED || share < LAUNCH_BYTES)
+        return LAUNCH_BYTES;
+    return least(share, CACHED_BYTES);
+}
+
+static uint64_t rows_of_a_launch(const struct launcher *launcher)
+{
+    uint64_t work = LAUNCH_WORK;
+    if (device_facts(launcher->device)->is_gpu)
+        work *= GPU_FACTOR;
+    uint64_t rows = work / program_cost(launcher->program);
+    rows = least(rows,
+                 result_bytes(launcher) / result_row_bytes(launcher->program));
+    rows = least(rows, LAUNCH_BYTES / feed_row_bytes(launcher));
+    rows = least(rows, (uint64_t)LAUNCH_MORSELS * TABLET_ROWS_MAX);
+    rows -= rows % LAUNCH_ROWS_STEP;
+    return rows > 0 ? rows : LAUNCH_ROWS_STEP;
+}
+
+static enum vdbq_status adapt_open(struct launcher *launcher,
+                                   const struct launcher_params *params,
+                                   struct error *error)
+{
+    return adapt_init(&launcher->adapt,
+                      &(struct adapt_params){ .device = params->device,
+                                              .program = params->program,
+                                              .pack = &launcher->pack,
+                                              .adaptive = params->adaptive,
+                                              .build = params->build,
+                                              .rows = params->rows,
+                                              .most_live = params->most_live,
+                                              .arena = &launcher->arena },
+                      &launcher->times, error);
+}
+
+/* Launches that a mode has in flight: they overlap with copies, and on a CPU
+ * the device need not wait until the host's thread has its turn. */
+static unsigned ring_of(enum run_mode mode)
+{
+    return mode == MODE_SERIAL ? 1 : LAUNCHER_RING_MAX;
+}
+
+static enum vdbq_status make_ring(struct launcher *launcher,
+                                  const struct run_inner *inner, uint64_t rows,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    launcher->shared = (struct launch_params){
+        .device = launcher->device,
+        .program = launcher->program,
+        .pack = &launcher->pack,
+        .control = &launcher->control,
+        .inner = inner != NULL ? inner->memory : NULL,
+        .times = &launcher->times,
+        .mapped = launcher->mode == MODE_MAPPED,
+        .narrow_rows_max = ring_of(launcher->mode) > 1 ? rows / 2 : 0,
+        .share = -1,
+    };
+    launcher->ring = ring_of(launcher->mode);
+    for (unsigned i = 0; i < launcher->ring && status == VDBQ_OK; i++)
+        status = launch_init(&launcher->launches[i], &launcher->shared,
+                             &launcher->arena, error);
+    return status;
+}
+
+static enum vdbq_status launcher_prepare(struct launcher *launcher,
+                                         const struct launcher_params *params,
+                                         struct error *error)
+{
+    enum vdbq_status status = program_pack(launcher->program, &launcher->arena,
+                                           &launcher->pack, error);
+    if (status == VDBQ_OK)
+        status = adapt_open(launcher, params, error);
+    if (status != VDBQ_OK)
+        return status;
+    launcher->rows_max = rows_of_a_launch(launcher);
+    const struct run_values nothing = { 0 };
+    status =
+        control_init(&launcher->control, launcher->program, &launcher->pack,
+                     params->values ? params->values : &nothing, params->inner,
+                     &launcher->arena, error);
+    return status == VDBQ_OK
+               ? make_ring(launcher, params->inner, params->rows, error)
+               : status;
+}
+
+enum vdbq_status launcher_open(const struct launcher_params *params,
+                               struct launcher **launcher, struct error *error)
+{
+    struct launcher *made = memory_zeroed(1, sizeof *made);
+    if (made == NULL)
+        return error_no_memory(error);
+    made->device = params->device;
+    made->program = params->program;
+    made->mode = params->mode;
+    enum vdbq_status status = launcher_prepare(made, params, error);
+    if (status != VDBQ_OK) {
+        launcher_close(made);
+        made = NULL;
+    }
+    *launcher = made;
+    return status;
+}
+
+void launcher_close(struct launcher *launcher)
+{
+    if (launcher == NULL)
+        return;
+    adapt_finish(&launcher->adapt);
+    for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
+        launch_finish(&launcher->launches[i]);
+    arena_finish(&launcher->arena);
+    memory_release(launcher);
+}
+
+void launcher_sink(struct launcher *launcher, struct sink *sink)
+{
+    launcher->sink = sink;
+    for (unsigned i = 0; i < launcher->ring; i++)
+        launcher->launches[i].result.params.sink = sink;
+}
+
+const struct program_pack *launcher_pack(const struct launcher *launcher)
+{
+    return &launcher->pack;
+}
+
+uint64_t launcher_rows_max(const struct launcher *launcher)
+{
+    return launcher->rows_max;
+}
+
+const char *launcher_build(struct launcher *launcher)
+{
+    return adapt_text(&launcher->adapt);
+}
+
+struct device_times *launcher_times(struct launcher *launcher)
+{
+    return &launcher->times;
+}
+
+void launcher_stats(struct launcher *launcher, struct vdbq_stats *stats)
+{
+    const struct device_times *times = &launcher->times;
+    stats->build = launcher_build(launcher);
+    stats->bytes_in += times->bytes_in;
+    stats->bytes_out += times->bytes_out;
+    stats->kernel_ns += times->kernel_ns;
+    stats->builds += times->builds;
+    stats->builds_cached += times->builds_cached;
+    stats->transfer_ns += times->transfer_ns;
+    stats->compile_ns += times->compile_ns;
+    stats->launches += times->launches;
+}
+
+/* ---------------------------------------------------------------- ring -- */
+
+unsigned launcher_in_flight(const struct launcher *launcher)
+{
+    return launcher->in_flight;
+}
+
+unsigned launcher_ring(const struct launcher *launcher)
+{
+    return launcher->ring;
+}
+
+/* A CPU may be done with the first launch's rows, as with a LIMIT: the others
+ * follow once these have been asked for. */
+bool launcher_has_room(const struct launcher *launcher)
+{
+    bool first = launcher->mode == MODE_MAPPED && launcher->times.launches == 0;
+    return !launcher->failed
+           && launcher->in_flight < (first ? 1 : launcher->ring);
+}
+
+/* The n-th launch, from the oldest on. */
+static struct launch *launch_at(struct launcher *launcher, unsigned n)
+{
+    return &launcher->launches[(launcher->first + n) % launcher->ring];
+}
+
+/* Whether it is known about how many rows a launch gives. */
+static bool can_prefetch(const struct launcher *launcher)
+{
+    return launcher->shared.share >= 0;
+}
+
+/* Sends the rows of a launch on their way if it has run, or the host waits for
+ * that; else as many as are prefetched. */
+static enum vdbq_status start_output(struct launcher *launcher,
+                                     struct launch *launch, bool wait,
+                                     struct error *error)
+{
+    enum vdbq_status status = launch_output_start(launch, wait, error);
+    if (status != VDBQ_OK || !launch_can_prefetch(launch))
+        return status;
+    if (launch->state == LAUNCH_LEAVING)
+        launcher->shared.share = launch_share(launch);
+    return can_prefetch(launcher) ? launch_prefetch_output(launch, error)
+                                  : VDBQ_OK;
+}
+
+/* Sends the rows of launches on their way. `waited` of them are waited for
+ * where nobody predicts how many rows there are: to ask a GPU takes as long
+ * as rows of others are on their way. */
+static enum vdbq_status send_rows(struct launcher *launcher, unsigned waited,
+                                  struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    bool stay = launcher->mode == MODE_MAPPED || launcher->sink != NULL;
+    unsigned leaving = stay ? 0 : launcher->in_flight;
+    for (unsigned i = 0; i < leaving && status == VDBQ_OK; i++)
+        status = start_output(launcher, launch_at(launcher, i),
+                              i < waited && !can_prefetch(launcher), error);
+    return status;
+}
+
+/* How many launches are waited for before the next one starts: the first, once
+ * another keeps the way to the device busy, so that its rows can set out and
+ * those of others be prefetched. */
+static unsigned waited_at_start(struct launcher *launcher)
+{
+    return launcher->in_flight >= 2
+                   && launch_can_prefetch(launch_at(launcher, 0))
+               ? 1
+               : 0;
+}
+
+enum vdbq_status launcher_start(struct launcher *launcher,
+                                const struct launcher_input *input,
+                                struct error *error)
+{
+    struct launch *launch = launch_at(launcher, launcher->in_flight);
+    struct device_machine *machine;
+    enum vdbq_status status =
+        send_rows(launcher, waited_at_start(launcher), error);
+    if (status == VDBQ_OK)
+        status = adapt_machine(&launcher->adapt, input, &launcher->times,
+                               &machine, error);
+    if (status == VDBQ_OK)
+        status = launch_start(launch, machine, input, error);
+    if (status == VDBQ_OK)
+        launcher->in_flight++;
+    return status;
+}
+
+/* Waits for the rows of the oldest launch. Those of the next are waited for
+ * to set out behind them, so that there is always something on its way out;
+ * of others, where they are known already. */
+static enum vdbq_status land(struct launcher *launcher, struct error *error)
+{
+    enum vdbq_status status = send_rows(launcher, 2, error);
+    if (status != VDBQ_OK)
+        return status;
+    struct launch *launch = launch_at(launcher, 0);
+    uint64_t before = launcher->times.kernel_ns;
+    status = launch_arrive(launch, error);
+    adapt_ran(&launcher->adapt, launch->machine, launch->rows,
+              launcher->times.kernel_ns - before);
+    launcher->failed = status == VDBQ_OK && launch->failure.status != VDBQ_OK;
+    return status;
+}
+
+/* Tells of the row that failed, once a call said that none is left before
+ * it. */
+static enum vdbq_status tell_failure(const struct launch *launch,
+                                     struct error *error)
+{
+    *error = launch->failure;
+    return error->status;
+}
+
+uint64_t launcher_rows_before(const struct launcher *launcher)
+{
+    return launcher->launches[launcher->first].rows;
+}
+
+enum vdbq_status launcher_batch(struct launcher *launcher,
+                                struct vdbq_batch *batch, struct error *error)
+{
+    enum vdbq_status status = VDBQ_OK;
+    struct launch *launch = launch_at(launcher, 0);
+    if (launcher->failed && launch->state == LAUNCH_IDLE)
+        return tell_failure(launch, error);
+    if (launch->state != LAUNCH_ARRIVED)
+        status = land(launcher, error);
+    if (status != VDBQ_OK)
+        return status;
+    result_batch(&launch->result, batch);
+    if (batch->rows > 0)
+        return VDBQ_OK;
+    launch->state = LAUNCH_IDLE;
+    if (launcher->failed)
+        return VDBQ_OK;
+    launcher->first = (launcher->first + 1) % launcher->ring;
+    launcher->in_flight--;
+    return VDBQ_OK;
+}
