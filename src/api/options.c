@@ -109,7 +109,7 @@ static const struct {
                        "a number of compute units, 0 for all", is_count },
     [OPTION_ENCODING] = { "encoding", "VDBQ_ENCODING", "auto, plain, packed",
                           is_encoding },
-    [OPTION_SKIP] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
+    [OPTION_PRUNE] = { "skip", "VDBQ_SKIP", "on, off", is_switch },
     [OPTION_STEPS] = { "steps", "VDBQ_STEPS", "auto, device, host", is_steps },
     [OPTION_TABLET_ROWS] = { "tablet_rows", "VDBQ_TABLET_ROWS",
                              "rows of a full tablet, 0 for the most there "
@@ -145,7 +145,7 @@ static void set_defaults(vdbq *db)
     strcpy(db->options[OPTION_CORES], "0");
     strcpy(db->options[OPTION_DEVICE_MEMORY], "0");
     strcpy(db->options[OPTION_ENCODING], "auto");
-    strcpy(db->options[OPTION_SKIP], "on");
+    strcpy(db->options[OPTION_PRUNE], "on");
     strcpy(db->options[OPTION_STEPS], "auto");
     strcpy(db->options[OPTION_TABLET_ROWS], "0");
     strcpy(db->options[OPTION_MEMORY], "0");
@@ -514,7 +514,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .mode = choose_mode(db, station, table),
         .build = build,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),
-        .skips = name_equal(db->options[OPTION_SKIP], "on"),
+        .prunes = name_equal(db->options[OPTION_PRUNE], "on"),
         .takes = takes_rows(db, station->device),
     };
     return check_mode(station, place->mode, &db->error);

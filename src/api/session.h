@@ -24,7 +24,7 @@ enum option {
     OPTION_DEVICE_MEMORY,
     OPTION_CORES,
     OPTION_ENCODING,
-    OPTION_SKIP,
+    OPTION_PRUNE,
     OPTION_STEPS,
     OPTION_TABLET_ROWS,
     OPTION_MAP,
@@ -33,8 +33,9 @@ enum option {
     OPTIONS
 };
 
-/* A device with the tablets it works on, in host memory and in its own. Stations stay until the
- * connection ends, so that queries may keep one while the options change. */
+/* A device with the tablets it works on, in host memory and in its own.
+ * Stations stay until the connection ends, so that queries may keep one while
+ * the options change. */
 struct station {
     char choice[OPTION_BYTES_MAX];
     unsigned cores;
@@ -95,8 +96,8 @@ enum vdbq_status session_misuse(vdbq *db, const char *what);
  * told as what the signal asked for: CANCELLED, not DEVICE. */
 enum vdbq_status session_ended_by(vdbq *db, enum vdbq_status status);
 
-/* session_transaction.c: opens what a query of the connection reads: what its transaction has made
- * so far, or the newest commit. */
+/* session_transaction.c: opens what a query of the connection reads: what its
+ * transaction has made so far, or the newest commit. */
 enum vdbq_status session_snapshot(vdbq *db, struct snapshot *snapshot);
 /* The transaction that a statement's changes belong to: the one that BEGIN
  * opened, marked, or one of its own. */

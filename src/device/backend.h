@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a kind of device does for device.c and job.c: one table of functions, and the
- * heads that every kind's own structs start with. device.c has checked the
- * arguments: memories and machines belong to the device, ranges lie within
+ * What a kind of device does for device.c and job.c: one table of functions,
+ * and the heads that every kind's own structs start with. device.c has checked
+ * the arguments: memories and machines belong to the device, ranges lie within
  * the memory, sizes are not 0.
  */
 #ifndef VDBQ_DEVICE_BACKEND_H
@@ -101,17 +101,17 @@ struct device_backend {
 /* The head of every device: first member of the kind's own struct. */
 struct device {
     const struct device_backend *backend;
-    struct device_facts facts; /* filled by the kind's open              */
-    struct known known;        /* by measuring                           */
-    struct builder *builder;   /* of the machine that is built behind; or
+    struct device_facts facts;   /* filled by the kind's open              */
+    struct known known;          /* by measuring                           */
+    struct builder *builder;     /* of the machine that is built behind; or
                                   NULL                                   */
-    unsigned times_holds;      /* that are not released; device.c's       */
-    struct vector kept;        /* struct device_memory *: released ones,
+    unsigned times_holds;        /* that are not released; device.c's       */
+    struct vector kept;          /* struct device_memory *: released ones,
                                   oldest first; device.c's              */
-    uint64_t kept_bytes;       /* of them                               */
-    struct team *team;         /* NULL: nobody asked for it, or there are
+    uint64_t kept_bytes;         /* of them                               */
+    struct loop_pool *loop_pool; /* NULL: nobody asked for it, or there are
                                   too few threads                        */
-    bool team_asked;
+    bool loop_pool_asked;
 };
 
 /* The head of every memory. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/os/os.h"
-#include "base/threads/team.h"
+#include "base/threads/loop_pool.h"
 #include "device/backend.h"
 
 /* -------------------------------------------------------------- close -- */
@@ -21,7 +21,7 @@ void device_close(struct device *device)
     if (device == NULL)
         return;
     builder_collect(device, true, &ignored);
-    team_destroy(device->team);
+    loop_pool_destroy(device->loop_pool);
     known_finish(&device->known);
     device->backend->close(device);
 }
@@ -64,23 +64,24 @@ void device_times_release(struct device *device)
         device->backend->times_keep(device, false, &ignored);
 }
 
-/* --------------------------------------------------------------- team -- */
+/* ---------------------------------------------------------- loop pool -- */
 
 /* Threads beside the caller's that keep up with a link. With three a query was
  * slower than without, with six it was faster (H200). */
-enum { TEAM_MIN = 5, TEAM_MAX = 8 };
+enum { LOOP_POOL_MIN = 5, LOOP_POOL_MAX = 8 };
 
-struct team *device_team(struct device *device)
+struct loop_pool *device_loop_pool(struct device *device)
 {
     unsigned others;
 
-    if (device->team_asked)
-        return device->team;
+    if (device->loop_pool_asked)
+        return device->loop_pool;
     others = os_cores() - 1; /* which reads files of the system */
-    device->team_asked = true;
-    if (others >= TEAM_MIN)
-        device->team = team_create(others < TEAM_MAX ? others : TEAM_MAX);
-    return device->team;
+    device->loop_pool_asked = true;
+    if (others >= LOOP_POOL_MIN)
+        device->loop_pool =
+            loop_pool_create(others < LOOP_POOL_MAX ? others : LOOP_POOL_MAX);
+    return device->loop_pool;
 }
 
 /* ------------------------------------------------------------- memory -- */

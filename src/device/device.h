@@ -16,7 +16,7 @@
 #include "cl/launch.h"
 
 struct device;
-struct team;
+struct loop_pool;
 
 /* ------------------------------------------------------------ choose -- */
 
@@ -49,7 +49,7 @@ const struct device_facts *device_facts(const struct device *device);
 
 /* Threads of the host for what comes from the device; NULL: there are too few
  * to keep up with it. They are the device's, made when first asked for. */
-struct team *device_team(struct device *device);
+struct loop_pool *device_loop_pool(struct device *device);
 
 /* ------------------------------------------------------------ memory -- */
 
@@ -62,8 +62,8 @@ enum memory_place {
 struct device_memory;
 
 /* `size_bytes` of memory, at least 64-byte aligned, zeroed or not; it may be
- * one that was released. Pinned memory is held by the host. Fails with VDBQ_DEVICE (too large, none
- * left), VDBQ_NO_MEMORY. */
+ * one that was released. Pinned memory is held by the host. Fails with
+ * VDBQ_DEVICE (too large, none left), VDBQ_NO_MEMORY. */
 enum vdbq_status device_memory_create(struct device *device,
                                       enum memory_place place,
                                       uint64_t size_bytes,

@@ -2,7 +2,7 @@
 /*
  * Arithmetic with ranges: what an operation gives, and whether a condition can
  * hold, where its operands are in given ranges. The planner chooses opcodes by
- * it (range.c), a run prunes tablets by it (reach.c).
+ * it (range.c), a run prunes tablets by it (dataflow.c).
  */
 #ifndef VDBQ_PROGRAM_INTERVAL_H
 #define VDBQ_PROGRAM_INTERVAL_H

@@ -152,26 +152,26 @@ struct feed_range {
 struct program_pack;
 struct run_values;
 /*
- * Whether running the rows' part could be noticed: a row becomes a result
- * row, or an instruction fails for one. `ranges`: one a feed of `pack`, of
- * texts their numbers; behind these one an inner feed, one an index, of its
- * keys, and one an index, of the rows that it gives. `values` is what the
- * program leaves open; NULL: that is not known. False is a proof; true may only
- * mean that none was found (reach.c). `room` is program_reach_room() bytes,
- * aligned for a double, of any content.
+ * Whether running the rows' part could be noticed: a row becomes a result row,
+ * or an instruction fails for one. `ranges`: one a feed of `pack`, of texts
+ * their numbers; behind these one an inner feed, one an index, of its keys, and
+ * one an index, of the rows that it gives. `values` is what the program leaves
+ * open; NULL: that is not known. False is a proof; true may only mean that none
+ * was found (dataflow.c). `room` is program_dataflow_room() bytes, aligned for
+ * a double, of any content.
  */
 bool program_reaches(const struct program *program,
                      const struct program_pack *pack,
                      const struct run_values *values,
                      const struct feed_range *ranges, void *room);
-size_t program_reach_room(const struct program *program);
+size_t program_dataflow_room(const struct program *program);
 /* The same, whether some row may be output; `room` then begins with a struct
  * interval for each register, of the values that rows have there which came
  * as far. */
-bool program_reach_results(const struct program *program,
-                           const struct program_pack *pack,
-                           const struct run_values *values,
-                           const struct feed_range *ranges, void *room);
+bool program_dataflow_results(const struct program *program,
+                              const struct program_pack *pack,
+                              const struct run_values *values,
+                              const struct feed_range *ranges, void *room);
 
 /* Tells of the instruction `pc` that failed for a row: RANGE and its place in
  * the statement. */

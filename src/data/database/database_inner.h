@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What database.c, transaction.c and portion.c share.
+ * What database.c, transaction.c and projection.c share.
  */
 #ifndef VDBQ_DATA_DATABASE_INNER_H
 #define VDBQ_DATA_DATABASE_INNER_H

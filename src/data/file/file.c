@@ -56,7 +56,7 @@
  *     alone, so a torn head is no head.
  *  4. Every block is named with its size and checksum by what leads to it,
  *     and is checked before anything else looks at its bytes; of a tablet
- *     that is read in portions, its head is looked at first, to find them
+ *     that is read in projections, its head is looked at first, to find them
  *     (rule 11). One that was checked whole is afterwards checked by sums of
  *     its columns that were taken then (proof.h).
  *  5. Whoever has byte 0 locked exclusively is the writer. Whoever has a

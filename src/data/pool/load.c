@@ -8,7 +8,7 @@
 #include "base/os/os.h"
 
 struct load_job {
-    struct crew_job job; /* first */
+    struct thread_pool_job job; /* first */
     struct load *load;
     unsigned column; /* if it is of one          */
     uint64_t time_ns;
@@ -16,8 +16,9 @@ struct load_job {
 };
 
 struct load {
-    struct portion portion;
-    struct crew *crew; /* that runs the jobs; NULL: load_finish() does */
+    struct projection projection;
+    /* that runs the jobs; NULL: load_finish() does */
+    struct thread_pool *workers;
     uint8_t *block;
     bool proven; /* when it began */
     unsigned job_count;
@@ -25,69 +26,69 @@ struct load {
 };
 
 /* On whatever thread. */
-static void run_job(struct crew_job *crew_job)
+static void run_job(struct thread_pool_job *thread_pool_job)
 {
-    struct load_job *job = (struct load_job *)crew_job;
+    struct load_job *job = (struct load_job *)thread_pool_job;
     const struct load *load = job->load;
     uint64_t start = os_time_ns();
 
     if (load->proven)
-        portion_put_column(&load->portion, job->column, load->block,
-                           &job->error);
+        projection_put_column(&load->projection, job->column, load->block,
+                              &job->error);
     else
-        portion_prove(&load->portion, load->block, &job->error);
+        projection_prove(&load->projection, load->block, &job->error);
     job->time_ns = os_time_ns() - start;
 }
 
 /* How many of the columns are wanted. */
-static unsigned count_wanted(const struct portion *portion)
+static unsigned count_wanted(const struct projection *projection)
 {
     unsigned count = 0;
 
-    for (unsigned i = 0; i < portion->table->column_count; i++)
-        count += portion->wanted[i];
+    for (unsigned i = 0; i < projection->table->column_count; i++)
+        count += projection->wanted[i];
     return count;
 }
 
 /* A load with a job for each column that is wanted, or for all together. */
-static struct load *load_create(const struct portion *portion)
+static struct load *load_create(const struct projection *projection)
 {
-    bool proven = portion_proven(portion);
-    unsigned jobs = proven ? count_wanted(portion) : 1;
+    bool proven = projection_proven(projection);
+    unsigned jobs = proven ? count_wanted(projection) : 1;
     struct load *load =
         memory_zeroed(1, sizeof *load + jobs * sizeof load->jobs[0]);
 
     if (load == NULL)
         return NULL;
-    load->portion = *portion;
+    load->projection = *projection;
     load->proven = proven;
     for (unsigned i = 0; load->job_count < jobs; i++)
-        if (!proven || portion->wanted[i])
+        if (!proven || projection->wanted[i])
             load->jobs[load->job_count++] = (struct load_job){
                 .job = { .run = run_job }, .load = load, .column = i
             };
     return load;
 }
 
-enum vdbq_status load_start(struct crew *crew, const struct portion *portion,
-                            uint8_t *block, struct load **load,
-                            struct error *error)
+enum vdbq_status load_start(struct thread_pool *workers,
+                            const struct projection *projection, uint8_t *block,
+                            struct load **load, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     struct load *made;
 
-    if (portion_proven(portion))
-        status = portion_put_head(portion, block, error);
+    if (projection_proven(projection))
+        status = projection_put_head(projection, block, error);
     if (status != VDBQ_OK)
         return status;
-    made = load_create(portion);
+    made = load_create(projection);
     if (made == NULL)
         return error_no_memory(error);
     made->block = block;
-    made->crew = portion_reads(portion) ? crew : NULL;
-    portion->proof->users++;
-    for (unsigned i = 0; made->crew != NULL && i < made->job_count; i++)
-        crew_start(crew, &made->jobs[i].job);
+    made->workers = projection_reads(projection) ? workers : NULL;
+    projection->proof->users++;
+    for (unsigned i = 0; made->workers != NULL && i < made->job_count; i++)
+        thread_pool_start(workers, &made->jobs[i].job);
     *load = made;
     return VDBQ_OK;
 }
@@ -99,14 +100,14 @@ enum vdbq_status load_finish(struct load *load, uint64_t *time_ns,
 
     for (unsigned i = 0; i < load->job_count; i++) {
         struct load_job *job = &load->jobs[i];
-        crew_finish(load->crew, &job->job);
+        thread_pool_finish(load->workers, &job->job);
         *time_ns += job->time_ns;
         if (job->error.status != VDBQ_OK && status == VDBQ_OK) {
             *error = job->error;
             status = error->status;
         }
     }
-    load->portion.proof->users--;
+    load->projection.proof->users--;
     memory_release(load);
     return status;
 }

@@ -3,7 +3,7 @@
  * The pool of pinned slots: the calls of pool.h.
  *
  * Rules of all its files, which pool_inner.h lists, cited by their numbers:
- *  1. Every slot holds a portion of one tablet, by whose identity it is found.
+ *  1. Every slot holds a projection of one tablet, by whose identity it is found.
  *     No two tablets ever have the same (identity rule 1), whatever becomes of
  *     their place in the file.
  *  2. A slot that nobody uses is in the list of idle slots, oldest first, from
@@ -12,9 +12,9 @@
  *  3. The sizes of all slots together never exceed the budget.
  *  4. The memory of a slot in place is its tablet in the file, mapped for as
  *     long as the slot is there. Its pages come as the device touches them: to
- *     have the crew touch them first takes as long (8M rows, POCL on two
+ *     have the thread pool touch them first takes as long (8M rows, POCL on two
  *     cores).
- *  5. A slot whose load is under way is idle. The crew's threads fill its
+ *  5. A slot whose load is under way is idle. The thread pool's threads fill its
  *     memory, and unmap tablets that have left; all else of a slot, and the
  *     pool, is touched by the pool's own thread alone.
  */
@@ -74,7 +74,7 @@ void pool_destroy(struct pool *pool)
     while (pool->idle.oldest != NULL)
         pool_slot_drop(pool, idle_slot(pool->idle.oldest));
     pool_memory_settle(pool);
-    crew_destroy(pool->crew);
+    thread_pool_destroy(pool->workers);
     proofs_finish(&pool->proofs);
     pool_names_finish(&pool->names);
     memory_release(pool);
@@ -125,16 +125,16 @@ void pool_release(struct pool *pool, struct pool_slot *slot)
 
 /* --------------------------------------------------------------- ahead -- */
 
-/* Hires the crew where the file can be read on its threads. */
-static bool has_crew(struct pool *pool)
+/* Hires the thread pool where the file can be read on its threads. */
+static bool has_workers(struct pool *pool)
 {
     unsigned cores = os_cores();
 
-    if (pool->crew == NULL && database_reads_anywhere(pool->database)) {
+    if (pool->workers == NULL && database_reads_anywhere(pool->database)) {
         pool->threads = cores < THREADS_MAX ? cores : THREADS_MAX;
-        pool->crew = crew_create(pool->threads);
+        pool->workers = thread_pool_create(pool->threads);
     }
-    return pool->crew != NULL;
+    return pool->workers != NULL;
 }
 
 bool pool_ahead(struct pool *pool, const struct pool_want *want)
@@ -144,7 +144,7 @@ bool pool_ahead(struct pool *pool, const struct pool_want *want)
 
     if (pool_names_find(&pool->names, want) != NULL)
         return true;
-    return has_crew(pool) && pool->ahead_count <= pool->threads
+    return has_workers(pool) && pool->ahead_count <= pool->threads
            && pool_slot_start(pool, want, true, &slot, &ignored) == VDBQ_OK;
 }
 

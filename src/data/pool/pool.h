@@ -21,10 +21,11 @@ enum vdbq_status pool_create(struct database *database, struct device *device,
  * brought in; what must be pinned finds room in any case. */
 void pool_share(struct pool *pool, const uint64_t *used_bytes);
 /* From now on columns are used where they lie in the file, where that has such
- * a place, as far as portion_may_stay() says; the device shares the host's
+ * a place, as far as projection_may_stay() says; the device shares the host's
  * memory. They count as if they were brought in. */
 void pool_map(struct pool *pool);
-/* Whether they are: then values may be other ones than those that were proven. */
+/* Whether they are: then values may be other ones than those that were
+ * proven. */
 bool pool_maps(const struct pool *pool);
 /* Every slot must have been released. */
 void pool_destroy(struct pool *pool);

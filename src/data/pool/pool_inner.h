@@ -12,7 +12,7 @@
 #ifndef VDBQ_DATA_POOL_INNER_H
 #define VDBQ_DATA_POOL_INNER_H
 
-#include "base/threads/crew.h"
+#include "base/threads/thread_pool.h"
 #include "base/lru.h"
 #include "data/pool/load.h"
 #include "data/pool/pool.h"
@@ -28,7 +28,7 @@ struct slot {
     bool ahead;                 /* pool_ahead() made it, nobody had it   */
     struct load *load;          /* NULL: none is under way               */
     bool *wanted;               /* one a column; lies behind this struct */
-    struct tablet *head, *here; /* likewise: see struct portion      */
+    struct tablet *head, *here; /* likewise: see struct projection   */
     struct slot *chain;         /* the next in its bucket                */
     struct lru_link idle;       /* among those that nobody uses          */
 };
@@ -42,7 +42,7 @@ struct pool_names {
 
 /* A tablet that is unmapped on another thread, so that nobody waits for it. */
 struct pool_leaving {
-    struct crew_job job; /* first */
+    struct thread_pool_job job; /* first */
     struct database *database;
     const void *mapped; /* NULL: none is under way */
     uint64_t bytes;
@@ -58,8 +58,8 @@ struct pool {
     uint64_t load_ns;       /* of all loads that have ended          */
     bool maps;              /* see pool_map()                        */
     struct proofs proofs;
-    struct crew *crew; /* NULL: not yet, or there are no threads */
-    unsigned threads;  /* of it                                 */
+    struct thread_pool *workers; /* NULL: not yet, or there are no threads */
+    unsigned threads;            /* of it                                 */
     struct pool_leaving leaving;
     unsigned ahead_count; /* slots that are; pool_slot.c counts    */
     struct pool_names names;
@@ -91,16 +91,17 @@ static inline struct slot *idle_slot(struct lru_link *link)
 
 /* -------------------------------------------------------------- memory -- */
 
-/* Says whether a portion whose head was read is in place, lays it out, and
+/* Says whether a projection whose head was read is in place, lays it out, and
  * gives its slot memory: the tablet in the file, that of an idle slot, or new
  * one. Idle slots leave where there is no room for it; if the slot is ahead,
  * none that are as well. The memory is the slot's until pool_memory_release(),
  * which follows a failure, too. Fails with LIMIT (as pool_pin() says), IO,
  * DEVICE, NO_MEMORY. */
 enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
-                                  struct portion *portion, struct error *error);
+                                  struct projection *projection,
+                                  struct error *error);
 /* Takes back what memory a slot has; no launch may read it. A tablet in place
- * is unmapped by the crew, where there is one. */
+ * is unmapped by the thread pool, where there is one. */
 void pool_memory_release(struct pool *pool, struct slot *slot);
 /* Waits until no tablet is being unmapped. */
 void pool_memory_settle(struct pool *pool);

@@ -10,7 +10,7 @@
 
 enum { LOOK_MAX = 16 }; /* idle slots that are looked at for the right size */
 
-static bool stays(const struct pool *pool, const struct portion *portion);
+static bool stays(const struct pool *pool, const struct projection *projection);
 static uint64_t own_budget(const struct pool *pool, uint64_t size);
 static void shrink(struct pool *pool, uint64_t most);
 static struct slot *idle_that_fits(const struct pool *pool, uint64_t size,
@@ -20,32 +20,34 @@ static void take_memory(struct pool *pool, struct slot *idle,
 static enum vdbq_status make_room(struct pool *pool, uint64_t size, bool ahead,
                                   struct error *error);
 static enum vdbq_status make_memory(struct pool *pool,
-                                    const struct portion *portion,
+                                    const struct projection *projection,
                                     uint64_t size, struct slot *slot,
                                     struct error *error);
 static enum vdbq_status no_room(const struct pool *pool, uint64_t size,
                                 struct error *error);
 
 enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
-                                  struct portion *portion, struct error *error)
+                                  struct projection *projection,
+                                  struct error *error)
 {
     struct slot *idle;
     enum vdbq_status status;
     uint64_t size;
 
-    portion->in_place = stays(pool, portion);
-    size = page_round(portion_lay_out(portion));
+    projection->in_place = stays(pool, projection);
+    size = page_round(projection_lay_out(projection));
     if (size > pool->budget_bytes)
         return no_room(pool, size, error);
     shrink(pool, own_budget(pool, size));
-    idle = portion->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
+    idle =
+        projection->in_place ? NULL : idle_that_fits(pool, size, slot->ahead);
     if (pool->used_bytes > own_budget(pool, size) - size && idle != NULL) {
         take_memory(pool, idle, slot);
         return VDBQ_OK;
     }
     status = make_room(pool, size, slot->ahead, error);
     if (status == VDBQ_OK)
-        status = make_memory(pool, portion, size, slot, error);
+        status = make_memory(pool, projection, size, slot, error);
     if (status != VDBQ_OK)
         return status;
     slot->size_bytes = size;
@@ -54,10 +56,10 @@ enum vdbq_status pool_memory_give(struct pool *pool, struct slot *slot,
 }
 
 /* Whether the columns stay in the file: the device reaches the whole tablet. */
-static bool stays(const struct pool *pool, const struct portion *portion)
+static bool stays(const struct pool *pool, const struct projection *projection)
 {
-    return pool->maps && portion_may_stay(portion)
-           && portion->tablet->size_bytes
+    return pool->maps && projection_may_stay(projection)
+           && projection->tablet->size_bytes
                   <= device_facts(pool->device)->buffer_max_bytes;
 }
 
@@ -167,17 +169,17 @@ static void take_memory(struct pool *pool, struct slot *idle, struct slot *slot)
 
 /* The memory of a slot that has room: new, or the tablet in the file. */
 static enum vdbq_status make_memory(struct pool *pool,
-                                    const struct portion *portion,
+                                    const struct projection *projection,
                                     uint64_t size, struct slot *slot,
                                     struct error *error)
 {
     enum vdbq_status status;
 
-    if (!portion->in_place)
+    if (!projection->in_place)
         return device_memory_create(pool->device, MEMORY_PINNED, size,
                                     &slot->shown.memory, error);
-    status = portion_map(portion, &slot->mapped, error);
-    slot->mapped_bytes = portion->tablet->size_bytes;
+    status = projection_map(projection, &slot->mapped, error);
+    slot->mapped_bytes = projection->tablet->size_bytes;
     slot->shown.in_place = true;
     return status == VDBQ_OK ? device_memory_wrap(pool->device, slot->mapped,
                                                   slot->mapped_bytes,
@@ -188,11 +190,11 @@ static enum vdbq_status make_memory(struct pool *pool,
 /* ------------------------------------------------------------- leaving -- */
 
 /* On whatever thread. */
-static void unmap(struct crew_job *job)
+static void unmap(struct thread_pool_job *job)
 {
     const struct pool_leaving *leaving = (const struct pool_leaving *)job;
 
-    portion_unmap(leaving->database, leaving->mapped, leaving->bytes);
+    projection_unmap(leaving->database, leaving->mapped, leaving->bytes);
 }
 
 /* Has a slot's tablet unmapped. No other is on its way out then, so that no
@@ -204,8 +206,8 @@ static void leave(struct pool *pool, const struct slot *slot)
                                            .database = pool->database,
                                            .mapped = slot->mapped,
                                            .bytes = slot->mapped_bytes };
-    if (pool->crew != NULL)
-        crew_start(pool->crew, &pool->leaving.job);
+    if (pool->workers != NULL)
+        thread_pool_start(pool->workers, &pool->leaving.job);
     else
         pool_memory_settle(pool);
 }
@@ -224,6 +226,6 @@ void pool_memory_release(struct pool *pool, struct slot *slot)
 void pool_memory_settle(struct pool *pool)
 {
     if (pool->leaving.mapped != NULL)
-        crew_finish(pool->crew, &pool->leaving.job);
+        thread_pool_finish(pool->workers, &pool->leaving.job);
     pool->leaving.mapped = NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Slots: made for the columns of a tablet that are wanted, loaded on the
- * threads of the pool's crew, and dropped. A slot that fails on this way is
- * none.
+ * threads of the pool's thread pool, and dropped. A slot that fails on this way
+ * is none.
  */
 #include "data/pool/pool_inner.h"
 
@@ -71,7 +71,7 @@ static struct slot *slot_create(const struct pool_want *want, bool ahead)
  * has are wanted, too, and that slot leaves: a table that fits comes together
  * column by column. */
 static void take_over(struct pool *pool, const struct pool_want *want,
-                      struct portion *portion)
+                      struct projection *projection)
 {
     struct slot *other = pool_names_find_idle(&pool->names, want, false);
     uint64_t most = pool->used_bytes + page_round(want->tablet->size_bytes);
@@ -79,29 +79,30 @@ static void take_over(struct pool *pool, const struct pool_want *want,
     if (other == NULL || most > pool->budget_bytes)
         return;
     for (unsigned i = 0; i < want->table->column_count; i++)
-        portion->wanted[i] |= other->wanted[i];
+        projection->wanted[i] |= other->wanted[i];
     pool_slot_drop(pool, other);
 }
 
 /* Starts the load of a slot that has its memory. */
 static enum vdbq_status start_load(struct pool *pool, struct slot *slot,
-                                   struct portion *portion, struct error *error)
+                                   struct projection *projection,
+                                   struct error *error)
 {
     struct device_times times = { 0 };
     enum vdbq_status status = VDBQ_OK;
     uint8_t *block = (uint8_t *)slot->mapped;
 
-    if (!portion->in_place) {
+    if (!projection->in_place) {
         status = device_memory_take(slot->shown.memory, &times, error);
         block = device_memory_host(slot->shown.memory);
     }
     if (status != VDBQ_OK)
         return status;
-    portion->proof = proofs_find(&pool->proofs, portion->tablet,
-                                 portion->table->column_count);
-    if (portion->proof == NULL)
+    projection->proof = proofs_find(&pool->proofs, projection->tablet,
+                                    projection->table->column_count);
+    if (projection->proof == NULL)
         return error_no_memory(error);
-    return load_start(pool->crew, portion, block, &slot->load, error);
+    return load_start(pool->workers, projection, block, &slot->load, error);
 }
 
 /* Finds out what a new slot takes, gives it memory and starts its load. */
@@ -109,19 +110,20 @@ static enum vdbq_status slot_prepare(struct pool *pool,
                                      const struct pool_want *want,
                                      struct slot *slot, struct error *error)
 {
-    struct portion portion = { .database = pool->database,
-                               .table = want->table,
-                               .tablet = want->tablet,
-                               .wanted = slot->wanted,
-                               .head = slot->head,
-                               .here = slot->here };
-    enum vdbq_status status = portion_read_head(&portion, error);
+    struct projection projection = { .database = pool->database,
+                                     .table = want->table,
+                                     .tablet = want->tablet,
+                                     .wanted = slot->wanted,
+                                     .head = slot->head,
+                                     .here = slot->here };
+    enum vdbq_status status = projection_read_head(&projection, error);
 
     if (status != VDBQ_OK)
         return status;
-    take_over(pool, want, &portion);
-    status = pool_memory_give(pool, slot, &portion, error);
-    return status == VDBQ_OK ? start_load(pool, slot, &portion, error) : status;
+    take_over(pool, want, &projection);
+    status = pool_memory_give(pool, slot, &projection, error);
+    return status == VDBQ_OK ? start_load(pool, slot, &projection, error)
+                             : status;
 }
 
 /* ----------------------------------------------------------------- end -- */

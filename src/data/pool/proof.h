@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What was proven of tablets since the pool was made. A tablet that was read
- * as a whole once, and had its checksum, may be read again in portions: each
+ * as a whole once, and had its checksum, may be read again in projections: each
  * column's bytes are compared with the sum that was taken of them then, so
  * bytes from a file are as little trusted as the first time. What is known
  * takes some 16 bytes a column, under a limit; behind it all is forgotten,

@@ -19,15 +19,15 @@ const struct program_feed *inner_feed_at(const struct inner *inner, unsigned i)
                : &inner->pack.indexes[i - inner->pack.inner_count];
 }
 
-struct relation_column *inner_column_at(const struct inner *inner, unsigned i)
+struct row_set_column *inner_column_at(const struct inner *inner, unsigned i)
 {
     const struct program_feed *feed = inner_feed_at(inner, i);
-    return &inner->rows[feed->cursor].relation.columns[feed->column];
+    return &inner->rows[feed->cursor].row_set.columns[feed->column];
 }
 
 uint64_t inner_rows_at(const struct inner *inner, unsigned i)
 {
-    return inner->rows[inner_feed_at(inner, i)->cursor].relation.rows;
+    return inner->rows[inner_feed_at(inner, i)->cursor].row_set.rows;
 }
 
 struct inner_device *inner_taken_at(const struct inner *inner, unsigned i)
@@ -77,7 +77,7 @@ static enum vdbq_status take_rows(struct inner *inner, struct stream *stream,
                         error);
     if (status != VDBQ_OK)
         return status;
-    uint64_t rows = inner->rows[cursor].relation.rows;
+    uint64_t rows = inner->rows[cursor].row_set.rows;
     stream_close_input(stream, table->input - 1);
     if (rows > KEY_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,

@@ -36,7 +36,7 @@ struct inner {
 
 unsigned inner_column_count(const struct inner *inner);
 const struct program_feed *inner_feed_at(const struct inner *inner, unsigned i);
-struct relation_column *inner_column_at(const struct inner *inner, unsigned i);
+struct row_set_column *inner_column_at(const struct inner *inner, unsigned i);
 uint64_t inner_rows_at(const struct inner *inner, unsigned i);
 /* The rows of column i that are on the device; NULL: they are not. */
 struct inner_device *inner_taken_at(const struct inner *inner, unsigned i);

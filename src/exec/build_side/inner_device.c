@@ -90,7 +90,7 @@ static uint64_t place(struct inner_device *rows, const bool *wanted)
         const struct device_column *column = &rows->columns[i];
         struct kept *kept = &rows->kept[i];
         *kept = (struct kept){ UINT64_MAX, UINT64_MAX,
-                               relation_width(column->type) };
+                               row_set_width(column->type) };
         if (!wanted[i])
             continue;
         kept->values = at;

@@ -10,7 +10,7 @@
 #include "program/interval.h"
 
 struct scanning {
-    struct relation_column *column;
+    struct row_set_column *column;
     const struct run_ranks *ranks; /* NULL: none */
     uint64_t rows;
     unsigned threads;
@@ -36,7 +36,7 @@ static void translate(const struct scanning *scanning, struct rows_part part)
 static void clear_nulls(const struct scanning *scanning, struct rows_part part,
                         struct feed_range *found)
 {
-    const struct relation_column *column = scanning->column;
+    const struct row_set_column *column = scanning->column;
     uint64_t count = 0;
     for (uint64_t i = part.first; column->nulls != NULL && i < part.end; i++) {
         if (column->nulls[i] == 0)
@@ -54,7 +54,7 @@ static void clear_nulls(const struct scanning *scanning, struct rows_part part,
 /* The least and the greatest of a type; with NULLs among them, which are 0
  * now, they are passed over. */
 #define EXTREMES(T)                                                            \
-    static void extremes_##T(const struct relation_column *column,             \
+    static void extremes_##T(const struct row_set_column *column,              \
                              struct rows_part part, struct feed_range *found)  \
     {                                                                          \
         const T *values = column->values;                                      \
@@ -77,15 +77,15 @@ EXTREMES(i32)
 EXTREMES(i64)
 
 /* Floats: any, with one that is no number. */
-static void reals(const struct relation_column *column, struct rows_part part,
+static void reals(const struct row_set_column *column, struct rows_part part,
                   struct feed_range *found)
 {
     struct interval *value = &found->value;
     value->low_real = INFINITY;
     value->high_real = -INFINITY;
     for (uint64_t i = part.first; i < part.end; i++) {
-        double real = relation_real(column, i);
-        if (relation_is_null(column, i))
+        double real = row_set_real(column, i);
+        if (row_set_is_null(column, i))
             continue;
         value->nan |= isnan(real);
         value->low_real = real < value->low_real ? real : value->low_real;
@@ -98,7 +98,7 @@ static void reals(const struct relation_column *column, struct rows_part part,
 static void scan_part(void *context, unsigned i)
 {
     struct scanning *scanning = context;
-    const struct relation_column *column = scanning->column;
+    const struct row_set_column *column = scanning->column;
     struct feed_range *found = &scanning->found[i];
     struct rows_part part = { .first = scanning->rows / scanning->threads * i,
                               .end = i + 1 < scanning->threads
@@ -118,7 +118,7 @@ static void scan_part(void *context, unsigned i)
         extremes_i64(column, part, found);
 }
 
-struct feed_range inner_facts(struct relation_column *column, uint64_t rows,
+struct feed_range inner_facts(struct row_set_column *column, uint64_t rows,
                               const struct run_ranks *ranks, unsigned threads)
 {
     struct scanning scanning = { .column = column,

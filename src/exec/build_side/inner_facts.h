@@ -6,12 +6,12 @@
 #define VDBQ_EXEC_INNER_FACTS_H
 
 #include "exec/launch/control.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 /* Gives texts the numbers that their codes stand for (`ranks` NULL, or without
  * any: the codes themselves) and NULLs the value 0. The range of the values
  * that are not NULL, and whether there are such and others. */
-struct feed_range inner_facts(struct relation_column *column, uint64_t rows,
+struct feed_range inner_facts(struct row_set_column *column, uint64_t rows,
                               const struct run_ranks *ranks, unsigned threads);
 
 #endif

@@ -86,7 +86,7 @@ static void prepare(struct inner *inner, const struct word_table *words)
 static struct key_column key_column(const struct inner *inner, unsigned index)
 {
     unsigned i = inner->pack.inner_count + index;
-    const struct relation_column *column = inner_column_at(inner, i);
+    const struct row_set_column *column = inner_column_at(inner, i);
     const struct feed_range *range = &inner->ranges[i];
     bool any = range->not_null && inner_rows_at(inner, i) > 0;
     return (struct key_column){ .values = column->values,
@@ -107,12 +107,12 @@ static u64 take(u64 *end, u64 size)
     return at;
 }
 
-/* Whether the keys of an index that is made on the device need a place of
- * their own: the kernel finds them, and which are NULL, where they are probed. */
+/* Whether the keys of an index that is made on the device need a place of their
+ * own: the kernel finds them, and which are NULL, where they are probed. */
 static bool needs_keys(const struct inner *inner, unsigned number)
 {
     unsigned i = inner->pack.inner_count + number;
-    const struct relation_column *column = inner_column_at(inner, i);
+    const struct row_set_column *column = inner_column_at(inner, i);
     bool hashed = inner->indexes[number].kind == INDEX_HASHED;
     return first_of(inner, i) >= inner->pack.inner_count
            && (inner_taken_at(inner, i) != NULL
@@ -141,7 +141,7 @@ static void place_index(struct inner *inner, unsigned number, bool on_gpu,
 
 static void place_feed(struct inner *inner, unsigned i, u64 *end)
 {
-    const struct relation_column *column = inner_column_at(inner, i);
+    const struct row_set_column *column = inner_column_at(inner, i);
     inner->feeds[i] = inner_rows_place(inner_rows_at(inner, i), column->width,
                                        inner->ranges[i].null, end);
 }
@@ -215,7 +215,7 @@ static void fill_index(const struct inner *inner, unsigned number, u8 *block)
 static void fill(const struct inner *inner, u8 *block)
 {
     for (unsigned i = 0; i < inner->pack.inner_count; i++) {
-        const struct relation_column *column = inner_column_at(inner, i);
+        const struct row_set_column *column = inner_column_at(inner, i);
         if (inner_taken_at(inner, i) != NULL)
             continue;
         copy(inner, block + inner->feeds[i].values, column->values,

@@ -7,18 +7,18 @@
 #include "cl/tablet.h"
 #include "exec/stream/stream_inner.h"
 
-/* Makes the relation of rows that the device took: without rows. */
+/* Makes the row set of rows that the device took: without rows. */
 static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
                                  struct error *error)
 {
     const struct step *step = stream->step;
-    enum vdbq_status status = relation_init(&rows->relation, step->columns,
-                                            step->column_count, error);
+    enum vdbq_status status =
+        row_set_init(&rows->row_set, step->columns, step->column_count, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
         if (step->columns[i].type == VDBQ_TEXT)
-            relation_words(&rows->relation, i,
-                           words_hold(stream_words(stream, i)));
-    rows->relation.rows = inner_device_rows(rows->taken);
+            row_set_words(&rows->row_set, i,
+                          words_hold(stream_words(stream, i)));
+    rows->row_set.rows = inner_device_rows(rows->taken);
     return status;
 }
 
@@ -30,13 +30,14 @@ enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
         inner_device_take(params, stream, &rows->taken, error);
     if (status != VDBQ_OK)
         return status;
-    return rows->taken != NULL ? describe(rows, stream, error)
-                               : stream_gather(stream, &rows->relation, error);
+    return rows->taken != NULL
+               ? describe(rows, stream, error)
+               : stream_materialise(stream, &rows->row_set, error);
 }
 
 void inner_rows_finish(struct inner_rows *rows)
 {
-    relation_finish(&rows->relation);
+    row_set_finish(&rows->row_set);
     inner_device_free(rows->taken);
     *rows = (struct inner_rows){ 0 };
 }
@@ -45,7 +46,7 @@ bool inner_rows_nullable(const struct inner_rows *rows, unsigned column)
 {
     return rows->taken != NULL
                ? inner_device_column(rows->taken, column)->nullable
-               : rows->relation.columns[column].nulls != NULL;
+               : rows->row_set.columns[column].nulls != NULL;
 }
 
 struct inner_feed inner_rows_place(uint64_t rows, unsigned width, bool nulls,
@@ -67,7 +68,7 @@ enum vdbq_status inner_rows_write(struct inner_rows *rows, unsigned column,
                                   struct device_times *times,
                                   struct error *error)
 {
-    const struct relation_column *from = &rows->relation.columns[column];
+    const struct row_set_column *from = &rows->row_set.columns[column];
     enum vdbq_status status;
     if (rows->taken != NULL) {
         status = inner_device_copy(rows->taken, column, first, count, to, place,

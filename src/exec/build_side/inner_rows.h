@@ -9,10 +9,10 @@
 
 #include "exec/launch/control.h"
 #include "exec/build_side/inner_device.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 struct inner_rows {
-    struct relation relation;   /* how many they are, and the words; and the
+    struct row_set row_set;     /* how many they are, and the words; and the
                                    rows, unless the device took them       */
     struct inner_device *taken; /* ... which has them; NULL: it did not    */
 };

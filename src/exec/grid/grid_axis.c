@@ -129,7 +129,7 @@ struct words *axis_words(const struct axis *axis, unsigned feed)
     if (column < 0)
         return NULL;
     return axis->rows != NULL ? stream_words(axis->rows, (unsigned)column)
-                              : axis->inner.relation.columns[column].words;
+                              : axis->inner.row_set.columns[column].words;
 }
 
 /* --------------------------------------------------------------- inner -- */
@@ -137,7 +137,7 @@ struct words *axis_words(const struct axis *axis, unsigned feed)
 /* The most rows of an axis that are there at a time. */
 static uint64_t rows_there(const struct grid_inner *inner, unsigned axis)
 {
-    return axis == 1 ? inner->part_rows : inner->axes[axis].inner.relation.rows;
+    return axis == 1 ? inner->part_rows : inner->axes[axis].inner.row_set.rows;
 }
 
 /* Gives the feeds their places; gives the bytes of all. Offset 0 is left out:
@@ -164,7 +164,7 @@ static void make_parts(struct grid_inner *inner, const struct device *device,
                        const struct resident *resident)
 {
     const struct device_facts *facts = device_facts(device);
-    uint64_t rows = inner->axes[1].inner.relation.rows;
+    uint64_t rows = inner->axes[1].inner.row_set.rows;
     uint64_t most =
         resident != NULL ? resident_budget(resident) : facts->memory_bytes;
     most = most / INNER_SHARE < facts->buffer_max_bytes
@@ -213,8 +213,7 @@ void grid_inner_finish(struct grid_inner *inner)
 
 uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part)
 {
-    uint64_t left =
-        inner->axes[1].inner.relation.rows - part * inner->part_rows;
+    uint64_t left = inner->axes[1].inner.row_set.rows - part * inner->part_rows;
     return left < inner->part_rows ? left : inner->part_rows;
 }
 
@@ -261,7 +260,7 @@ enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
         const struct axis *axis = &inner->axes[a];
         uint64_t first = a == 1 ? part * inner->part_rows : 0;
         uint64_t rows =
-            a == 1 ? grid_inner_rows(inner, part) : axis->inner.relation.rows;
+            a == 1 ? grid_inner_rows(inner, part) : axis->inner.row_set.rows;
         for (unsigned i = 0; i < axis->feed_count; i++, feed++)
             if (status == VDBQ_OK && (a == 1 || all))
                 status =

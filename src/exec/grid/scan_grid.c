@@ -52,7 +52,7 @@ struct scan_grid {
 static uint64_t rows_of(const struct axis *axis)
 {
     return axis->rows != NULL ? axis->rows->rows_most
-                              : axis->inner.relation.rows;
+                              : axis->inner.row_set.rows;
 }
 
 /* About how many cells there are. */
@@ -170,7 +170,7 @@ static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
 static bool has_inner_rows(const struct scan_grid *grid)
 {
     for (unsigned a = 1; a < grid->axis_count; a++)
-        if (grid->axes[a].inner.relation.rows == 0)
+        if (grid->axes[a].inner.row_set.rows == 0)
             return false;
     return true;
 }
@@ -250,7 +250,7 @@ static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
 {
     uint64_t cells = grid_inner_rows(&grid->inner, part);
     for (unsigned a = 2; a < grid->axis_count; a++)
-        cells *= grid->axes[a].inner.relation.rows;
+        cells *= grid->axes[a].inner.row_set.rows;
     return cells;
 }
 
@@ -311,7 +311,7 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
     input.grid.axis_rows[0] =
         (uint32_t)grid_inner_rows(&grid->inner, block->part);
     if (grid->axis_count > 2)
-        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.relation.rows;
+        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.row_set.rows;
     enum vdbq_status status = launcher_start(grid->launcher, &input, error);
     if (status != VDBQ_OK)
         return status;

@@ -45,7 +45,7 @@ bool device_group_can(const struct device_group_params *params)
            && device_group_shape(params, &shape);
 }
 
-/* -------------------------------------------------------- create, destroy -- */
+/* ---------------------------------------------------- create, destroy -- */
 
 static enum vdbq_status memory(struct device_group *group, uint64_t size,
                                struct device_memory **made, struct error *error)
@@ -447,7 +447,7 @@ static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
 /* Copies bytes from the device and writes the groups that they are. */
 static enum vdbq_status write_groups(struct device_group *group,
                                      struct device_memory *out, uint32_t count,
-                                     bool ordered, struct relation *relation,
+                                     bool ordered, struct row_set *row_set,
                                      struct error *error)
 {
     const struct device_group_shape *shape = &group->shape;
@@ -469,7 +469,7 @@ static enum vdbq_status write_groups(struct device_group *group,
         status = device_read(out, 0, groups, bytes, &group->times, error);
     if (status == VDBQ_OK)
         status = device_group_write(shape, groups, count, ordered,
-                                    group->params.threads, relation, error);
+                                    group->params.threads, row_set, error);
     memory_release(small);
     device_memory_release(pinned);
     return status;
@@ -477,7 +477,7 @@ static enum vdbq_status write_groups(struct device_group *group,
 
 /* The group of no keys is there without rows, too. */
 static enum vdbq_status write_nothing(struct device_group *group,
-                                      struct relation *relation,
+                                      struct row_set *row_set,
                                       struct error *error)
 {
     const struct device_group_shape *shape = &group->shape;
@@ -485,14 +485,13 @@ static enum vdbq_status write_nothing(struct device_group *group,
     uint8_t *nothing = memory_zeroed(1, bytes);
     enum vdbq_status status = error_no_memory(error);
     if (nothing != NULL)
-        status =
-            device_group_write(shape, nothing, 1, true, 1, relation, error);
+        status = device_group_write(shape, nothing, 1, true, 1, row_set, error);
     memory_release(nothing);
     return status;
 }
 
 enum vdbq_status device_group_finish(struct device_group *group,
-                                     struct relation *relation,
+                                     struct row_set *row_set,
                                      struct error *error)
 {
     const struct group_control *control = &group->shape.control;
@@ -503,9 +502,9 @@ enum vdbq_status device_group_finish(struct device_group *group,
     enum vdbq_status status;
 
     if (group->rows == 0 && control->keys == 0)
-        return write_nothing(group, relation, error);
+        return write_nothing(group, row_set, error);
     if (group->rows == 0)
-        return relation_room(relation, 0, error);
+        return row_set_room(row_set, 0, error);
     room = room < group->rows ? room : group->rows;
     width = sizeof(struct group_out) + control->out;
     status = memory(group, room * width, &out, error);
@@ -515,7 +514,7 @@ enum vdbq_status device_group_finish(struct device_group *group,
     if (status == VDBQ_OK && ordered)
         status = order_groups(group, count, &out, error);
     if (status == VDBQ_OK)
-        status = write_groups(group, out, count, ordered, relation, error);
+        status = write_groups(group, out, count, ordered, row_set, error);
     device_memory_release(out);
     return status;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grouping (STEP_GROUP) on the device that scans: result rows are taken into
- * a table in the device's memory (cl/group.h), and only the groups come to
- * the host. They are the same, in the same order, as those of exec/group/group.h.
+ * Grouping (STEP_GROUP) on the device that scans: result rows are taken into a
+ * table in the device's memory (cl/group.h), and only the groups come to the
+ * host. They are the same, in the same order, as those of exec/group/group.h.
  */
 #ifndef VDBQ_EXEC_DEVICE_GROUP_H
 #define VDBQ_EXEC_DEVICE_GROUP_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
 #include "program/steps/steps.h"
 
@@ -35,7 +35,7 @@ void device_group_destroy(struct device_group *group);
 struct sink *device_group_sink(struct device_group *group);
 /* Writes the groups, as group_finish(). */
 enum vdbq_status device_group_finish(struct device_group *group,
-                                     struct relation *relation,
+                                     struct row_set *row_set,
                                      struct error *error);
 
 /* "dense", "dense, in local memory" or "hashed". */

@@ -32,7 +32,7 @@ uint64_t device_group_bytes(const struct group_control *control);
 enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     const uint8_t *groups, uint32_t count,
                                     bool ordered, unsigned threads,
-                                    struct relation *relation,
+                                    struct row_set *row_set,
                                     struct error *error);
 
 #endif

@@ -21,7 +21,7 @@ struct writing {
 
 /* Writes a group's key; whether it is NULL. */
 static bool write_key(const struct group_key *key, const struct group_out *out,
-                      struct relation_column *column, uint64_t row)
+                      struct row_set_column *column, uint64_t row)
 {
     uint64_t all = key->size + key->column.nullable, code = out->code;
     bool null = out->null != 0;
@@ -42,7 +42,7 @@ static void write_share(void *context, unsigned share)
 {
     struct writing *writing = context;
     const struct group_control *control = &writing->shape->control;
-    struct relation_column *column = writing->head.column;
+    struct row_set_column *column = writing->head.column;
     uint64_t count = writing->count;
     uint64_t end = share_first(&writing->head, count, share + 1);
     bool nulls = false;
@@ -95,7 +95,7 @@ static enum vdbq_status order_groups(const struct writing *writing,
 enum vdbq_status device_group_write(const struct device_group_shape *shape,
                                     const uint8_t *groups, uint32_t count,
                                     bool ordered, unsigned threads,
-                                    struct relation *relation,
+                                    struct row_set *row_set,
                                     struct error *error)
 {
     struct writing *writing = memory_zeroed(1, sizeof *writing);
@@ -115,7 +115,7 @@ enum vdbq_status device_group_write(const struct device_group_shape *shape,
     }
     if (status == VDBQ_OK)
         status =
-            write_columns(&writing->head, write_share, count, relation, error);
+            write_columns(&writing->head, write_share, count, row_set, error);
     memory_release(order);
     memory_release(writing);
     return status;

@@ -329,7 +329,7 @@ static void add_share(void *context, unsigned share)
     }
 }
 
-/* -------------------------------------------------------------- the end ---- */
+/* ------------------------------------------------------------ the end -- */
 
 /* The groups' order: that of their first rows. NULL in `*order`: that of
  * their numbers. */
@@ -359,7 +359,7 @@ static enum vdbq_status order_groups(struct group *group, uint32_t **order,
     return status;
 }
 
-enum vdbq_status group_finish(struct group *group, struct relation *relation,
+enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
                               struct error *error)
 {
     uint32_t *order = NULL;
@@ -368,7 +368,7 @@ enum vdbq_status group_finish(struct group *group, struct relation *relation,
     if (status == VDBQ_OK)
         status = order_groups(group, &order, error);
     if (status == VDBQ_OK)
-        status = group_write(group, order, relation, error);
+        status = group_write(group, order, row_set, error);
     memory_release(order);
     return status;
 }

@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_GROUP_H
 #define VDBQ_EXEC_GROUP_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 struct group_params {
     const struct step_group *step;
@@ -24,10 +24,10 @@ void group_destroy(struct group *group); /* accepts NULL */
 /* Takes in rows: all columns of the input. */
 enum vdbq_status group_add(struct group *group, const struct vdbq_batch *batch,
                            struct error *error);
-/* Writes the groups into an empty relation of the step's columns; nothing can
+/* Writes the groups into an empty row set of the step's columns; nothing can
  * be added after. Words of text columns are the caller's to set. Fails with
  * RANGE where a sum overflows, LIMIT, NO_MEMORY. */
-enum vdbq_status group_finish(struct group *group, struct relation *relation,
+enum vdbq_status group_finish(struct group *group, struct row_set *row_set,
                               struct error *error);
 
 #endif

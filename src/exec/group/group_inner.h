@@ -60,7 +60,7 @@ enum vdbq_status group_merge(struct group *group, struct error *error);
 /* group_write.c: writes the groups of the first part in an order (NULL: that
  * of their numbers). */
 enum vdbq_status group_write(struct group *group, const uint32_t *order,
-                             struct relation *relation, struct error *error);
+                             struct row_set *row_set, struct error *error);
 
 /* Writes the extras of groups (group_extra) of a table. */
 void group_records(const struct group_table *table, const uint32_t *numbers,

@@ -19,7 +19,7 @@ static enum vdbq_status write_aggregate(const struct writing *writing,
                                         bool *nulls, struct error *error)
 {
     const struct group *group = writing->group;
-    const struct relation_column *column = writing->head.column;
+    const struct row_set_column *column = writing->head.column;
     const struct aggregate *aggregate =
         &group->aggregates[writing->head.number - group->keys];
     enum vdbq_status status = VDBQ_OK;
@@ -57,7 +57,7 @@ static void write_share(void *context, unsigned share)
 }
 
 enum vdbq_status group_write(struct group *group, const uint32_t *order,
-                             struct relation *relation, struct error *error)
+                             struct row_set *row_set, struct error *error)
 {
     uint32_t count = group->parts[0].table.count;
     struct writing *writing = arena_alloc(&group->arena, sizeof *writing);
@@ -67,5 +67,5 @@ enum vdbq_status group_write(struct group *group, const uint32_t *order,
     writing->group = group;
     writing->order = order;
     writing->head.threads = parallel_threads(group->params.threads, count);
-    return write_columns(&writing->head, write_share, count, relation, error);
+    return write_columns(&writing->head, write_share, count, row_set, error);
 }

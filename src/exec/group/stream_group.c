@@ -8,12 +8,12 @@
 
 #include "exec/group/device_group.h"
 #include "exec/group/group.h"
-#include "exec/rows/replay.h"
+#include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 
 struct group_stream {
     struct stream head;
-    struct replay groups;
+    struct rescan groups;
     struct device_times times; /* of grouping on a device */
     char where[96];            /* for stats               */
 };
@@ -34,9 +34,9 @@ static void take_words(struct group_stream *group)
     const struct step *step = group->head.step;
     for (unsigned i = 0; i < step->column_count; i++)
         if (step->columns[i].type == VDBQ_TEXT)
-            relation_words(&group->groups.relation, i,
-                           words_hold(stream_words(group->head.inputs[0],
-                                                   words_column(step, i))));
+            row_set_words(&group->groups.row_set, i,
+                          words_hold(stream_words(group->head.inputs[0],
+                                                  words_column(step, i))));
 }
 
 /* Takes all rows of the input in. */
@@ -72,7 +72,7 @@ static enum vdbq_status group_on_host(struct group_stream *stream,
     if (status == VDBQ_OK)
         status = add_rows(stream, group, error);
     if (status == VDBQ_OK)
-        status = group_finish(group, &stream->groups.relation, error);
+        status = group_finish(group, &stream->groups.row_set, error);
     group_destroy(group);
     snprintf(stream->where, sizeof stream->where, "host");
     return status;
@@ -91,7 +91,7 @@ static enum vdbq_status run_on_device(struct group_stream *stream,
     stream_sink(stream->head.inputs[0], device_group_sink(group));
     status = stream_drain(stream->head.inputs[0], error);
     if (status == VDBQ_OK)
-        status = device_group_finish(group, &stream->groups.relation, error);
+        status = device_group_finish(group, &stream->groups.row_set, error);
     stream->times = *device_group_times(group);
     snprintf(stream->where, sizeof stream->where, "%s (%s)",
              device_facts(params->device)->name, device_group_text(group));
@@ -133,16 +133,16 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
 {
     struct group_stream *group = (struct group_stream *)stream;
     const struct step *step = stream->step;
-    struct relation *groups = &group->groups.relation;
+    struct row_set *groups = &group->groups.row_set;
     bool done = false;
     enum vdbq_status status =
-        relation_init(groups, step->columns, step->column_count, error);
+        row_set_init(groups, step->columns, step->column_count, error);
     if (status == VDBQ_OK)
         status = group_on_device(group, &done, error);
     if (status == VDBQ_OK && !done)
         status = group_on_host(group, error);
     if (status == VDBQ_OK)
-        status = replay_begin(&group->groups, error);
+        status = rescan_begin(&group->groups, error);
     if (status != VDBQ_OK)
         return status;
     take_words(group);
@@ -156,20 +156,20 @@ static enum vdbq_status group_batch(struct stream *stream,
                                     struct error *error)
 {
     (void)error;
-    replay_batch(&((struct group_stream *)stream)->groups, batch);
+    rescan_batch(&((struct group_stream *)stream)->groups, batch);
     return VDBQ_OK;
 }
 
 static struct words *group_words(const struct stream *stream, unsigned column)
 {
     return ((const struct group_stream *)stream)
-        ->groups.relation.columns[column]
+        ->groups.row_set.columns[column]
         .words;
 }
 
 static void group_close(struct stream *stream)
 {
-    replay_finish(&((struct group_stream *)stream)->groups);
+    rescan_finish(&((struct group_stream *)stream)->groups);
 }
 
 static void group_stats(const struct stream *stream, struct vdbq_stats *stats)

@@ -151,7 +151,7 @@ static uint64_t take_pairs(struct condition *condition,
 {
     uint64_t count = 0, i = *next;
     for (; i < pairs->count && count < most; i++) {
-        if (pairs->right_rows[i] == RELATION_NO_ROW)
+        if (pairs->right_rows[i] == ROW_SET_NO_ROW)
             continue;
         condition->left[count] = pairs->left_rows[i];
         condition->right[count] = pairs->right_rows[i];

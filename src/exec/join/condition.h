@@ -19,19 +19,20 @@ struct condition {
 struct condition_params {
     const struct stream_params *stream;
     const struct program *program;
-    const struct relation *left, *right; /* with the words of all rows      */
-    uint64_t pairs;                      /* about how many there will be    */
+    const struct row_set *left, *right; /* with the words of all rows      */
+    uint64_t pairs;                     /* about how many there will be    */
 };
-/* condition_finish() is due whatever it returns, and accepts a zeroed struct. */
+/* condition_finish() is due whatever it returns, and accepts a zeroed
+ * struct. */
 enum vdbq_status condition_init(struct condition *condition,
                                 const struct condition_params *params,
                                 struct error *error);
 void condition_finish(struct condition *condition);
 
 /* Candidates: pairs of row numbers; those of which `right_rows` is
- * RELATION_NO_ROW are no pairs. */
+ * ROW_SET_NO_ROW are no pairs. */
 struct condition_pairs {
-    const struct relation *left, *right;
+    const struct row_set *left, *right;
     const uint32_t *left_rows, *right_rows;
     uint64_t count;
 };

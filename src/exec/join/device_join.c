@@ -17,7 +17,7 @@ enum {
     ITEM_ROWS = 8              /* of a span, an item      */
 };
 
-/* -------------------------------------------------------- create, destroy -- */
+/* ---------------------------------------------------- create, destroy -- */
 
 /* Whether right columns go out. */
 static bool pairs_go_out(const struct device_join *join)
@@ -251,7 +251,7 @@ static uint64_t row_bytes(const struct device_join *join)
     uint64_t bytes = 0;
     for (unsigned i = 0; i < join->column_count; i++)
         if (join->reads[i])
-            bytes += relation_width(join->columns[i].type)
+            bytes += row_set_width(join->columns[i].type)
                      + join->columns[i].nullable;
     return bytes;
 }
@@ -273,7 +273,7 @@ static uint64_t place_columns(struct device_join *join, uint64_t rows)
             .values = place->values,
             .nulls = place->nulls != UINT64_MAX ? place->nulls : 0,
             .null_register = join->columns[i].nullable ? 0 : -1,
-            .width = relation_width(join->columns[i].type),
+            .width = row_set_width(join->columns[i].type),
         };
     }
     return end > 0 ? end : TABLET_ALIGN;

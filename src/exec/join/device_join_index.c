@@ -27,7 +27,7 @@ static uint64_t hash_slots(uint64_t rows)
 bool device_join_does(const struct step_join *step, const struct device *device)
 {
     return device_has_kernels(device) && step->condition == NULL
-           && step->band.side == BAND_NONE
+           && step->range.side == RANGE_JOIN_NONE
            && step->left_keys.count <= JOIN_KEYS_MAX
            && (step->kind == JOIN_INNER || step->kind == JOIN_LEFT
                || step->kind == JOIN_SEMI || step->kind == JOIN_ANTI);
@@ -87,7 +87,7 @@ static void shape_index(struct device_join *join)
         shape->base = right->low;
         shape->slots = (uint64_t)right->high - (uint64_t)right->low + 1;
     }
-    shape->tagged = relation_width(right->type) == sizeof(u32)
+    shape->tagged = row_set_width(right->type) == sizeof(u32)
                     && !(step->nulls_match && right->nullable);
 }
 

@@ -20,13 +20,13 @@ static uint64_t pairs_most(const struct join_stream *join)
     uint64_t left = join->head.inputs[0]->rows_most;
     uint64_t right = join->right.rows;
     if (step->right_keys.count > 0
-        || (step->band.low >= 0 && step->band.high >= 0
-            && step->band.side != BAND_NONE))
+        || (step->range.low >= 0 && step->range.high >= 0
+            && step->range.side != RANGE_JOIN_NONE))
         return left > right ? left : right;
     return right > 0 && left > UINT32_MAX / right ? UINT32_MAX : left * right;
 }
 
-static bool any_null(const struct relation_column *column, uint64_t rows)
+static bool any_null(const struct row_set_column *column, uint64_t rows)
 {
     return column->nulls != NULL && memchr(column->nulls, 1, rows) != NULL;
 }
@@ -102,8 +102,8 @@ enum vdbq_status join_begin(struct join_stream *join, struct error *error)
                                         .pairs = stream->rows_most },
             error);
     if (status == VDBQ_OK)
-        status = relation_init(&join->output, step->columns, step->column_count,
-                               error);
+        status = row_set_init(&join->output, step->columns, step->column_count,
+                              error);
     join->vectors = memory_zeroed(step->column_count, sizeof *join->vectors);
     if (status == VDBQ_OK && join->vectors == NULL)
         status = error_no_memory(error);
@@ -133,10 +133,10 @@ static void join_close(struct stream *stream)
     condition_finish(&join->condition);
     join_search_finish(&join->search);
     join_round_finish(join);
-    relation_finish(&join->right);
+    row_set_finish(&join->right);
     join_view_finish(&join->left);
-    relation_finish(&join->early);
-    relation_finish(&join->output);
+    row_set_finish(&join->early);
+    row_set_finish(&join->output);
     memory_release(join->early_vectors);
     join_parts_destroy(join->parts);
     join_memory(join, 0);

@@ -11,7 +11,7 @@
  *     join_round.c   pairs to output rows
  *     join_index.c   equal keys: the index (join_probe.c looks up in it,
  *                    join_keys.c makes numbers of keys)
- *     join_band.c    bounds: right rows that are sorted
+ *     range_join.c    bounds: right rows that are sorted
  *     join_parts.h   right rows that do not fit into memory
  */
 #ifndef VDBQ_EXEC_JOIN_H
@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 
 #include "exec/join/condition.h"
-#include "exec/join/join_band.h"
+#include "exec/join/range_join.h"
 #include "exec/join/join_index.h"
 #include "exec/stream/stream_inner.h"
 
@@ -51,9 +51,9 @@ struct join_finder {
     void (*write)(const struct join_search *search, uint64_t row, uint32_t skip,
                   uint32_t count, uint32_t *right);
 };
-extern const struct join_finder join_find_all;   /* each right row */
-extern const struct join_finder join_find_equal; /* by the index   */
-extern const struct join_finder join_find_band;  /* by bounds      */
+extern const struct join_finder join_find_all;     /* each right row */
+extern const struct join_finder join_find_equal;   /* by the index   */
+extern const struct join_finder range_join_search; /* by bounds      */
 
 /* What a left row gives, by the kind of the join: so many slots, each one pair
  * or the row alone. */
@@ -78,8 +78,8 @@ struct join_search {
     uint64_t right_rows;
     struct join_keys keys; /* join_find_equal                             */
     struct join_index index;
-    struct join_band band; /* join_find_band                              */
-    const struct relation *left; /* the rows at hand                       */
+    struct range_join range; /* range_join_search                           */
+    const struct row_set *left; /* the rows at hand                       */
     uint64_t left_room; /* rows that there is room for in these:       */
     uint32_t *starts, *counts;
     uint64_t *before;    /* slots before each block of rows at hand, and
@@ -89,7 +89,7 @@ struct join_search {
 
 struct join_search_params {
     const struct step_join *step;
-    const struct relation *right; /* stays as it is */
+    const struct row_set *right; /* stays as it is */
     const struct stream *left;
     bool which; /* somebody asks which right rows are joined, not only
                    how many                                         */
@@ -105,9 +105,9 @@ void join_search_finish(struct join_search *search);
 /* Takes other left rows to hand, which stay until the next call, and counts
  * their slots. */
 enum vdbq_status join_search_begin(struct join_search *search,
-                                   const struct relation *left,
+                                   const struct row_set *left,
                                    struct error *error);
-/* Writes slots [from, from + count): rows, RELATION_NO_ROW beside those that
+/* Writes slots [from, from + count): rows, ROW_SET_NO_ROW beside those that
  * are alone. `right` is left as it is where all are. */
 void join_search_slots(const struct join_search *search, uint64_t from,
                        uint64_t count, uint32_t *left, uint32_t *right);
@@ -126,14 +126,14 @@ struct join_pairs {
 struct join_stream {
     struct stream head;
     unsigned threads;
-    struct relation right;
-    struct relation early;     /* left rows that came before the right ones */
+    struct row_set right;
+    struct row_set early;      /* left rows that came before the right ones */
     struct error left_failure; /* what came behind them; status OK: nothing */
     struct vdbq_batch pending; /* left rows, taken up to `taken`            */
     struct vdbq_vector *early_vectors; /* of the first one                  */
     uint64_t taken;
-    struct relation left; /* the rows at hand: a view of `pending`     */
-    uint64_t slot;        /* of theirs: the next round's first one     */
+    struct row_set left; /* the rows at hand: a view of `pending`     */
+    uint64_t slot;       /* of theirs: the next round's first one     */
     struct join_search search;
     struct join_pairs pairs;
     struct condition condition;
@@ -144,7 +144,7 @@ struct join_stream {
     bool left_ended;
     uint64_t right_next; /* JOIN_RIGHT, _FULL: the row to look at next,
                                   when the left ones have ended             */
-    struct relation output;
+    struct row_set output;
     struct vdbq_vector *vectors;
     uint64_t taken_bytes;     /* of the params' memory                     */
     struct join_parts *parts; /* NULL: the right rows are all at hand      */
@@ -162,14 +162,14 @@ struct join_stream {
  * be looked at. */
 enum vdbq_status join_begin(struct join_stream *join, struct error *error);
 
-/* join_left.c: a relation with the words of a stream, whose rows are those of
+/* join_left.c: a row set with the words of a stream, whose rows are those of
  * a batch; join_view_finish() is due whatever it returns. */
-enum vdbq_status join_view_init(struct relation *relation,
+enum vdbq_status join_view_init(struct row_set *row_set,
                                 const struct stream *stream,
                                 struct error *error);
-void join_view_finish(struct relation *relation);
+void join_view_finish(struct row_set *row_set);
 /* Looks at rows [first, first + rows) of a batch. */
-void join_view(struct relation *relation, const struct vdbq_batch *batch,
+void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
                uint64_t first, uint64_t rows);
 /* Gathers the right side; where the left one is much smaller, those rows
  * alone that may have a partner. */

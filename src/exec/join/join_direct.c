@@ -54,13 +54,13 @@ static unsigned select_rows(struct range range, const uint32_t *tags,
 static bool put_rows(uint32_t *rows, const uint32_t *tags, uint64_t first,
                      const uint16_t *selected, unsigned count)
 {
-    uint32_t before = RELATION_NO_ROW;
+    uint32_t before = ROW_SET_NO_ROW;
     for (unsigned i = 0; i < count; i++) {
         uint32_t *place = &rows[tags[selected[i]]];
         before &= *place;
         *place = (uint32_t)first + selected[i];
     }
-    return before != RELATION_NO_ROW;
+    return before != ROW_SET_NO_ROW;
 }
 
 static bool put_bits(uint64_t *bits, const uint32_t *tags,
@@ -82,7 +82,7 @@ static void clear(const struct join_index *index, struct range range, bool last)
 {
     uint64_t end = (uint64_t)range.first + range.count + last;
     for (uint64_t i = range.first; index->starts != NULL && i < end; i++)
-        index->starts[i] = RELATION_NO_ROW;
+        index->starts[i] = ROW_SET_NO_ROW;
     for (uint64_t i = range.first; index->bits != NULL && i < end;
          i += WORD_TAGS)
         index->bits[i / WORD_TAGS] = 0;

@@ -141,11 +141,11 @@ static void dense_unique(struct building *building, unsigned part)
     for (uint64_t i = part_tags_first(building, part),
                   end = part_tags_first(building, part + 1);
          i < end; i++)
-        rows[i] = RELATION_NO_ROW;
+        rows[i] = ROW_SET_NO_ROW;
     for (uint64_t i = building->part_starts[part];
          i < building->part_starts[part + 1]; i++) {
         const struct entry *entry = &building->entries[i];
-        repeated |= rows[entry->tag] != RELATION_NO_ROW;
+        repeated |= rows[entry->tag] != ROW_SET_NO_ROW;
         rows[entry->tag] = entry->row;
     }
     if (repeated && !building->index->once)
@@ -191,7 +191,7 @@ static struct join_slot *seek(const struct join_index *index,
     uint32_t at = slot_of(join_tag_hash(entry->tag), part->mask);
     for (;; at = (at + 1) & part->mask) {
         struct join_slot *slot = &index->slots[part->first + at];
-        if (slot->place == RELATION_NO_ROW)
+        if (slot->place == ROW_SET_NO_ROW)
             return slot;
         if (slot->tag != entry->tag)
             continue;
@@ -204,7 +204,7 @@ static struct join_slot *seek(const struct join_index *index,
 static void clear_slots(const struct join_index *index,
                         const struct join_part *part)
 {
-    memset(&index->slots[part->first], 0xff, /* RELATION_NO_ROW */
+    memset(&index->slots[part->first], 0xff, /* ROW_SET_NO_ROW */
            ((uint64_t)part->mask + 1) * sizeof *index->slots);
 }
 
@@ -217,7 +217,7 @@ static void slots_unique(struct building *building, unsigned number)
          i < building->part_starts[number + 1]; i++) {
         const struct entry *entry = &building->entries[i];
         struct join_slot *slot = seek(index, part, entry, NULL);
-        bool repeated = slot->place != RELATION_NO_ROW;
+        bool repeated = slot->place != ROW_SET_NO_ROW;
         if (repeated && !index->once) {
             atomic_store(&building->repeated, true);
             return;
@@ -238,7 +238,7 @@ static uint32_t number_groups(struct building *building, unsigned number)
         struct entry *entry = &building->entries[i];
         struct join_slot *slot =
             seek(index, &index->parts[number], entry, index->list);
-        if (slot->place == RELATION_NO_ROW) {
+        if (slot->place == ROW_SET_NO_ROW) {
             *slot =
                 (struct join_slot){ entry->tag, (uint32_t)(first + groups) };
             index->list[first + groups] = entry->row;

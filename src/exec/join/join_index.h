@@ -16,7 +16,7 @@
 struct join_slot {
     uint32_t tag;
     uint32_t place; /* unique: the row; else of the group's start in `starts`;
-                       RELATION_NO_ROW: the slot is free                    */
+                       ROW_SET_NO_ROW: the slot is free                     */
 };
 
 /* A part of the slots: tags of one range of hashes. */

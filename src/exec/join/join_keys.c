@@ -34,7 +34,7 @@ static enum vdbq_status make_texts(struct join_keys *keys,
 static void translate_block(const struct join_keys *keys, unsigned key,
                             uint64_t first, unsigned rows)
 {
-    const struct relation_column *column = &keys->asking[key];
+    const struct row_set_column *column = &keys->asking[key];
     const uint32_t *from = keys->sources[key];
     uint32_t count = column->words != NULL ? column->words->count : 0;
     uint32_t *numbers = keys->numbers[key];
@@ -71,12 +71,12 @@ static void bounds_i64(const int64_t *values, uint64_t rows, struct bounds *to)
     *to = (struct bounds){ low, high };
 }
 
-static void bounds_nulls(const struct relation_column *column, uint64_t first,
+static void bounds_nulls(const struct row_set_column *column, uint64_t first,
                          uint64_t end, struct bounds *to)
 {
     *to = (struct bounds){ INT64_MAX, INT64_MIN };
     for (uint64_t i = first; i < end; i++) {
-        int64_t value = relation_integer(column, i);
+        int64_t value = row_set_integer(column, i);
         if (column->nulls[i] != 0)
             continue;
         to->low = value < to->low ? value : to->low;
@@ -85,7 +85,7 @@ static void bounds_nulls(const struct relation_column *column, uint64_t first,
 }
 
 struct bounding {
-    const struct relation_column *column;
+    const struct row_set_column *column;
     uint64_t rows;
     unsigned threads;
     struct bounds bounds[PARALLEL_THREADS_MAX];
@@ -94,7 +94,7 @@ struct bounding {
 static void bound_share(void *context, unsigned share)
 {
     struct bounding *all = context;
-    const struct relation_column *column = all->column;
+    const struct row_set_column *column = all->column;
     uint64_t first = all->rows * share / all->threads;
     uint64_t end = all->rows * (share + 1) / all->threads;
     struct bounds *to = &all->bounds[share];
@@ -203,7 +203,7 @@ static enum vdbq_status numbers_room(struct join_keys *keys, uint64_t rows,
 }
 
 enum vdbq_status join_keys_begin(struct join_keys *keys,
-                                 const struct relation *rows,
+                                 const struct row_set *rows,
                                  struct error *error)
 {
     enum vdbq_status status = numbers_room(keys, rows->rows, error);
@@ -264,14 +264,14 @@ static void tags_i64(struct join_range range, const int64_t *restrict values,
 }
 
 static void tags_nulls(const struct join_keys *keys, unsigned key,
-                       const struct relation_column *column, uint64_t first,
+                       const struct row_set_column *column, uint64_t first,
                        unsigned count, uint32_t *tags)
 {
     const struct join_range *range = &keys->ranges[key];
     for (unsigned i = 0; i < count; i++) {
         uint32_t tag = tags[i];
         if (column->nulls[first + i] == 0)
-            tags[i] = next_tag(range, tag, relation_integer(column, first + i));
+            tags[i] = next_tag(range, tag, row_set_integer(column, first + i));
         else if (!keys->nulls_match || tag == JOIN_NO_TAG)
             tags[i] = JOIN_NO_TAG;
         else
@@ -280,12 +280,12 @@ static void tags_nulls(const struct join_keys *keys, unsigned key,
 }
 
 static void exact_tags(const struct join_keys *keys,
-                       const struct relation_column *columns, uint64_t first,
+                       const struct row_set_column *columns, uint64_t first,
                        unsigned count, uint32_t *tags)
 {
     memset(tags, 0, count * sizeof *tags);
     for (unsigned i = 0; i < keys->count; i++) {
-        const struct relation_column *column = &columns[i];
+        const struct row_set_column *column = &columns[i];
         if (column->nulls != NULL)
             tags_nulls(keys, i, column, first, count, tags);
         else if (column->width == sizeof(int32_t))
@@ -300,7 +300,7 @@ static void exact_tags(const struct join_keys *keys,
 
 /* Whether a row equals no row, not even itself: for a NULL or a NaN. */
 static bool equals_none(const struct join_keys *keys,
-                        const struct relation_column *columns, uint64_t row)
+                        const struct row_set_column *columns, uint64_t row)
 {
     for (unsigned i = 0; i < keys->count; i++)
         if (!row_same(&columns[i], row, &columns[i], row))
@@ -309,7 +309,7 @@ static bool equals_none(const struct join_keys *keys,
 }
 
 static void hash_tags(const struct join_keys *keys,
-                      const struct relation_column *columns, uint64_t first,
+                      const struct row_set_column *columns, uint64_t first,
                       unsigned count, uint32_t *tags)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -320,7 +320,7 @@ static void hash_tags(const struct join_keys *keys,
 }
 
 static void make_tags(const struct join_keys *keys,
-                      const struct relation_column *columns, uint64_t first,
+                      const struct row_set_column *columns, uint64_t first,
                       unsigned count, uint32_t *tags)
 {
     if (keys->exact)
@@ -348,7 +348,7 @@ void join_tags_asking(const struct join_keys *keys, uint64_t first,
 }
 
 bool join_keys_same(const struct join_keys *keys, uint64_t indexed,
-                    const struct relation_column *columns, uint64_t row)
+                    const struct row_set_column *columns, uint64_t row)
 {
     for (unsigned i = 0; i < keys->count; i++)
         if (!row_same(&keys->indexed[i], indexed, &columns[i], row))

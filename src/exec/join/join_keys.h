@@ -25,13 +25,13 @@ struct join_range {
 struct join_keys {
     unsigned count;
     bool nulls_match;
-    bool exact;                      /* equal tags are equal keys     */
-    uint64_t tags;                   /* ... and all are less than this */
-    struct join_range *ranges;       /* ... one a key                 */
-    struct relation_column *indexed; /* columns of the indexed side   */
-    struct relation_column *asking;  /* ... and of the rows at hand of
+    bool exact;                     /* equal tags are equal keys     */
+    uint64_t tags;                  /* ... and all are less than this */
+    struct join_range *ranges;      /* ... one a key                 */
+    struct row_set_column *indexed; /* columns of the indexed side   */
+    struct row_set_column *asking;  /* ... and of the rows at hand of
                                         the other one                 */
-    const int *asking_columns;       /* which those are               */
+    const int *asking_columns;      /* which those are               */
     uint32_t **texts;     /* a key: the number of the indexed side's word
                            for each of the other's; NULL: the same    */
     const void **sources; /* a key: numbers of the rows at hand ...   */
@@ -40,7 +40,7 @@ struct join_keys {
 };
 
 struct join_keys_params {
-    const struct relation *indexed;    /* stays as it is             */
+    const struct row_set *indexed;     /* stays as it is             */
     const struct vector *indexed_keys; /* of int: its columns        */
     const struct stream *asking;       /* the other side             */
     const struct vector *asking_keys;
@@ -57,7 +57,7 @@ void join_keys_finish(struct join_keys *keys);
 /* Takes other rows of the asking side to hand, whose columns stay until the
  * next call. */
 enum vdbq_status join_keys_begin(struct join_keys *keys,
-                                 const struct relation *rows,
+                                 const struct row_set *rows,
                                  struct error *error);
 /* The tags of the first rows of [first, end) of the indexed side, which are not
  * none: JOIN_BLOCK at most, and how many. */
@@ -70,6 +70,6 @@ void join_tags_asking(const struct join_keys *keys, uint64_t first,
 
 /* Whether two rows of equal tags are equal. */
 bool join_keys_same(const struct join_keys *keys, uint64_t indexed,
-                    const struct relation_column *columns, uint64_t row);
+                    const struct row_set_column *columns, uint64_t row);
 
 #endif

@@ -15,34 +15,34 @@ enum {
     EARLY_SHARE = 4           /* of the memory that there is, at most      */
 };
 
-enum vdbq_status join_view_init(struct relation *relation,
+enum vdbq_status join_view_init(struct row_set *row_set,
                                 const struct stream *stream,
                                 struct error *error)
 {
     const struct step *step = stream->step;
     enum vdbq_status status =
-        relation_init(relation, step->columns, step->column_count, error);
+        row_set_init(row_set, step->columns, step->column_count, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
-        relation_words(relation, i, words_hold(stream_words(stream, i)));
+        row_set_words(row_set, i, words_hold(stream_words(stream, i)));
     return status;
 }
 
-void join_view_finish(struct relation *relation)
+void join_view_finish(struct row_set *row_set)
 {
-    for (unsigned i = 0; i < relation->column_count; i++) {
-        relation->columns[i].values = NULL;
-        relation->columns[i].nulls = NULL;
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
     }
-    relation_finish(relation);
+    row_set_finish(row_set);
 }
 
-void join_view(struct relation *relation, const struct vdbq_batch *batch,
+void join_view(struct row_set *row_set, const struct vdbq_batch *batch,
                uint64_t first, uint64_t rows)
 {
-    relation->rows = rows;
-    for (unsigned i = 0; i < relation->column_count; i++) {
+    row_set->rows = rows;
+    for (unsigned i = 0; i < row_set->column_count; i++) {
         const struct vdbq_vector *from = &batch->column[i];
-        struct relation_column *to = &relation->columns[i];
+        struct row_set_column *to = &row_set->columns[i];
         to->values = (char *)from->values + first * to->width;
         to->nulls = from->nulls != NULL ? (uint8_t *)from->nulls + first : NULL;
     }
@@ -55,13 +55,13 @@ struct filter {
     struct join_stream *join;
     struct join_keys keys;
     struct join_index index;
-    struct relation rows; /* at hand: a view of a batch                    */
+    struct row_set rows; /* at hand: a view of a batch                    */
     uint64_t room;
     uint32_t *kept; /* their numbers, those of each thread's share
                               from where that begins                        */
     uint64_t counts[PARALLEL_THREADS_MAX]; /* of each share                 */
     unsigned threads;
-    struct relation_picking pick;
+    struct row_set_picking pick;
 };
 
 static uint64_t share_start(const struct filter *filter, unsigned share)
@@ -95,9 +95,9 @@ static void pick_share(void *context, unsigned share)
     uint64_t at = filter->join->right.rows;
     for (unsigned i = 0; i < share; i++)
         at += filter->counts[i];
-    relation_pick_part(&filter->pick, at,
-                       filter->kept + share_start(filter, share),
-                       filter->counts[share]);
+    row_set_pick_part(&filter->pick, at,
+                      filter->kept + share_start(filter, share),
+                      filter->counts[share]);
 }
 
 /* Adds those of a batch that may have a partner. */
@@ -105,7 +105,7 @@ static enum vdbq_status add_kept(struct filter *filter,
                                  const struct vdbq_batch *batch,
                                  struct error *error)
 {
-    struct relation *right = &filter->join->right;
+    struct row_set *right = &filter->join->right;
     uint64_t sum = 0;
     join_view(&filter->rows, batch, 0, batch->rows);
     if (batch->rows > filter->room) {
@@ -124,11 +124,11 @@ static enum vdbq_status add_kept(struct filter *filter,
     parallel_run(filter->threads, keep_share, filter);
     for (unsigned i = 0; i < filter->threads; i++)
         sum += filter->counts[i];
-    status = relation_room(right, sum, error);
+    status = row_set_room(right, sum, error);
     filter->pick =
-        (struct relation_picking){ .to = right, .from = &filter->rows };
+        (struct row_set_picking){ .to = right, .from = &filter->rows };
     if (status == VDBQ_OK)
-        status = relation_pick_flags(&filter->pick, error);
+        status = row_set_pick_flags(&filter->pick, error);
     if (status != VDBQ_OK)
         return status;
     parallel_run(filter->threads, pick_share, filter);
@@ -159,9 +159,9 @@ static enum vdbq_status open_filter(struct filter *filter, struct error *error)
             error);
     if (status == VDBQ_OK)
         status = join_view_init(&filter->rows, join->head.inputs[1], error);
-    return status == VDBQ_OK
-               ? stream_gather_begin(join->head.inputs[1], &join->right, error)
-               : status;
+    return status == VDBQ_OK ? stream_materialise_begin(join->head.inputs[1],
+                                                        &join->right, error)
+                             : status;
 }
 
 static void close_filter(struct filter *filter)
@@ -243,7 +243,7 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
     uint64_t most = early_most(join);
     struct vdbq_batch batch = { .rows = 1 };
     enum vdbq_status status =
-        stream_gather_begin(join->head.inputs[0], &join->early, error);
+        stream_materialise_begin(join->head.inputs[0], &join->early, error);
     while (status == VDBQ_OK && batch.rows > 0 && join->early.rows <= most) {
         status = stream_batch(join->head.inputs[0], &batch, error);
         if (stream_row_failed(status)) {
@@ -251,8 +251,7 @@ static enum vdbq_status gather_early(struct join_stream *join, bool *few,
             status = VDBQ_OK;
         }
         if (status == VDBQ_OK && batch.rows > 0)
-            status =
-                relation_append(&join->early, &batch, join->threads, error);
+            status = row_set_append(&join->early, &batch, join->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(join->head.params, error);
     }
@@ -268,7 +267,7 @@ static enum vdbq_status give_early(struct join_stream *join,
     join->early_vectors = memory_zeroed(count, sizeof *join->early_vectors);
     if (join->early_vectors == NULL)
         return error_no_memory(error);
-    relation_vectors(&join->early, 0, join->early_vectors);
+    row_set_vectors(&join->early, 0, join->early_vectors);
     join->pending = (struct vdbq_batch){ .rows = join->early.rows,
                                          .columns = count,
                                          .column = join->early_vectors };
@@ -281,12 +280,12 @@ static enum vdbq_status gather_all(struct join_stream *join,
 {
     struct stream *input = join->head.inputs[1];
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = stream_gather_begin(input, &join->right, error);
+    enum vdbq_status status =
+        stream_materialise_begin(input, &join->right, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(input, &batch, error);
         if (status == VDBQ_OK)
-            status =
-                relation_append(&join->right, &batch, join->threads, error);
+            status = row_set_append(&join->right, &batch, join->threads, error);
         if (status == VDBQ_OK)
             status = join_right_added(join, error);
         if (status == VDBQ_OK)

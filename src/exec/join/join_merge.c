@@ -28,7 +28,7 @@ struct join_merge {
     struct pick *picks;
     uint64_t rows_most;   /* of a batch                                 */
     const void **sources; /* of a column: each run's                    */
-    struct relation output;
+    struct row_set output;
     struct vdbq_vector *vectors;
 };
 
@@ -87,9 +87,9 @@ static enum vdbq_status make_room(struct join_merge *merge,
         || !merge->vectors)
         return error_no_memory(error);
     enum vdbq_status status =
-        relation_init(&merge->output, from->columns, from->column_count, error);
+        row_set_init(&merge->output, from->columns, from->column_count, error);
     return status == VDBQ_OK
-               ? relation_room(&merge->output, merge->rows_most, error)
+               ? row_set_room(&merge->output, merge->rows_most, error)
                : status;
 }
 
@@ -141,7 +141,7 @@ void join_merge_destroy(struct join_merge *merge)
     memory_release(merge->sources);
     memory_release(merge->picks);
     memory_release(merge->vectors);
-    relation_finish(&merge->output);
+    row_set_finish(&merge->output);
     memory_release(merge);
 }
 
@@ -199,7 +199,7 @@ static uint64_t pick_rows(struct join_merge *merge)
 static void copy_values(const struct join_merge *merge, unsigned column,
                         uint64_t count)
 {
-    const struct relation_column *to = &merge->output.columns[column];
+    const struct row_set_column *to = &merge->output.columns[column];
     const struct pick *picks = merge->picks;
     for (unsigned i = 0; i < merge->run_count; i++)
         merge->sources[i] = merge->runs[i].batch.rows > 0
@@ -230,7 +230,7 @@ static enum vdbq_status copy_nulls(struct join_merge *merge, unsigned column,
     }
     if (!*nulls)
         return VDBQ_OK;
-    enum vdbq_status status = relation_flags(&merge->output, column, error);
+    enum vdbq_status status = row_set_flags(&merge->output, column, error);
     uint8_t *to = merge->output.columns[column].nulls;
     for (uint64_t i = 0; i < count && status == VDBQ_OK; i++) {
         const uint8_t *from = merge->sources[picks[i].run];
@@ -245,7 +245,7 @@ enum vdbq_status join_merge_batch(struct join_merge *merge,
     const struct spill *from = merge->from;
     enum vdbq_status status = read_on(merge, error);
     uint64_t count = status == VDBQ_OK ? pick_rows(merge) : 0;
-    relation_vectors(&merge->output, 0, merge->vectors);
+    row_set_vectors(&merge->output, 0, merge->vectors);
     for (unsigned i = 0; i < from->column_count && count > 0; i++) {
         bool nulls = false;
         if (from->reads != NULL && !from->reads[i])

@@ -84,8 +84,8 @@ static enum vdbq_status cut_init(struct join_parts *parts, struct join_cut *cut,
     cut->reads = copy_reads(from);
     if (cut->reads == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = relation_init(&cut->rows, from->step->columns,
-                                            from->step->column_count, error);
+    enum vdbq_status status = row_set_init(&cut->rows, from->step->columns,
+                                           from->step->column_count, error);
     if (status != VDBQ_OK)
         return status;
     return spill_init(
@@ -133,8 +133,8 @@ static enum vdbq_status make_texts(struct join_parts *parts,
     const int *left = VECTOR_ITEMS(parts->left.keys, int);
     const int *right = VECTOR_ITEMS(parts->right.keys, int);
     for (size_t i = 0; i < parts->left.keys->count; i++) {
-        const struct relation_column *from = &join->left.columns[left[i]];
-        const struct relation_column *to = &join->right.columns[right[i]];
+        const struct row_set_column *from = &join->left.columns[left[i]];
+        const struct row_set_column *to = &join->right.columns[right[i]];
         if (from->type != VDBQ_TEXT || from->words == to->words)
             continue;
         parts->texts[i] = words_translate(from->words, to->words);
@@ -313,15 +313,15 @@ static enum vdbq_status cut_batch(struct join_parts *parts,
 /* ---------------------------------------------------------- right side -- */
 
 /* Forgets the rows that were gathered, and their memory. */
-static void forget(struct relation *relation)
+static void forget(struct row_set *row_set)
 {
-    for (unsigned i = 0; i < relation->column_count; i++) {
-        memory_release(relation->columns[i].values);
-        memory_release(relation->columns[i].nulls);
-        relation->columns[i].values = NULL;
-        relation->columns[i].nulls = NULL;
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        memory_release(row_set->columns[i].values);
+        memory_release(row_set->columns[i].nulls);
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
     }
-    relation->rows = relation->rows_room = 0;
+    row_set->rows = row_set->rows_room = 0;
 }
 
 /* Whether a key of JOIN_MARK is NULL. */
@@ -330,7 +330,7 @@ static bool marks_null(const struct join_stream *join)
     const struct step_join *step = &join->head.step->join;
     if (step->kind != JOIN_MARK)
         return false;
-    const struct relation_column *key =
+    const struct row_set_column *key =
         &join->right.columns[VECTOR_ITEMS(&step->right_keys, int)[0]];
     return key->nulls != NULL && memchr(key->nulls, 1, join->right.rows);
 }
@@ -343,7 +343,7 @@ static enum vdbq_status cut_right(struct join_stream *join, struct error *error)
         memory_zeroed(count + (size_t)1, sizeof *vectors);
     if (vectors == NULL)
         return error_no_memory(error);
-    relation_vectors(&join->right, 0, vectors);
+    row_set_vectors(&join->right, 0, vectors);
     join->right_null |= marks_null(join);
     join->right_any |= join->right.rows > 0;
     enum vdbq_status status = cut_batch(
@@ -414,7 +414,7 @@ static enum vdbq_status cut_left(struct join_stream *join, struct error *error)
     enum vdbq_status status = VDBQ_OK;
     if (join->pending.rows > 0)
         status = cut_batch(parts, &parts->left, &join->pending, 0, error);
-    relation_finish(&join->early);
+    row_set_finish(&join->early);
     join->pending.rows = 1;
     while (status == VDBQ_OK && join->pending.rows > 0) {
         status = next_left(join, error);

@@ -43,7 +43,7 @@ enum { JOIN_PARTS_MAX = 256 };
 /* A side that is cut. */
 struct join_cut {
     struct spill spill;
-    struct relation rows; /* that are cut: a view of a batch               */
+    struct row_set rows; /* that are cut: a view of a batch               */
     const struct vector *keys; /* of int: its columns                       */
     uint64_t count;    /* rows so far: the next one's number            */
     const bool *reads; /* of each column, owned                         */
@@ -51,7 +51,7 @@ struct join_cut {
 
 /* Right rows of a part that are at hand together. */
 struct join_block {
-    struct relation rows;
+    struct row_set rows;
     uint64_t *numbers;
     uint64_t room; /* of the numbers                                */
 };
@@ -65,9 +65,9 @@ struct join_parts {
     uint64_t block_bytes; /* of the file, for each part                    */
     uint64_t block_rows;  /* right rows that a pass takes at most          */
     struct join_cut left, right;
-    uint32_t **texts;             /* a key: for each word of the left side, its
+    uint32_t **texts;            /* a key: for each word of the left side, its
                               number on the right one; NULL: the same       */
-    struct relation_column *keys; /* of the rows that are cut               */
+    struct row_set_column *keys; /* of the rows that are cut               */
     uint32_t **numbers; /* ... of a text: its words'                     */
     uint32_t *rows, *rows_from; /* by parts; the first one of each part     */
     uint8_t *parts; /* of each row                                   */
@@ -89,8 +89,8 @@ struct join_parts {
 enum vdbq_status join_parts_right(struct join_stream *join,
                                   struct error *error);
 enum vdbq_status join_parts_left(struct join_stream *join, struct error *error);
-/* Something failed for a left row of that number, in the pass whose rows are that
- * part of the output. */
+/* Something failed for a left row of that number, in the pass whose rows are
+ * that part of the output. */
 void join_parts_failed(struct join_parts *parts, const struct error *error,
                        uint64_t left, unsigned pass);
 void join_parts_destroy(struct join_parts *parts); /* accepts NULL */

@@ -13,7 +13,7 @@
 struct rows_stream {
     struct stream head;
     struct spill_reader reader;
-    const struct relation *words; /* has those of the columns */
+    const struct row_set *words; /* has those of the columns */
 };
 
 static enum vdbq_status
@@ -50,7 +50,7 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
                                   .params = join->head.params,
                                   .step = step,
                                   .rows_most = pass->left.rows,
-                                  .replays = true };
+                                  .rescans = true };
     made->words = &join->left;
     *stream = &made->head;
     return spill_reader_init(&made->reader, &pass->left, error);
@@ -94,14 +94,14 @@ static bool make_lists(struct giving *giving, uint64_t rows)
 static enum vdbq_status add_marked(struct giving *giving, uint64_t rows,
                                    struct error *error)
 {
-    const struct relation *output = &giving->join->output;
-    const struct relation_column *mark =
+    const struct row_set *output = &giving->join->output;
+    const struct row_set_column *mark =
         &output->columns[output->column_count - 1];
     uint64_t counts[2] = { 0 };
     if (!make_lists(giving, rows))
         return error_no_memory(error);
     for (uint64_t i = 0; i < rows; i++) {
-        bool is = !relation_is_null(mark, i) && relation_integer(mark, i) != 0;
+        bool is = !row_set_is_null(mark, i) && row_set_integer(mark, i) != 0;
         giving->rows[is][counts[is]++] = (uint32_t)i;
     }
     enum vdbq_status status =
@@ -170,7 +170,7 @@ static struct join_stream *make_join(const struct join_pass *pass,
             memory_zeroed(step->inputs.count + 1, sizeof *join->head.inputs),
         .reads = memory_zeroed(step->column_count + (size_t)1,
                                sizeof *join->head.reads),
-        .replays = true,
+        .rescans = true,
     };
     if (join->head.reads != NULL)
         copy_reads(pass, join->head.reads, step->column_count);
@@ -231,7 +231,7 @@ enum vdbq_status join_pass_run(const struct join_pass *pass,
         status = open_join(giving.join, error);
     if (status == VDBQ_OK)
         status = give_all(&giving, error);
-    giving.join->right = (struct relation){ 0 }; /* it is the caller's */
+    giving.join->right = (struct row_set){ 0 }; /* it is the caller's */
     stream_close(&giving.join->head);
     return status;
 }

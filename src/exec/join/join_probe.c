@@ -20,7 +20,7 @@ static void dense_rows(const uint32_t *rows, uint32_t tags,
         uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
         uint32_t row = rows[tag];
         starts[i] = row;
-        counts[i] = row != RELATION_NO_ROW;
+        counts[i] = row != ROW_SET_NO_ROW;
     }
 }
 
@@ -32,7 +32,7 @@ static void dense_bits(const uint64_t *bits, uint32_t tags,
     for (unsigned i = 0; i < count; i++) {
         uint32_t tag = wanted[i] < tags ? wanted[i] : tags;
         counts[i] = bits[tag / 64] >> tag % 64 & 1;
-        starts[i] = counts[i] - 1; /* RELATION_NO_ROW, or row 0 for any */
+        starts[i] = counts[i] - 1; /* ROW_SET_NO_ROW, or row 0 for any */
     }
 }
 
@@ -86,8 +86,8 @@ static inline uint32_t end(const struct join_index *index,
     uint32_t at = probe->at;
     for (;; at = (at + 1) & probe->mask) {
         const struct join_slot *slot = &probe->slots[at];
-        if (slot->place == RELATION_NO_ROW)
-            return RELATION_NO_ROW;
+        if (slot->place == ROW_SET_NO_ROW)
+            return ROW_SET_NO_ROW;
         if (slot->tag == probe->tag
             && (index->keys->exact || same(index, slot->place, probe->row)))
             return slot->place;
@@ -108,7 +108,7 @@ static void find_slots(const struct join_index *index, uint64_t first,
         for (unsigned i = 0; i < most; i++)
             places[from + i] = probes[i].tag != JOIN_NO_TAG
                                    ? end(index, &probes[i])
-                                   : RELATION_NO_ROW;
+                                   : ROW_SET_NO_ROW;
     }
 }
 
@@ -119,7 +119,7 @@ static void find_groups(const struct join_index *index, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         uint32_t place = starts[i];
         counts[i] = 0;
-        if (place == RELATION_NO_ROW)
+        if (place == ROW_SET_NO_ROW)
             continue;
         starts[i] = index->starts[place];
         counts[i] = index->starts[place + 1] - starts[i];
@@ -145,7 +145,7 @@ void join_index_find(const struct join_index *index, uint64_t first,
     find_slots(index, first, tags, rows, starts);
     if (index->unique)
         for (unsigned i = 0; i < rows; i++)
-            counts[i] = starts[i] != RELATION_NO_ROW;
+            counts[i] = starts[i] != ROW_SET_NO_ROW;
     else
         find_groups(index, rows, starts, counts);
 }

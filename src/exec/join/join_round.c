@@ -70,7 +70,7 @@ struct sharing {
     unsigned threads;
     bool writes, picks; /* the slots; the columns                */
     bool picks_left;    /* ... of the left side, too             */
-    struct relation_picking left, right;
+    struct row_set_picking left, right;
 };
 
 static void note_partners(const struct join_stream *join, uint64_t first,
@@ -78,7 +78,7 @@ static void note_partners(const struct join_stream *join, uint64_t first,
 {
     const uint32_t *right = join->pairs.right;
     for (uint64_t i = first; i < end; i++)
-        if (right[i] != RELATION_NO_ROW)
+        if (right[i] != ROW_SET_NO_ROW)
             atomic_store_explicit(&join->partners[right[i]], 1,
                                   memory_order_relaxed);
 }
@@ -98,10 +98,10 @@ static void do_share(void *context, unsigned share)
     if (all->writes && join->partners != NULL)
         note_partners(join, first, end);
     if (all->picks_left)
-        relation_pick_part(&all->left, first, pairs->left + first, end - first);
+        row_set_pick_part(&all->left, first, pairs->left + first, end - first);
     if (all->right.from != NULL)
-        relation_pick_part(&all->right, first, pairs->right + first,
-                           end - first);
+        row_set_pick_part(&all->right, first, pairs->right + first,
+                          end - first);
 }
 
 static void run_shares(struct sharing *all)
@@ -121,7 +121,7 @@ static uint32_t mark(const struct join_stream *join, uint32_t left)
         return 1;
     if (!join->right_any)
         return 0;
-    return relation_is_null(&search->keys.asking[0], left) || join->right_null
+    return row_set_is_null(&search->keys.asking[0], left) || join->right_null
                ? MARK_NULL
                : 0;
 }
@@ -131,8 +131,8 @@ static enum vdbq_status put_marks(struct join_stream *join, uint64_t count,
                                   struct error *error)
 {
     unsigned number = join->left.column_count;
-    struct relation_column *column = &join->output.columns[number];
-    enum vdbq_status status = relation_flags(&join->output, number, error);
+    struct row_set_column *column = &join->output.columns[number];
+    enum vdbq_status status = row_set_flags(&join->output, number, error);
     for (uint64_t i = 0; i < count && status == VDBQ_OK; i++) {
         uint32_t value = mark(join, (uint32_t)(join->slot + i));
         ((int32_t *)column->values)[i] = value == 1;
@@ -152,25 +152,25 @@ static bool lacks_right(const struct join_stream *join)
 static enum vdbq_status begin_picking(struct sharing *all, struct error *error)
 {
     struct join_stream *join = all->join;
-    struct relation *output = &join->output;
+    struct row_set *output = &join->output;
     const bool *reads = join->head.reads;
     unsigned left = join->left.column_count;
     bool right =
         output->column_count > left && join->search.step->kind != JOIN_MARK;
     output->rows = 0;
     all->picks = true;
-    enum vdbq_status status = relation_room(output, all->count, error);
+    enum vdbq_status status = row_set_room(output, all->count, error);
     all->left.to = all->right.to = output;
     all->left.from = &join->left;
     all->left.reads = reads;
     if (status == VDBQ_OK && all->picks_left)
-        status = relation_pick_flags(&all->left, error);
+        status = row_set_pick_flags(&all->left, error);
     if (!right || status != VDBQ_OK)
         return status;
     all->right.from = &join->right;
     all->right.first = left;
     all->right.reads = reads != NULL ? reads + left : NULL;
-    return relation_pick_flags(&all->right, error);
+    return row_set_pick_flags(&all->right, error);
 }
 
 /* What orders the rows that were picked: the left row's number, or behind all
@@ -180,7 +180,7 @@ static void number_rows(struct join_stream *join, uint64_t count)
     const struct join_pairs *pairs = &join->pairs;
     for (uint64_t i = 0; i < count; i++)
         join->numbers[i] =
-            pairs->left[i] != RELATION_NO_ROW
+            pairs->left[i] != ROW_SET_NO_ROW
                 ? join->left_numbers[pairs->left[i]]
                 : JOIN_ALONE | join->right_numbers[pairs->right[i]];
 }
@@ -192,7 +192,7 @@ static void give_rows(struct join_stream *join, uint64_t count,
     if (join->numbered)
         number_rows(join, count);
     join->output.rows = count;
-    relation_vectors(&join->output, 0, join->vectors);
+    row_set_vectors(&join->output, 0, join->vectors);
     batch->column = join->vectors;
     batch->rows = count;
 }
@@ -227,14 +227,14 @@ static enum vdbq_status put_slots(struct join_stream *join, uint64_t count,
         status = put_marks(join, count, error);
     give_rows(join, count, batch);
     if (plain) /* they are as they came */
-        relation_vectors(&join->left, join->slot, join->vectors);
+        row_set_vectors(&join->left, join->slot, join->vectors);
     return status;
 }
 
 /* ------------------------------------------------------- with condition -- */
 
-/* Asks the condition of the pairs. Where it fails for one, those before that are
- * left. */
+/* Asks the condition of the pairs. Where it fails for one, those before that
+ * are left. */
 static enum vdbq_status judge(struct join_stream *join, struct error *error)
 {
     struct join_pairs *pairs = &join->pairs;
@@ -264,7 +264,7 @@ static uint64_t settle(struct join_stream *join)
     uint64_t count = 0;
     for (uint64_t i = 0; i < pairs->count; i++) {
         uint32_t left = pairs->left[i], right = pairs->right[i];
-        bool end = right == RELATION_NO_ROW;
+        bool end = right == ROW_SET_NO_ROW;
         bool kept = !end && pairs->kept[i];
         pairs->left[count] = left;
         pairs->right[count] = right;
@@ -329,7 +329,7 @@ enum vdbq_status join_round_alone(struct join_stream *join,
     if (status != VDBQ_OK || join->partners == NULL)
         return status;
     while (join->right_next < join->right.rows && all.count < pairs->room) {
-        pairs->left[all.count] = RELATION_NO_ROW;
+        pairs->left[all.count] = ROW_SET_NO_ROW;
         pairs->right[all.count] = (uint32_t)join->right_next;
         all.count += !join->partners[join->right_next++];
     }

@@ -157,13 +157,13 @@ static enum vdbq_status join_rest(struct part_joining *part,
 static enum vdbq_status open_block(struct part_joining *part,
                                    struct error *error)
 {
-    const struct relation *right = &part->parts->join->right;
+    const struct row_set *right = &part->parts->join->right;
     const struct spill *spill = &part->parts->right.spill;
-    struct relation *rows = &part->block.rows;
+    struct row_set *rows = &part->block.rows;
     enum vdbq_status status =
-        relation_init(rows, spill->columns, spill->column_count, error);
+        row_set_init(rows, spill->columns, spill->column_count, error);
     for (unsigned i = 0; i < rows->column_count && status == VDBQ_OK; i++)
-        relation_words(rows, i, words_hold(right->columns[i].words));
+        row_set_words(rows, i, words_hold(right->columns[i].words));
     return status;
 }
 
@@ -186,8 +186,8 @@ static enum vdbq_status add_rows(struct part_joining *part,
     }
     for (uint64_t i = 0; i < batch->rows; i++)
         block->numbers[first + i] = from[i];
-    return relation_append(&block->rows, batch, part->parts->join->threads,
-                           error);
+    return row_set_append(&block->rows, batch, part->parts->join->threads,
+                          error);
 }
 
 /* Takes as many right rows to hand as there is room for, and some more. */
@@ -198,7 +198,7 @@ static enum vdbq_status fill_block(struct part_joining *part,
     uint64_t most = part->parts->block_rows;
     uint64_t some = part->parts->right.spill.block_rows;
     enum vdbq_status status = VDBQ_OK;
-    struct relation *rows = &part->block.rows;
+    struct row_set *rows = &part->block.rows;
     rows->rows = 0;
     do {
         struct vdbq_batch batch;
@@ -251,7 +251,7 @@ static enum vdbq_status join_part(struct join_parts *parts,
     if (status == VDBQ_OK)
         status = join_blocks(&part, &reader, error);
     spill_reader_finish(&reader);
-    relation_finish(&part.block.rows);
+    row_set_finish(&part.block.rows);
     memory_release(part.block.numbers);
     return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Candidates of a join: for each left row, in order, the right rows with equal
- * keys, or what its bounds find, or all of them. What rows give is counted first, a block
- * of rows a number, so that any range of slots can be written by itself: a
- * row of many candidates is shared out like many rows of one.
+ * keys, or what its bounds find, or all of them. What rows give is counted
+ * first, a block of rows a number, so that any range of slots can be written by
+ * itself: a row of many candidates is shared out like many rows of one.
  */
 #include "exec/join/join.h"
 
@@ -30,26 +30,26 @@ static void find_equal(const struct join_search *search, uint64_t first,
 }
 const struct join_finder join_find_equal = { .find = find_equal };
 
-static void find_band(const struct join_search *search, uint64_t first,
-                      unsigned rows)
+static void find_range_join(const struct join_search *search, uint64_t first,
+                            unsigned rows)
 {
-    join_band_find(&search->band, search->left, first, rows,
-                   search->starts + first, search->counts + first);
+    range_join_find(&search->range, search->left, first, rows,
+                    search->starts + first, search->counts + first);
 }
 
-static void write_band(const struct join_search *search, uint64_t row,
-                       uint32_t skip, uint32_t count, uint32_t *right)
+static void write_range_join(const struct join_search *search, uint64_t row,
+                             uint32_t skip, uint32_t count, uint32_t *right)
 {
-    join_band_write(&search->band, search->left,
-                    &(struct join_band_run){ .left = row,
-                                             .start = search->starts[row],
-                                             .count = search->counts[row],
-                                             .skip = skip,
-                                             .wanted = count },
-                    right);
+    range_join_write(&search->range, search->left,
+                     &(struct range_join_run){ .left = row,
+                                               .start = search->starts[row],
+                                               .count = search->counts[row],
+                                               .skip = skip,
+                                               .wanted = count },
+                     right);
 }
-const struct join_finder join_find_band = { .find = find_band,
-                                            .write = write_band };
+const struct join_finder range_join_search = { .find = find_range_join,
+                                               .write = write_range_join };
 
 static enum join_slots slots_of_kind(const struct step_join *step)
 {
@@ -99,8 +99,8 @@ static enum vdbq_status make_index(struct join_search *search,
 
 static const struct join_finder *finder_of(const struct step_join *step)
 {
-    if (step->band.side != BAND_NONE)
-        return &join_find_band;
+    if (step->range.side != RANGE_JOIN_NONE)
+        return &range_join_search;
     return step->right_keys.count > 0 ? &join_find_equal : &join_find_all;
 }
 
@@ -119,11 +119,11 @@ enum vdbq_status join_search_init(struct join_search *search,
         return make_index(search, params, error);
     if (search->finder == &join_find_all)
         return VDBQ_OK;
-    return join_band_init(
-        &search->band,
-        &(struct join_band_params){ .band = &params->step->band,
-                                    .right = params->right,
-                                    .threads = params->threads },
+    return range_join_init(
+        &search->range,
+        &(struct range_join_params){ .range = &params->step->range,
+                                     .right = params->right,
+                                     .threads = params->threads },
         error);
 }
 
@@ -131,7 +131,7 @@ void join_search_finish(struct join_search *search)
 {
     join_index_finish(&search->index);
     join_keys_finish(&search->keys);
-    join_band_finish(&search->band);
+    range_join_finish(&search->range);
     memory_release(search->starts);
     memory_release(search->counts);
     memory_release(search->before);
@@ -216,7 +216,7 @@ static enum vdbq_status make_room(struct join_search *search, uint64_t rows,
 }
 
 enum vdbq_status join_search_begin(struct join_search *search,
-                                   const struct relation *left,
+                                   const struct row_set *left,
                                    struct error *error)
 {
     struct searching all = { .search = search,
@@ -299,7 +299,7 @@ static void write_rows(const struct join_search *search,
     }
 }
 
-/* One candidate a row at most, whose number is RELATION_NO_ROW for none. */
+/* One candidate a row at most, whose number is ROW_SET_NO_ROW for none. */
 static void write_single(const struct join_search *search,
                          const struct writing *writing)
 {
@@ -309,7 +309,7 @@ static void write_single(const struct join_search *search,
     for (uint64_t n = 0; n < writing->count; row++) {
         writing->left[n] = (uint32_t)row;
         writing->right[n] = starts[row];
-        n += outer || starts[row] != RELATION_NO_ROW;
+        n += outer || starts[row] != ROW_SET_NO_ROW;
     }
 }
 
@@ -337,7 +337,7 @@ static uint64_t write_row(const struct join_search *search, uint64_t row,
     n = n < slots ? n : slots;
     write_candidates(search, row, (uint32_t)skip, (uint32_t)n, right);
     if (n < slots)
-        right[n++] = RELATION_NO_ROW;
+        right[n++] = ROW_SET_NO_ROW;
     return n;
 }
 

@@ -28,19 +28,19 @@ struct device_join_stream {
 
 /* --------------------------------------------------------------- choose -- */
 
-/* The columns of a relation: what there is in them. */
-static void describe(const struct relation *relation, unsigned number,
+/* The columns of a row set: what there is in them. */
+static void describe(const struct row_set *row_set, unsigned number,
                      struct device_column *column)
 {
-    const struct relation_column *from = &relation->columns[number];
+    const struct row_set_column *from = &row_set->columns[number];
     *column = (struct device_column){ .type = from->type,
                                       .nullable = from->nulls != NULL };
     if (from->type == VDBQ_FLOAT || from->type == VDBQ_DOUBLE)
         return;
-    for (uint64_t i = 0; i < relation->rows; i++) {
-        if (relation_is_null(from, i))
+    for (uint64_t i = 0; i < row_set->rows; i++) {
+        if (row_set_is_null(from, i))
             continue;
-        int64_t value = relation_integer(from, i);
+        int64_t value = row_set_integer(from, i);
         if (!column->ranged || value < column->low)
             column->low = value;
         if (!column->ranged || value > column->high)
@@ -49,12 +49,12 @@ static void describe(const struct relation *relation, unsigned number,
     }
 }
 
-static struct device_column *relation_facts(const struct relation *relation)
+static struct device_column *row_set_facts(const struct row_set *row_set)
 {
     struct device_column *columns =
-        memory_zeroed(relation->column_count + 1, sizeof *columns);
-    for (unsigned i = 0; columns != NULL && i < relation->column_count; i++)
-        describe(relation, i, &columns[i]);
+        memory_zeroed(row_set->column_count + 1, sizeof *columns);
+    for (unsigned i = 0; columns != NULL && i < row_set->column_count; i++)
+        describe(row_set, i, &columns[i]);
     return columns;
 }
 
@@ -62,8 +62,8 @@ static struct device_column *relation_facts(const struct relation *relation)
 static struct device_column *right_columns(struct stream *right,
                                            const struct device *device)
 {
-    if (stream_relation(right) != NULL)
-        return relation_facts(stream_relation(right));
+    if (stream_row_set(right) != NULL)
+        return row_set_facts(stream_row_set(right));
     return stream_device(right, NULL) == device ? stream_device_columns(right)
                                                 : NULL;
 }
@@ -101,7 +101,7 @@ enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
     if (fits
         && (stream_device(inputs[1], NULL) != device
             || !stream_bounded(inputs[1]))) {
-        status = stream_gathered(&inputs[1], error);
+        status = stream_materialised(&inputs[1], error);
         if (status == VDBQ_OK && !right_fits(inputs[1], device, room, &fits))
             status = error_no_memory(error);
     }
@@ -138,10 +138,10 @@ static enum vdbq_status take_right(struct device_join_stream *join,
 {
     struct stream *right = join->head.inputs[1];
     struct device_store *store = device_join_right(join->join);
-    const struct relation *relation = stream_relation(right);
+    const struct row_set *row_set = stream_row_set(right);
     enum vdbq_status status = VDBQ_OK;
-    if (relation != NULL) {
-        status = device_store_fill(store, relation, error);
+    if (row_set != NULL) {
+        status = device_store_fill(store, row_set, error);
     } else {
         stream_sink(right, &store->sink);
         status = stream_drain(right, error);

@@ -23,7 +23,7 @@ uint64_t device_places(const struct device_column *columns, unsigned count,
     for (unsigned i = 0; i < count; i++) {
         struct device_place own = { .values = at,
                                     .nulls = UINT64_MAX,
-                                    .width = relation_width(columns[i].type) };
+                                    .width = row_set_width(columns[i].type) };
         at = TABLET_ALIGNED(at + rows * own.width);
         if (columns[i].nullable) {
             own.nulls = at;
@@ -106,11 +106,11 @@ enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
     enum vdbq_status status;
     if (rows <= store->rows_room && before != NULL)
         return VDBQ_OK;
-    if (rows > RELATION_ROWS_MAX)
+    if (rows > ROW_SET_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "more than %u rows on the device for one step of a "
                          "query",
-                         RELATION_ROWS_MAX);
+                         ROW_SET_ROWS_MAX);
     room = room > rows ? room : rows;
     room = room > ROWS_ROOM_FIRST ? room : ROWS_ROOM_FIRST;
     if (device_places(store->columns, store->column_count, room, NULL)
@@ -166,7 +166,7 @@ static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
     return device_calls_wait(store->device, store->times, error);
 }
 
-/* ----------------------------------------------------------- a relation -- */
+/* ----------------------------------------------------------- a row set -- */
 
 /* Copies bytes of the host to the store's memory, through pinned memory. */
 static enum vdbq_status write(struct device_store *store,
@@ -187,10 +187,10 @@ static enum vdbq_status write(struct device_store *store,
 }
 
 enum vdbq_status device_store_fill(struct device_store *store,
-                                   const struct relation *relation,
+                                   const struct row_set *row_set,
                                    struct error *error)
 {
-    uint64_t rows = relation->rows;
+    uint64_t rows = row_set->rows;
     struct device_memory *pinned = NULL;
     enum vdbq_status status = device_store_room(store, rows, error);
     if (status == VDBQ_OK)
@@ -199,7 +199,7 @@ enum vdbq_status device_store_fill(struct device_store *store,
             (rows < WRITE_ROWS ? rows + 1 : WRITE_ROWS) * sizeof(uint64_t),
             &pinned, error);
     for (unsigned i = 0; i < store->column_count && status == VDBQ_OK; i++) {
-        const struct relation_column *column = &relation->columns[i];
+        const struct row_set_column *column = &row_set->columns[i];
         const struct device_place *place = &store->places[i];
         status = write(store, pinned, place->values, column->values,
                        rows * place->width, error);

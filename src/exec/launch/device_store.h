@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Rows that are gathered in one memory of a device, column by column: those
- * that a sink takes, or those of a relation.
+ * that a sink takes, or those of a row set.
  */
 #ifndef VDBQ_EXEC_DEVICE_STORE_H
 #define VDBQ_EXEC_DEVICE_STORE_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
 
 /* Where a column is in a memory of some rows. */
@@ -45,10 +45,10 @@ void device_store_finish(struct device_store *store);
  * is in flight where they are moved. */
 enum vdbq_status device_store_room(struct device_store *store, uint64_t rows,
                                    struct error *error);
-/* Copies the rows of a relation, whose columns are the store's, into an empty
+/* Copies the rows of a row set, whose columns are the store's, into an empty
  * one. */
 enum vdbq_status device_store_fill(struct device_store *store,
-                                   const struct relation *relation,
+                                   const struct row_set *row_set,
                                    struct error *error);
 
 #endif

@@ -7,13 +7,13 @@
 
 #include <string.h>
 
-#include "base/threads/team.h"
+#include "base/threads/loop_pool.h"
 #include "exec/launch/launch_in.h"
 #include "exec/launch/narrow.h"
 
 /* Rows of a launch from which on the host's threads help to widen what comes
  * of it. */
-enum { TEAM_ROWS_MIN = 1 << 18 };
+enum { LOOP_POOL_ROWS_MIN = 1 << 18 };
 
 enum vdbq_status launch_init(struct launch *launch,
                              const struct launch_params *params,
@@ -131,13 +131,14 @@ static void place_rows(struct launch *launch,
 {
     const struct launch_params *params = launch->params;
     struct output *outputs = launch->result.outputs;
-    bool many = launch->rows >= TEAM_ROWS_MIN;
+    bool many = launch->rows >= LOOP_POOL_ROWS_MIN;
     bool narrow =
         launch_can_prefetch(launch) && launch->rows <= params->narrow_rows_max
         && most_leaves(launch) && narrow_outputs(params->pack, input, outputs);
-    struct team *team = narrow && many ? device_team(params->device) : NULL;
-    team_wake(team);
-    if (many && team == NULL)
+    struct loop_pool *loop_pool =
+        narrow && many ? device_loop_pool(params->device) : NULL;
+    loop_pool_wake(loop_pool);
+    if (many && loop_pool == NULL)
         result_leave_wide(&launch->result);
     memcpy(control_outputs(launch->head), outputs,
            control_head(launch->head)->output_count * sizeof *outputs);

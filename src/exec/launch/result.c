@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/threads/team.h"
+#include "base/threads/loop_pool.h"
 #include "cl/tablet.h"
 #include "exec/launch/narrow.h"
 
@@ -291,7 +291,7 @@ struct arrived {
     const struct segment *segment;
 };
 
-/* Widens the narrow columns of part i of the rows; for team_run(). */
+/* Widens the narrow columns of part i of the rows; for loop_pool_run(). */
 static void widen_part(void *context, unsigned i)
 {
     const struct arrived *arrived = context;
@@ -312,9 +312,9 @@ static void widen(const struct result *result, const struct segment *segment)
 {
     struct arrived arrived = { .result = result, .segment = segment };
     bool many = segment->count > PART_ROWS;
-    team_run(many ? device_team(result->params.device) : NULL,
-             (segment->count + PART_ROWS - 1) / PART_ROWS, widen_part,
-             &arrived);
+    loop_pool_run(many ? device_loop_pool(result->params.device) : NULL,
+                  (segment->count + PART_ROWS - 1) / PART_ROWS, widen_part,
+                  &arrived);
 }
 
 enum vdbq_status result_land(struct result *result, struct device_times *times,

@@ -7,27 +7,27 @@
  */
 #include <string.h>
 
-#include "exec/rows/replay.h"
+#include "exec/rows/rescan.h"
 #include "exec/rows/row_index.h"
 #include "exec/stream/stream_inner.h"
 
 struct apply_stream {
     struct stream head;
-    struct stream_params params;   /* of the inner query                     */
-    struct parameter *parameters;  /* ... where these are                    */
-    unsigned tuple_count;          /* columns that an answer depends on      */
-    int *tuple_columns;            /* of the input                           */
-    struct relation_column *tuple; /* those of the batch at hand            */
+    struct stream_params params;  /* of the inner query                     */
+    struct parameter *parameters; /* ... where these are                    */
+    unsigned tuple_count;         /* columns that an answer depends on      */
+    int *tuple_columns;           /* of the input                           */
+    struct row_set_column *tuple; /* those of the batch at hand            */
     struct vdbq_vector *tuple_vectors; /* likewise                          */
-    struct relation tuples;  /* that were answered                     */
-    struct row_index index;  /* of these                               */
-    struct relation answers; /* one column: the answer to each tuple   */
-    struct vector texts;     /* of struct vdbq_text: likewise          */
-    struct arena arena;      /* of these                               */
-    bool gathered;           /* the rows are all here                  */
-    struct replay input;     /* ... these                              */
-    struct relation column;  /* of the batch: its rows' answers        */
-    struct vector numbers;   /* of uint32_t: likewise, their numbers   */
+    struct row_set tuples;  /* that were answered                     */
+    struct row_index index; /* of these                               */
+    struct row_set answers; /* one column: the answer to each tuple   */
+    struct vector texts;    /* of struct vdbq_text: likewise          */
+    struct arena arena;     /* of these                               */
+    bool gathered;          /* the rows are all here                  */
+    struct rescan input;    /* ... these                              */
+    struct row_set column;  /* of the batch: its rows' answers        */
+    struct vector numbers;  /* of uint32_t: likewise, their numbers   */
     struct vdbq_vector *vectors;
 };
 
@@ -94,7 +94,7 @@ static enum vdbq_status make_tuple(struct apply_stream *apply,
     return row_index_init(&apply->index, apply->tuple_count, true, error);
 }
 
-/* Makes the relation of tuples, with the types of the input's columns. */
+/* Makes the row set of tuples, with the types of the input's columns. */
 static enum vdbq_status make_tuples(struct apply_stream *apply,
                                     struct error *error)
 {
@@ -106,7 +106,7 @@ static enum vdbq_status make_tuples(struct apply_stream *apply,
     for (unsigned i = 0; i < apply->tuple_count; i++)
         columns[i] = from[apply->tuple_columns[i]];
     enum vdbq_status status =
-        relation_init(&apply->tuples, columns, apply->tuple_count, error);
+        row_set_init(&apply->tuples, columns, apply->tuple_count, error);
     memory_release(columns);
     return status;
 }
@@ -127,9 +127,9 @@ static enum vdbq_status apply_open(struct stream *stream, struct error *error)
     if (status == VDBQ_OK)
         status = make_tuples(apply, error);
     if (status == VDBQ_OK)
-        status = relation_init(&apply->answers, answer_column(apply), 1, error);
+        status = row_set_init(&apply->answers, answer_column(apply), 1, error);
     if (status == VDBQ_OK)
-        status = relation_init(&apply->column, answer_column(apply), 1, error);
+        status = row_set_init(&apply->column, answer_column(apply), 1, error);
     if (status == VDBQ_OK && answer_column(apply)->type == VDBQ_TEXT)
         status = answer_texts(apply, error);
     return status;
@@ -139,10 +139,10 @@ static void apply_close(struct stream *stream)
 {
     struct apply_stream *apply = (struct apply_stream *)stream;
     row_index_finish(&apply->index);
-    relation_finish(&apply->tuples);
-    relation_finish(&apply->answers);
-    relation_finish(&apply->column);
-    replay_finish(&apply->input);
+    row_set_finish(&apply->tuples);
+    row_set_finish(&apply->answers);
+    row_set_finish(&apply->column);
+    rescan_finish(&apply->input);
     vector_finish(&apply->texts);
     vector_finish(&apply->numbers);
     arena_finish(&apply->arena);
@@ -160,23 +160,23 @@ static void set_parameters(struct apply_stream *apply, uint64_t row)
 {
     const struct vector *set = &step_of(apply)->parameters;
     for (unsigned i = 0; i < set->count; i++) {
-        const struct relation_column *from = &apply->tuple[i];
+        const struct row_set_column *from = &apply->tuple[i];
         struct parameter *to =
             &apply->parameters[VECTOR_ITEMS(set, struct step_parameter)[i]
                                    .parameter];
         *to = (struct parameter){ .type = from->type,
-                                  .null = relation_is_null(from, row) };
+                                  .null = row_set_is_null(from, row) };
         if (to->null)
             continue;
         if (from->type == VDBQ_TEXT)
             to->text =
                 words_text(stream_words(apply->head.inputs[0],
                                         (unsigned)apply->tuple_columns[i]),
-                           (uint32_t)relation_integer(from, row));
+                           (uint32_t)row_set_integer(from, row));
         else if (from->type == VDBQ_FLOAT || from->type == VDBQ_DOUBLE)
-            to->real = relation_real(from, row);
+            to->real = row_set_real(from, row);
         else
-            to->integer = relation_integer(from, row);
+            to->integer = row_set_integer(from, row);
     }
 }
 
@@ -190,7 +190,7 @@ static enum vdbq_status add_truth(struct apply_stream *apply, int truth,
                                   .values = &value,
                                   .nulls = &null };
     struct vdbq_batch batch = { .rows = 1, .columns = 1, .column = &vector };
-    return relation_append(&apply->answers, &batch, 1, error);
+    return row_set_append(&apply->answers, &batch, 1, error);
 }
 
 /* Adds the first value of a batch, or NULL where it has no rows. */
@@ -215,18 +215,18 @@ static enum vdbq_status add_scalar(struct apply_stream *apply,
         || (answer_column(apply)->type == VDBQ_TEXT
             && !vector_append(&apply->texts, &text, 1)))
         return error_no_memory(error);
-    return relation_append_part(&apply->answers, batch, 0, 1, error);
+    return row_set_append_part(&apply->answers, batch, 0, 1, error);
 }
 
 /* The value that APPLY_IN looks for, among those of the inner query. Where it
  * is a text that is none of their words, it has the number of none. */
-static struct relation_column value_sought(const struct apply_stream *apply,
-                                           uint64_t row,
-                                           const struct stream *inner,
-                                           uint32_t *number)
+static struct row_set_column value_sought(const struct apply_stream *apply,
+                                          uint64_t row,
+                                          const struct stream *inner,
+                                          uint32_t *number)
 {
     unsigned last = apply->tuple_count - 1;
-    struct relation_column value = apply->tuple[last];
+    struct row_set_column value = apply->tuple[last];
     value.values = (char *)value.values + row * value.width;
     value.nulls = NULL;
     if (value.type != VDBQ_TEXT)
@@ -237,7 +237,7 @@ static struct relation_column value_sought(const struct apply_stream *apply,
                    *(const uint32_t *)value.values);
     const struct words *words = stream_words(inner, 0);
     if (words == NULL || !words_find(words, text, number))
-        *number = RELATION_NO_ROW;
+        *number = ROW_SET_NO_ROW;
     value.values = number;
     return value;
 }
@@ -249,16 +249,16 @@ static int is_in(const struct apply_stream *apply, uint64_t row,
 {
     const struct vdbq_vector *vector = &batch->column[0];
     uint32_t number;
-    struct relation_column value = value_sought(apply, row, inner, &number);
-    struct relation_column among = { .type = vector->type,
-                                     .width = relation_width(vector->type),
-                                     .values = (void *)vector->values,
-                                     .nulls = (uint8_t *)vector->nulls };
+    struct row_set_column value = value_sought(apply, row, inner, &number);
+    struct row_set_column among = { .type = vector->type,
+                                    .width = row_set_width(vector->type),
+                                    .values = (void *)vector->values,
+                                    .nulls = (uint8_t *)vector->nulls };
     int truth = 0;
-    if (relation_is_null(&apply->tuple[apply->tuple_count - 1], row))
+    if (row_set_is_null(&apply->tuple[apply->tuple_count - 1], row))
         return 2;
     for (uint64_t i = 0; i < batch->rows && truth != 1; i++) {
-        if (relation_is_null(&among, i))
+        if (row_set_is_null(&among, i))
             truth = 2;
         else if (row_same(&value, 0, &among, i))
             truth = 1;
@@ -307,7 +307,7 @@ static enum vdbq_status answer(struct apply_stream *apply, uint64_t row,
     status = read_answer(apply, row, inner, error);
     stream_close(inner);
     if (status == VDBQ_OK)
-        status = relation_append_part(&apply->tuples, &tuple, row, 1, error);
+        status = row_set_append_part(&apply->tuples, &tuple, row, 1, error);
     return status == VDBQ_OK ? row_index_add(
                &apply->index, apply->tuples.columns, apply->tuples.rows, error)
                              : status;
@@ -323,9 +323,9 @@ static void take_tuple(struct apply_stream *apply,
         const struct vdbq_vector *vector =
             &batch->column[apply->tuple_columns[i]];
         apply->tuple_vectors[i] = *vector;
-        apply->tuple[i] = (struct relation_column){
+        apply->tuple[i] = (struct row_set_column){
             .type = vector->type,
-            .width = relation_width(vector->type),
+            .width = row_set_width(vector->type),
             .values = (void *)vector->values,
             .nulls = (uint8_t *)vector->nulls,
         };
@@ -338,8 +338,8 @@ static enum vdbq_status find_answer(struct apply_stream *apply, uint64_t row,
 {
     uint64_t hash = row_hash(apply->tuple, apply->tuple_count, row);
     *number =
-        row_index_find(&apply->index, apply->tuple, row, hash, RELATION_NO_ROW);
-    if (*number != RELATION_NO_ROW)
+        row_index_find(&apply->index, apply->tuple, row, hash, ROW_SET_NO_ROW);
+    if (*number != ROW_SET_NO_ROW)
         return VDBQ_OK;
     *number = (uint32_t)apply->answers.rows;
     return answer(apply, row, error);
@@ -365,10 +365,10 @@ static enum vdbq_status answer_batch(struct apply_stream *apply,
         status = stream_hold(&apply->head, error);
     }
     if (status == VDBQ_OK)
-        status = relation_room(&apply->column, batch->rows, error);
+        status = row_set_room(&apply->column, batch->rows, error);
     if (status == VDBQ_OK)
-        status = relation_pick(&apply->column, 0, &apply->answers,
-                               apply->numbers.items, batch->rows, error);
+        status = row_set_pick(&apply->column, 0, &apply->answers,
+                              apply->numbers.items, batch->rows, error);
     return status;
 }
 
@@ -380,9 +380,9 @@ static enum vdbq_status answer_all(struct apply_stream *apply,
     struct vdbq_batch batch = { .rows = 1 };
     uint64_t answered = 0;
     uint32_t number;
-    enum vdbq_status status = replay_begin(&apply->input, error);
+    enum vdbq_status status = rescan_begin(&apply->input, error);
     while (status == VDBQ_OK && batch.rows > 0) {
-        replay_batch(&apply->input, &batch);
+        rescan_batch(&apply->input, &batch);
         take_tuple(apply, &batch);
         for (uint64_t row = 0; row < batch.rows && status == VDBQ_OK; row++) {
             status = find_answer(apply, row, &number, error);
@@ -392,7 +392,7 @@ static enum vdbq_status answer_all(struct apply_stream *apply,
     apply->input.next = 0;
     if (!stream_row_failed(status))
         return status;
-    apply->input.relation.rows = answered;
+    apply->input.row_set.rows = answered;
     return stream_hold(&apply->head, error);
 }
 
@@ -401,13 +401,13 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
                                      struct error *error)
 {
     enum vdbq_status status =
-        stream_gather_some(&apply->head, &apply->input.relation, error);
+        stream_materialise_some(&apply->head, &apply->input.row_set, error);
     if (status == VDBQ_OK)
         status = answer_all(apply, error);
     apply->gathered = true;
     if (status != VDBQ_OK || apply->texts.count == 0)
         return status;
-    struct relation_column *column = &apply->answers.columns[0];
+    struct row_set_column *column = &apply->answers.columns[0];
     column->words =
         words_make(apply->texts.items, apply->texts.count, column->values);
     return column->words != NULL ? VDBQ_OK : error_no_memory(error);
@@ -422,7 +422,7 @@ static enum vdbq_status apply_batch(struct stream *stream,
     struct apply_stream *apply = (struct apply_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
     if (apply->gathered)
-        replay_batch(&apply->input, batch);
+        rescan_batch(&apply->input, batch);
     else
         status = stream_batch(stream->inputs[0], batch, error);
     if (status != VDBQ_OK || batch->rows == 0)
@@ -432,7 +432,7 @@ static enum vdbq_status apply_batch(struct stream *stream,
         return status;
     memcpy(apply->vectors, batch->column,
            batch->columns * sizeof *apply->vectors);
-    relation_vectors(&apply->column, 0, apply->vectors + batch->columns);
+    row_set_vectors(&apply->column, 0, apply->vectors + batch->columns);
     batch->columns = stream->step->column_count;
     batch->column = apply->vectors;
     return VDBQ_OK;

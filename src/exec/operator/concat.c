@@ -124,7 +124,7 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
     }
     for (uint64_t i = 0; i < rows; i++)
         concat->room[column][i] =
-            from[i] < words->count ? numbers[from[i]] : RELATION_NO_ROW;
+            from[i] < words->count ? numbers[from[i]] : ROW_SET_NO_ROW;
     vector->values = concat->room[column];
     return VDBQ_OK;
 }

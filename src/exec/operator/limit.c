@@ -38,7 +38,7 @@ static void cut(struct limit_stream *limit, struct vdbq_batch *batch,
         struct vdbq_vector *vector = &limit->vectors[i];
         *vector = batch->column[i];
         vector->values =
-            (const char *)vector->values + rows * relation_width(vector->type);
+            (const char *)vector->values + rows * row_set_width(vector->type);
         if (vector->nulls != NULL)
             vector->nulls += rows;
     }

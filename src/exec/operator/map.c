@@ -6,19 +6,19 @@
  */
 #include <string.h>
 
-#include "exec/rows/replay.h"
+#include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 #include "program/functions/function.h"
 
 struct map_stream {
     struct stream head;
-    bool gathered;           /* the rows are all here                      */
-    struct replay input;     /* ... these                                  */
-    struct relation results; /* of these rows, or of the batch: a column a
+    bool gathered;          /* the rows are all here                      */
+    struct rescan input;    /* ... these                                  */
+    struct row_set results; /* of these rows, or of the batch: a column a
                                  function                                   */
-    uint64_t given;          /* rows of `results` that are out             */
-    struct arena arena;      /* of texts                                   */
-    struct vector texts;     /* of struct vdbq_text: of the function at
+    uint64_t given;         /* rows of `results` that are out             */
+    struct arena arena;     /* of texts                                   */
+    struct vector texts;    /* of struct vdbq_text: of the function at
                                  hand, one a row                            */
     struct vdbq_vector *vectors;
 };
@@ -56,8 +56,8 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
         memory_zeroed(stream->step->column_count, sizeof *map->vectors);
     if (map->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = relation_init(&map->results, result_columns(map),
-                                            function_count(map), error);
+    enum vdbq_status status = row_set_init(&map->results, result_columns(map),
+                                           function_count(map), error);
     if (status == VDBQ_OK && makes_texts(map))
         status = compute_all(map, error);
     return status;
@@ -66,8 +66,8 @@ static enum vdbq_status map_open(struct stream *stream, struct error *error)
 static void map_close(struct stream *stream)
 {
     struct map_stream *map = (struct map_stream *)stream;
-    replay_finish(&map->input);
-    relation_finish(&map->results);
+    rescan_finish(&map->input);
+    row_set_finish(&map->results);
     arena_finish(&map->arena);
     vector_finish(&map->texts);
     memory_release(map->vectors);
@@ -81,7 +81,7 @@ struct computing {
     const struct step_function *step;
     const struct function *function;
     const struct vdbq_batch *batch;
-    struct relation_column *column; /* of the results */
+    struct row_set_column *column; /* of the results */
 };
 
 /* The value of an argument; false: it is NULL. */
@@ -91,21 +91,21 @@ static bool argument(const struct computing *computing, unsigned i,
     unsigned number =
         (unsigned)VECTOR_ITEMS(&computing->step->arguments, int)[i];
     const struct vdbq_vector *vector = &computing->batch->column[number];
-    struct relation_column column = { .type = vector->type,
-                                      .width = relation_width(vector->type),
-                                      .values = (void *)vector->values,
-                                      .nulls = (uint8_t *)vector->nulls };
+    struct row_set_column column = { .type = vector->type,
+                                     .width = row_set_width(vector->type),
+                                     .values = (void *)vector->values,
+                                     .nulls = (uint8_t *)vector->nulls };
     *value = (struct function_value){ 0 };
-    if (relation_is_null(&column, row))
+    if (row_set_is_null(&column, row))
         return false;
     if (vector->type == VDBQ_TEXT)
         value->text =
             words_text(stream_words(computing->map->head.inputs[0], number),
-                       (uint32_t)relation_integer(&column, row));
+                       (uint32_t)row_set_integer(&column, row));
     else if (vector->type == VDBQ_FLOAT || vector->type == VDBQ_DOUBLE)
-        value->real = relation_real(&column, row);
+        value->real = row_set_real(&column, row);
     else
-        value->integer = relation_integer(&column, row);
+        value->integer = row_set_integer(&column, row);
     return true;
 }
 
@@ -115,7 +115,7 @@ static enum vdbq_status put_value(const struct computing *computing,
                                   const struct function_value *value,
                                   struct error *error)
 {
-    struct relation_column *column = computing->column;
+    struct row_set_column *column = computing->column;
     column->nulls[at] = value->null;
     if (column->type == VDBQ_TEXT) {
         ((uint32_t *)column->values)[at] = (uint32_t)at;
@@ -169,7 +169,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
         .batch = batch,
         .column = &map->results.columns[number],
     };
-    enum vdbq_status status = relation_flags(&map->results, number, error);
+    enum vdbq_status status = row_set_flags(&map->results, number, error);
     computing.function = function_find(computing.step->name);
     for (uint64_t row = 0; row < batch->rows && status == VDBQ_OK; row++) {
         status = compute_row(&computing, row, map->results.rows + row, error);
@@ -187,7 +187,7 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
 static enum vdbq_status make_words(struct map_stream *map, unsigned number,
                                    struct error *error)
 {
-    struct relation_column *column = &map->results.columns[number];
+    struct row_set_column *column = &map->results.columns[number];
     if (column->type != VDBQ_TEXT || map->texts.count == 0)
         return VDBQ_OK;
     column->words =
@@ -199,17 +199,18 @@ static enum vdbq_status make_words(struct map_stream *map, unsigned number,
 /* Computes all rows of all functions. */
 static enum vdbq_status compute_all(struct map_stream *map, struct error *error)
 {
-    struct relation *relation = &map->input.relation;
-    enum vdbq_status status = stream_gather_some(&map->head, relation, error);
+    struct row_set *row_set = &map->input.row_set;
+    enum vdbq_status status =
+        stream_materialise_some(&map->head, row_set, error);
     if (status == VDBQ_OK)
-        status = replay_begin(&map->input, error);
+        status = rescan_begin(&map->input, error);
     if (status == VDBQ_OK)
-        status = relation_room(&map->results, relation->rows, error);
+        status = row_set_room(&map->results, row_set->rows, error);
     if (status != VDBQ_OK)
         return status;
-    relation_vectors(relation, 0, map->input.vectors);
-    struct vdbq_batch batch = { .rows = relation->rows,
-                                .columns = relation->column_count,
+    row_set_vectors(row_set, 0, map->input.vectors);
+    struct vdbq_batch batch = { .rows = row_set->rows,
+                                .columns = row_set->column_count,
                                 .column = map->input.vectors };
     for (unsigned i = 0; i < function_count(map) && status == VDBQ_OK; i++) {
         status = compute(map, i, &batch, error);
@@ -217,7 +218,7 @@ static enum vdbq_status compute_all(struct map_stream *map, struct error *error)
             status = make_words(map, i, error);
         arena_finish(&map->arena);
     }
-    map->results.rows = relation->rows = batch.rows;
+    map->results.rows = row_set->rows = batch.rows;
     map->gathered = true;
     return status;
 }
@@ -230,7 +231,7 @@ static enum vdbq_status compute_batch(struct map_stream *map,
                                       struct error *error)
 {
     map->given = map->results.rows = 0;
-    enum vdbq_status status = relation_room(&map->results, batch->rows, error);
+    enum vdbq_status status = row_set_room(&map->results, batch->rows, error);
     for (unsigned i = 0; i < function_count(map) && status == VDBQ_OK; i++)
         status = compute(map, i, batch, error);
     arena_finish(&map->arena);
@@ -244,7 +245,7 @@ static enum vdbq_status map_batch(struct stream *stream,
     struct map_stream *map = (struct map_stream *)stream;
     enum vdbq_status status = VDBQ_OK;
     if (map->gathered)
-        replay_batch(&map->input, batch);
+        rescan_batch(&map->input, batch);
     else
         status = stream_batch(stream->inputs[0], batch, error);
     if (status == VDBQ_OK && batch->rows > 0 && !map->gathered)
@@ -252,7 +253,7 @@ static enum vdbq_status map_batch(struct stream *stream,
     if (status != VDBQ_OK || batch->rows == 0)
         return status;
     memcpy(map->vectors, batch->column, batch->columns * sizeof *map->vectors);
-    relation_vectors(&map->results, map->given, map->vectors + batch->columns);
+    row_set_vectors(&map->results, map->given, map->vectors + batch->columns);
     map->given += batch->rows;
     batch->columns = stream->step->column_count;
     batch->column = map->vectors;

@@ -9,7 +9,7 @@
 
 struct values_stream {
     struct stream head;
-    struct relation rows;
+    struct row_set rows;
     struct vdbq_vector *vectors;
     bool given;
 };
@@ -22,7 +22,7 @@ static enum vdbq_status copy_texts(struct values_stream *values,
                                      values->rows.columns[column].values);
     if (words == NULL)
         return error_no_memory(error);
-    relation_words(&values->rows, column, words);
+    row_set_words(&values->rows, column, words);
     return VDBQ_OK;
 }
 
@@ -31,11 +31,11 @@ static enum vdbq_status copy_column(struct values_stream *values,
 {
     const struct step_values *step = &values->head.step->values;
     const struct vdbq_vector *from = &step->vectors[column];
-    struct relation_column *to = &values->rows.columns[column];
+    struct row_set_column *to = &values->rows.columns[column];
     enum vdbq_status status = VDBQ_OK;
     bool flags = from->nulls != NULL && step->rows > 0;
     if (flags)
-        status = relation_flags(&values->rows, column, error);
+        status = row_set_flags(&values->rows, column, error);
     if (status != VDBQ_OK)
         return status;
     if (flags)
@@ -52,10 +52,10 @@ static enum vdbq_status values_open(struct stream *stream, struct error *error)
     struct values_stream *values = (struct values_stream *)stream;
     const struct step *step = stream->step;
     enum vdbq_status status =
-        relation_init(&values->rows, step->columns, step->column_count, error);
+        row_set_init(&values->rows, step->columns, step->column_count, error);
     stream->rows_most = step->values.rows;
     if (status == VDBQ_OK)
-        status = relation_room(&values->rows, step->values.rows, error);
+        status = row_set_room(&values->rows, step->values.rows, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
         status = copy_column(values, i, error);
     values->rows.rows = step->values.rows;
@@ -73,7 +73,7 @@ static enum vdbq_status values_batch(struct stream *stream,
     struct values_stream *values = (struct values_stream *)stream;
     (void)error;
     batch->rows = values->given ? 0 : values->rows.rows;
-    relation_vectors(&values->rows, 0, values->vectors);
+    row_set_vectors(&values->rows, 0, values->vectors);
     batch->column = values->vectors;
     values->given = true;
     return VDBQ_OK;
@@ -87,7 +87,7 @@ static struct words *values_words(const struct stream *stream, unsigned column)
 static void values_close(struct stream *stream)
 {
     struct values_stream *values = (struct values_stream *)stream;
-    relation_finish(&values->rows);
+    row_set_finish(&values->rows);
     memory_release(values->vectors);
 }
 

@@ -30,7 +30,7 @@ void row_index_finish(struct row_index *index)
 /* ---------------------------------------------------------------- keys -- */
 
 /* The bits that stand for a value: equal values have equal bits. */
-static uint64_t value_bits(const struct relation_column *key, uint64_t row)
+static uint64_t value_bits(const struct row_set_column *key, uint64_t row)
 {
     if (key->type == VDBQ_FLOAT || key->type == VDBQ_DOUBLE) {
         double value = key->type == VDBQ_FLOAT
@@ -46,12 +46,12 @@ static uint64_t value_bits(const struct relation_column *key, uint64_t row)
     return ((const uint64_t *)key->values)[row];
 }
 
-uint64_t row_hash(const struct relation_column *keys, unsigned key_count,
+uint64_t row_hash(const struct row_set_column *keys, unsigned key_count,
                   uint64_t row)
 {
     uint64_t hash = 0;
     for (unsigned i = 0; i < key_count; i++) {
-        uint64_t bits = relation_is_null(&keys[i], row)
+        uint64_t bits = row_set_is_null(&keys[i], row)
                             ? UINT64_MAX
                             : value_bits(&keys[i], row);
         hash = (hash ^ bits) * 0x9e3779b97f4a7c15u;
@@ -60,16 +60,16 @@ uint64_t row_hash(const struct relation_column *keys, unsigned key_count,
     return hash * 0xbf58476d1ce4e5b9u >> 16;
 }
 
-bool row_has_null(const struct relation_column *keys, unsigned key_count,
+bool row_has_null(const struct row_set_column *keys, unsigned key_count,
                   uint64_t row)
 {
     bool null = false;
     for (unsigned i = 0; i < key_count; i++)
-        null |= relation_is_null(&keys[i], row);
+        null |= row_set_is_null(&keys[i], row);
     return null;
 }
 
-static bool is_number(const struct relation_column *key, uint64_t row)
+static bool is_number(const struct row_set_column *key, uint64_t row)
 {
     if (key->type == VDBQ_FLOAT)
         return ((const float *)key->values)[row]
@@ -80,17 +80,17 @@ static bool is_number(const struct relation_column *key, uint64_t row)
     return true;
 }
 
-bool row_same(const struct relation_column *a, uint64_t a_row,
-              const struct relation_column *b, uint64_t b_row)
+bool row_same(const struct row_set_column *a, uint64_t a_row,
+              const struct row_set_column *b, uint64_t b_row)
 {
-    bool a_null = relation_is_null(a, a_row);
-    if (a_null || relation_is_null(b, b_row))
-        return a_null && relation_is_null(b, b_row);
+    bool a_null = row_set_is_null(a, a_row);
+    if (a_null || row_set_is_null(b, b_row))
+        return a_null && row_set_is_null(b, b_row);
     return value_bits(a, a_row) == value_bits(b, b_row) && is_number(a, a_row);
 }
 
 static bool same_keys(const struct row_index *index, uint32_t at,
-                      const struct relation_column *keys, uint64_t row)
+                      const struct row_set_column *keys, uint64_t row)
 {
     for (unsigned i = 0; i < index->key_count; i++)
         if (!row_same(&index->keys[i], at, &keys[i], row))
@@ -119,7 +119,7 @@ static bool resize(struct row_index *index, uint64_t rows)
     index->heads = heads;
     index->rows_room = buckets;
     index->mask = (uint32_t)(buckets - 1);
-    memset(heads, 0xff, buckets * sizeof *heads); /* RELATION_NO_ROW */
+    memset(heads, 0xff, buckets * sizeof *heads); /* ROW_SET_NO_ROW */
     return true;
 }
 
@@ -134,8 +134,8 @@ static void link_row(struct row_index *index, uint64_t row)
 }
 
 enum vdbq_status row_index_add(struct row_index *index,
-                               const struct relation_column *keys,
-                               uint64_t rows, struct error *error)
+                               const struct row_set_column *keys, uint64_t rows,
+                               struct error *error)
 {
     uint64_t first = index->rows;
     memcpy(index->keys, keys, index->key_count * sizeof *keys);
@@ -153,15 +153,15 @@ enum vdbq_status row_index_add(struct row_index *index,
 }
 
 uint32_t row_index_find(const struct row_index *index,
-                        const struct relation_column *keys, uint64_t row,
+                        const struct row_set_column *keys, uint64_t row,
                         uint64_t hash, uint32_t after)
 {
     uint32_t at;
     if (index->rows == 0)
-        return RELATION_NO_ROW;
-    at = after == RELATION_NO_ROW ? index->heads[hash & index->mask]
-                                  : index->next[after];
-    while (at != RELATION_NO_ROW
+        return ROW_SET_NO_ROW;
+    at = after == ROW_SET_NO_ROW ? index->heads[hash & index->mask]
+                                 : index->next[after];
+    while (at != ROW_SET_NO_ROW
            && (index->hashes[at] != hash || !same_keys(index, at, keys, row)))
         at = index->next[at];
     return at;

@@ -7,14 +7,14 @@
 #ifndef VDBQ_EXEC_ROW_INDEX_H
 #define VDBQ_EXEC_ROW_INDEX_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 struct row_index {
     bool nulls_match; /* NULL equals NULL; else rows with one are
                                  not in the index                        */
     unsigned key_count;
-    struct relation_column *keys; /* those of the rows that it holds     */
-    uint64_t rows;                /* that it has seen                        */
+    struct row_set_column *keys; /* those of the rows that it holds     */
+    uint64_t rows;               /* that it has seen                        */
     uint64_t rows_room;
     uint64_t *hashes; /* of each row                             */
     uint32_t *next;   /* row in the same bucket, or none         */
@@ -32,24 +32,24 @@ void row_index_finish(struct row_index *index);
  * in one piece with those before. Rows that were added by one call are found
  * in their order. */
 enum vdbq_status row_index_add(struct row_index *index,
-                               const struct relation_column *keys,
-                               uint64_t rows, struct error *error);
+                               const struct row_set_column *keys, uint64_t rows,
+                               struct error *error);
 
 /* The hash of a row's keys. */
-uint64_t row_hash(const struct relation_column *keys, unsigned key_count,
+uint64_t row_hash(const struct row_set_column *keys, unsigned key_count,
                   uint64_t row);
 /* The next row of the index that equals row `row` of `keys`: the first one
- * after RELATION_NO_ROW; RELATION_NO_ROW: there is none. */
+ * after ROW_SET_NO_ROW; ROW_SET_NO_ROW: there is none. */
 uint32_t row_index_find(const struct row_index *index,
-                        const struct relation_column *keys, uint64_t row,
+                        const struct row_set_column *keys, uint64_t row,
                         uint64_t hash, uint32_t after);
 
 /* Whether two values are the same, as keys are compared: two NULLs are. */
-bool row_same(const struct relation_column *a, uint64_t a_row,
-              const struct relation_column *b, uint64_t b_row);
+bool row_same(const struct row_set_column *a, uint64_t a_row,
+              const struct row_set_column *b, uint64_t b_row);
 
 /* Whether one of the row's keys is NULL. */
-bool row_has_null(const struct relation_column *keys, unsigned key_count,
+bool row_has_null(const struct row_set_column *keys, unsigned key_count,
                   uint64_t row);
 
 #endif

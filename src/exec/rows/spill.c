@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Parts of rows in a temporary file. Each part that is being filled has a
- * relation of one block's rows, which are written when it is full.
+ * row set of one block's rows, which are written when it is full.
  */
 #include "exec/rows/spill.h"
 
@@ -22,9 +22,9 @@ struct spill_block {
 
 struct spill_part {
     uint64_t rows;
-    struct vector blocks;   /* of struct spill_block          */
-    struct relation buffer; /* rows that were not written yet */
-    uint64_t *numbers;      /* ... theirs; NULL: no memory yet */
+    struct vector blocks;  /* of struct spill_block          */
+    struct row_set buffer; /* rows that were not written yet */
+    uint64_t *numbers;     /* ... theirs; NULL: no memory yet */
 };
 
 static struct spill_part *part_at(const struct spill *spill, unsigned part)
@@ -50,7 +50,7 @@ uint64_t spill_row_bytes(const struct step_column *columns, unsigned count,
     uint64_t bytes = sizeof(uint64_t);
     for (unsigned i = 0; i < count; i++)
         if (reads == NULL || reads[i])
-            bytes += relation_width(columns[i].type) + 1;
+            bytes += row_set_width(columns[i].type) + 1;
     return bytes;
 }
 
@@ -79,7 +79,7 @@ enum vdbq_status spill_init(struct spill *spill,
 /* Frees the memory of a part whose rows are written. */
 static void part_finish(struct spill_part *part)
 {
-    relation_finish(&part->buffer);
+    row_set_finish(&part->buffer);
     memory_release(part->numbers);
     part->numbers = NULL;
 }
@@ -147,12 +147,12 @@ static uint64_t put(const struct spill *spill, uint64_t at, const void *from,
 static uint64_t make_block(const struct spill *spill,
                            const struct spill_part *part)
 {
-    const struct relation *rows = &part->buffer;
+    const struct row_set *rows = &part->buffer;
     uint64_t at = padded(spill->column_count);
     memset(spill->block, 0, at);
     at = put(spill, at, part->numbers, rows->rows * sizeof *part->numbers);
     for (unsigned i = 0; i < spill->column_count; i++) {
-        const struct relation_column *column = &rows->columns[i];
+        const struct row_set_column *column = &rows->columns[i];
         if (!keeps(spill, i))
             continue;
         at = put(spill, at, column->values, rows->rows * column->width);
@@ -225,10 +225,10 @@ static enum vdbq_status make_buffer(const struct spill *spill,
 {
     if (part->numbers != NULL)
         return VDBQ_OK;
-    enum vdbq_status status = relation_init(&part->buffer, spill->columns,
-                                            spill->column_count, error);
+    enum vdbq_status status =
+        row_set_init(&part->buffer, spill->columns, spill->column_count, error);
     if (status == VDBQ_OK)
-        status = relation_room(&part->buffer, spill->block_rows, error);
+        status = row_set_room(&part->buffer, spill->block_rows, error);
     if (status != VDBQ_OK)
         return status;
     part->numbers =
@@ -243,15 +243,15 @@ static enum vdbq_status add_some(const struct spill *spill,
                                  const uint32_t *list, uint64_t count,
                                  struct error *error)
 {
-    struct relation from = *rows->from;
-    struct relation_picking picking = { .to = &part->buffer,
-                                        .from = &from,
-                                        .reads = spill->reads };
+    struct row_set from = *rows->from;
+    struct row_set_picking picking = { .to = &part->buffer,
+                                       .from = &from,
+                                       .reads = spill->reads };
     from.column_count = spill->column_count;
-    enum vdbq_status status = relation_pick_flags(&picking, error);
+    enum vdbq_status status = row_set_pick_flags(&picking, error);
     if (status != VDBQ_OK)
         return status;
-    relation_pick_part(&picking, part->buffer.rows, list, count);
+    row_set_pick_part(&picking, part->buffer.rows, list, count);
     for (uint64_t i = 0; i < count; i++)
         part->numbers[part->buffer.rows + i] = rows->numbers[list[i]];
     part->buffer.rows += count;
@@ -349,7 +349,7 @@ static void view(struct spill_reader *reader, const struct spill_block *block)
         (struct vdbq_vector){ .type = VDBQ_BIGINT, .values = at + skip * 8 };
     at += (uint64_t)block->rows * sizeof(uint64_t);
     for (unsigned i = 0; i < spill->column_count; i++) {
-        unsigned width = relation_width(spill->columns[i].type);
+        unsigned width = row_set_width(spill->columns[i].type);
         struct vdbq_vector *vector = &reader->vectors[i];
         *vector = (struct vdbq_vector){ .type = spill->columns[i].type,
                                         .values = reader->blank };

@@ -16,7 +16,7 @@
 #define VDBQ_EXEC_SPILL_H
 
 #include "base/os/os.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 struct spill {
     const struct os_file_calls *files;
@@ -54,9 +54,9 @@ uint64_t spill_row_bytes(const struct step_column *columns, unsigned count,
 enum vdbq_status spill_part_add(struct spill *spill, struct error *error);
 uint64_t spill_rows(const struct spill *spill, unsigned part);
 
-/* Rows of a relation, which has the spill's columns first. */
+/* Rows of a row set, which has the spill's columns first. */
 struct spill_rows {
-    const struct relation *from;
+    const struct row_set *from;
     const uint32_t *rows;    /* their numbers there; NULL: [0, count)      */
     const uint64_t *numbers; /* of each row of `from`                      */
     uint64_t count;

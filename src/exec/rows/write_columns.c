@@ -10,7 +10,7 @@ static enum vdbq_status write_column(struct column_writing *writing,
                                      void (*write)(void *, unsigned),
                                      struct error *error)
 {
-    struct relation_column *column = writing->column;
+    struct row_set_column *column = writing->column;
     bool nulls = false;
 
     parallel_run(writing->threads, write, writing);
@@ -30,19 +30,19 @@ static enum vdbq_status write_column(struct column_writing *writing,
 
 enum vdbq_status write_columns(struct column_writing *writing,
                                void (*write)(void *writing, unsigned share),
-                               uint64_t count, struct relation *relation,
+                               uint64_t count, struct row_set *row_set,
                                struct error *error)
 {
-    enum vdbq_status status = relation_room(relation, count, error);
+    enum vdbq_status status = row_set_room(row_set, count, error);
 
-    for (unsigned i = 0; status == VDBQ_OK && i < relation->column_count; i++) {
+    for (unsigned i = 0; status == VDBQ_OK && i < row_set->column_count; i++) {
         writing->number = i;
-        writing->column = &relation->columns[i];
-        status = relation_flags(relation, i, error);
+        writing->column = &row_set->columns[i];
+        status = row_set_flags(row_set, i, error);
         if (status == VDBQ_OK)
             status = write_column(writing, write, error);
     }
     if (status == VDBQ_OK)
-        relation->rows = count;
+        row_set->rows = count;
     return status;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Groups written to a relation column by column; threads share the rows of a
+ * Groups written to a row set column by column; threads share the rows of a
  * column out among them.
  */
 #ifndef VDBQ_EXEC_WRITE_COLUMNS_H
 #define VDBQ_EXEC_WRITE_COLUMNS_H
 
 #include "base/threads/parallel.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 /* The head of a struct that knows the groups; zeroed but for `threads`. */
 struct column_writing {
     unsigned threads;
-    unsigned number;                /* of the column */
-    struct relation_column *column; /* with NULL flags */
+    unsigned number;               /* of the column */
+    struct row_set_column *column; /* with NULL flags */
     struct {
         bool nulls; /* it wrote some */
         enum vdbq_status status;
@@ -28,12 +28,12 @@ static inline uint64_t share_first(const struct column_writing *writing,
     return count * share / writing->threads;
 }
 
-/* Makes `count` rows of the relation's columns: `write` is called for each
+/* Makes `count` rows of the row set's columns: `write` is called for each
  * column and share with the head, writes the share's rows and notes in
  * shares[] what came of it. */
 enum vdbq_status write_columns(struct column_writing *writing,
                                void (*write)(void *writing, unsigned share),
-                               uint64_t count, struct relation *relation,
+                               uint64_t count, struct row_set *row_set,
                                struct error *error);
 
 #endif

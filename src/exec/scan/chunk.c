@@ -273,7 +273,7 @@ void chunk_add(const struct chunks *chunks, struct chunk *chunk,
 
 /* One feed's values and NULL bits, by row numbers. */
 static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
-                      unsigned feed, const struct relation_column *from,
+                      unsigned feed, const struct row_set_column *from,
                       const uint32_t *rows, uint64_t count)
 {
     void *values = (u8 *)device_memory_host(chunk->memory)
@@ -292,7 +292,7 @@ static void pick_feed(const struct chunks *chunks, struct chunk *chunk,
 }
 
 void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
-                unsigned first, const struct relation *from,
+                unsigned first, const struct row_set *from,
                 const uint32_t *rows, uint64_t count)
 {
     for (unsigned i = 0; i < chunks->pack->feed_count; i++) {

@@ -9,7 +9,7 @@
 #define VDBQ_EXEC_CHUNK_H
 
 #include "exec/build_side/inner.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 #include "exec/launch/launcher.h"
 #include "exec/stream/stream.h"
 #include "exec/dictionary/word_table.h"
@@ -71,10 +71,10 @@ enum vdbq_status chunks_begin(struct chunks *chunks, struct chunk **chunk,
 /* Adds rows [first, first + rows) of a batch; they must fit. */
 void chunk_add(const struct chunks *chunks, struct chunk *chunk,
                const struct vdbq_batch *batch, uint64_t first, uint64_t rows);
-/* Puts rows of a relation, by number, into the feeds of columns
- * [first, first + columns of the relation), from the chunk's row 0 on. */
+/* Puts rows of a row set, by number, into the feeds of columns
+ * [first, first + columns of the row set), from the chunk's row 0 on. */
 void chunk_pick(const struct chunks *chunks, struct chunk *chunk,
-                unsigned first, const struct relation *from,
+                unsigned first, const struct row_set *from,
                 const uint32_t *rows, uint64_t count);
 /* Launches the chunk; it has rows. */
 enum vdbq_status chunks_start(struct chunks *chunks, struct error *error);

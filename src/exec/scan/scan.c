@@ -161,13 +161,13 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (scan->table != NULL
         && !walk_init(
             &scan->walk,
-            &(struct skip_params){
+            &(struct pruning_params){
                 .program = params->launcher.program,
                 .pack = scan->sources.pack,
                 .table = scan->table,
                 .words = scan->words.base != NULL ? &scan->words : NULL,
                 .inner = inner_ranges(params->inner) },
-            params->skips, &scan->arena))
+            params->prunes, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }

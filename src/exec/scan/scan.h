@@ -25,7 +25,7 @@ struct scan_params {
                                         in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
     unsigned parameter_count;
-    bool skips;                   /* tablets of which nothing comes     */
+    bool prunes;                  /* tablets of which nothing comes     */
     const atomic_bool *cancelled; /* read between launches              */
     vdbq_progress progress;       /* may be NULL; called between them   */
     void *progress_context;

@@ -50,7 +50,7 @@ static bool only_loads(const struct program *program)
 static int any_column(const struct step *input, unsigned width)
 {
     int column = (int)input->column_count - 1;
-    while (column >= 0 && relation_width(input->columns[column].type) != width)
+    while (column >= 0 && row_set_width(input->columns[column].type) != width)
         column--;
     return column;
 }
@@ -66,9 +66,9 @@ static bool make_move(const struct stream *stream, unsigned number,
     struct program_result result = program_result(program, number);
     bool reads = stream->reads[number];
     int column = reads ? column_of(program, false, result.register_)
-                       : any_column(input, relation_width(type));
+                       : any_column(input, row_set_width(type));
     if (column < 0
-        || relation_width(input->columns[column].type) != relation_width(type))
+        || row_set_width(input->columns[column].type) != row_set_width(type))
         return false;
     *move = (struct move){ .column = (unsigned)column,
                            .nulls = reads && result.null_register >= 0 };

@@ -5,18 +5,18 @@
  */
 #include "exec/scan/walk.h"
 
-bool walk_init(struct walk *walk, const struct skip_params *params, bool skips,
-               struct arena *arena)
+bool walk_init(struct walk *walk, const struct pruning_params *params,
+               bool prunes, struct arena *arena)
 {
-    *walk = (struct walk){ .table = params->table, .skips = skips };
-    return skip_init(&walk->skip, params, arena);
+    *walk = (struct walk){ .table = params->table, .prunes = prunes };
+    return pruning_init(&walk->pruning, params, arena);
 }
 
 /* Whether nothing comes of a tablet. */
 static bool skipped(struct walk *walk, size_t tablet)
 {
-    return walk->skips
-           && skip_tablet(&walk->skip, &walk->table->tablets[tablet]);
+    return walk->prunes
+           && prune_tablet(&walk->pruning, &walk->table->tablets[tablet]);
 }
 
 /* Goes on to the next tablet that is not to be skipped. */
@@ -67,7 +67,7 @@ bool walk_ranges(struct walk *walk, struct interval *ranges)
 {
     bool known = false;
     for (size_t i = 0; i < walk->table->tablet_count; i++)
-        known |=
-            skip_results(&walk->skip, &walk->table->tablets[i], known, ranges);
+        known |= prune_results(&walk->pruning, &walk->table->tablets[i], known,
+                               ranges);
     return known;
 }

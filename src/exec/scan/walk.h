@@ -7,14 +7,14 @@
 #ifndef VDBQ_EXEC_WALK_H
 #define VDBQ_EXEC_WALK_H
 
-#include "exec/scan/skip.h"
+#include "exec/scan/prune.h"
 #include "exec/scan/source.h"
 
 /* To be read by others, changed by these calls alone. */
 struct walk {
     const struct table *table;
-    bool skips; /* tablets are passed over                */
-    struct skip skip;
+    bool prunes; /* tablets are passed over                */
+    struct pruning pruning;
     size_t tablet;         /* number of the one whose rows come next */
     size_t ahead;          /* ... and to bring in next               */
     uint64_t row;          /* of the tablet, that comes next         */
@@ -23,8 +23,8 @@ struct walk {
 };
 
 /* Before the first row of the table, with room in `arena`. False: no memory. */
-bool walk_init(struct walk *walk, const struct skip_params *params, bool skips,
-               struct arena *arena);
+bool walk_init(struct walk *walk, const struct pruning_params *params,
+               bool prunes, struct arena *arena);
 
 /* Goes to the tablet whose rows come next; false: the table has no more. */
 bool walk_more(struct walk *walk);

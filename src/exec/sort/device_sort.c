@@ -41,7 +41,7 @@ bool device_sort_can(const struct device_sort_params *params)
     uint64_t bytes = device_places(params->columns, params->column_count,
                                    params->rows, NULL);
     return device_has_kernels(params->device) && params->rows > 0
-           && params->rows < RELATION_ROWS_MAX
+           && params->rows < ROW_SET_ROWS_MAX
            && bytes <= facts->buffer_max_bytes
            && 2 * bytes + 16 * params->rows <= facts->memory_bytes / 4;
 }
@@ -361,29 +361,29 @@ static enum vdbq_status bring(struct device_sort *sort,
     return status;
 }
 
-/* Points the relation to the rows. */
+/* Points the row set to the rows. */
 static void give(struct device_sort *sort, const struct device_place *placed,
-                 uint64_t count, struct relation *relation)
+                 uint64_t count, struct row_set *row_set)
 {
     uint8_t *host = device_memory_host(sort->pinned);
     for (unsigned i = 0; i < sort->params.out_count; i++) {
-        relation->columns[i].values = host + placed[i].values;
-        relation->columns[i].nulls =
+        row_set->columns[i].values = host + placed[i].values;
+        row_set->columns[i].nulls =
             placed[i].nulls != UINT64_MAX ? host + placed[i].nulls : NULL;
     }
-    relation->rows = relation->rows_room = count;
+    row_set->rows = row_set->rows_room = count;
 }
 
-void device_sort_take_back(struct device_sort *sort, struct relation *relation)
+void device_sort_take_back(struct device_sort *sort, struct row_set *row_set)
 {
-    for (unsigned i = 0; sort != NULL && i < relation->column_count; i++) {
-        relation->columns[i].values = NULL;
-        relation->columns[i].nulls = NULL;
+    for (unsigned i = 0; sort != NULL && i < row_set->column_count; i++) {
+        row_set->columns[i].values = NULL;
+        row_set->columns[i].nulls = NULL;
     }
 }
 
 enum vdbq_status device_sort_finish(struct device_sort *sort,
-                                    struct relation *relation,
+                                    struct row_set *row_set,
                                     struct error *error)
 {
     const struct device_sort_params *params = &sort->params;
@@ -405,7 +405,7 @@ enum vdbq_status device_sort_finish(struct device_sort *sort,
     if (status == VDBQ_OK && count > 0)
         status = bring(sort, &radix, placed, bytes, first, count, error);
     if (status == VDBQ_OK && count > 0)
-        give(sort, placed, count, relation);
+        give(sort, placed, count, row_set);
     device_radix_finish(&radix);
     memory_release(placed);
     return status;

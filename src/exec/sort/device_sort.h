@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_DEVICE_SORT_H
 #define VDBQ_EXEC_DEVICE_SORT_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
 #include "program/steps/steps.h"
 
@@ -31,13 +31,13 @@ enum vdbq_status device_sort_create(const struct device_sort_params *params,
 void device_sort_destroy(struct device_sort *sort); /* accepts NULL */
 struct sink *device_sort_sink(struct device_sort *sort);
 
-/* Sorts, and points an empty relation's columns to the rows that are asked
+/* Sorts, and points an empty row set's columns to the rows that are asked
  * for: they live as long as the sort, which takes them back when it is
  * destroyed. */
 enum vdbq_status device_sort_finish(struct device_sort *sort,
-                                    struct relation *relation,
+                                    struct row_set *row_set,
                                     struct error *error);
-void device_sort_take_back(struct device_sort *sort, struct relation *relation);
+void device_sort_take_back(struct device_sort *sort, struct row_set *row_set);
 const struct device_times *device_sort_times(const struct device_sort *sort);
 
 #endif

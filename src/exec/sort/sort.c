@@ -40,15 +40,14 @@ int sort_type(enum vdbq_type type)
         return TYPE_F32;
     if (type == VDBQ_DOUBLE)
         return TYPE_F64;
-    return relation_width(type) == 8 ? TYPE_I64 : TYPE_I32;
+    return row_set_width(type) == 8 ? TYPE_I64 : TYPE_I32;
 }
 
-void sort_keys(const struct relation *relation, const struct step_key *keys,
+void sort_keys(const struct row_set *row_set, const struct step_key *keys,
                unsigned count, struct sort_key *made)
 {
     for (unsigned i = 0; i < count; i++) {
-        const struct relation_column *column =
-            &relation->columns[keys[i].column];
+        const struct row_set_column *column = &row_set->columns[keys[i].column];
         made[i] = (struct sort_key){ .type = sort_type(column->type),
                                      .values = column->values,
                                      .nulls = column->nulls,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 /* A column that decides. */
 struct sort_key {
@@ -29,8 +29,8 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
 /* TYPE_... of a column's values, as they are sorted and grouped: numbers of
  * words are integers. */
 int sort_type(enum vdbq_type type);
-/* The keys of a step as those of a relation's rows. */
-void sort_keys(const struct relation *relation, const struct step_key *keys,
+/* The keys of a step as those of a row set's rows. */
+void sort_keys(const struct row_set *row_set, const struct step_key *keys,
                unsigned count, struct sort_key *made);
 
 /* The first `limit` rows of an order, found as rows come. */
@@ -38,9 +38,9 @@ struct sort_top {
     const struct step_key *keys;
     unsigned key_count;
     uint64_t limit;
-    struct relation rows; /* those that may be among them, in the order in
+    struct row_set rows; /* those that may be among them, in the order in
                              which they came or, up to `sorted`, in theirs */
-    bool bounded;         /* rows that are not before the bound are left out */
+    bool bounded;        /* rows that are not before the bound are left out */
     bool bound_null;
     uint64_t bound;
     const struct step_column *columns;

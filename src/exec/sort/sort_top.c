@@ -13,7 +13,7 @@
 #include "base/threads/parallel.h"
 #include "exec/rows/order.h"
 
-enum { BLOCK = 1024, GATHERED_MIN = 1024 };
+enum { BLOCK = 1024, MATERIALISED_MIN = 1024 };
 
 static enum vdbq_status shrink(struct sort_top *top, struct error *error);
 
@@ -29,17 +29,17 @@ enum vdbq_status sort_top_init(struct sort_top *top,
     top->room = arena_alloc(&top->arena, (size_t)column_count * BLOCK * 9);
     if (top->room == NULL)
         return error_no_memory(error);
-    return relation_init(&top->rows, columns, column_count, error);
+    return row_set_init(&top->rows, columns, column_count, error);
 }
 
 void sort_top_finish(struct sort_top *top)
 {
-    relation_finish(&top->rows);
+    row_set_finish(&top->rows);
     arena_finish(&top->arena);
     *top = (struct sort_top){ 0 };
 }
 
-/* ------------------------------------------------------- before the bound -- */
+/* --------------------------------------------------- before the bound -- */
 
 /* Whether a NULL may be among the first rows, and values if the bound is
  * NULL; `equal`: those that are as the bound may be. */
@@ -98,14 +98,14 @@ static void mark(const struct sort_top *top, const struct vdbq_vector *column,
             kept[i] = may_null(top, equal);
 }
 
-/* ------------------------------------------------------------ gathering ---- */
+/* ---------------------------------------------------------- gathering -- */
 
 /* Copies rows of a column, by their places, one behind the other. */
 static struct vdbq_vector pick(const struct vdbq_vector *column, uint64_t start,
                                const uint16_t *places, uint64_t count,
                                uint8_t *room)
 {
-    unsigned width = relation_width(column->type);
+    unsigned width = row_set_width(column->type);
     const uint8_t *from = (const uint8_t *)column->values + start * width;
     uint8_t *nulls = room + (size_t)8 * BLOCK;
     struct vdbq_vector picked = { column->type, room, NULL };
@@ -140,8 +140,8 @@ add_block(struct sort_top *top, const struct vdbq_batch *batch, uint64_t start,
     for (unsigned i = 0; i < picked.columns; i++)
         vectors[i] = pick(&batch->column[i], start, places, picked.rows,
                           top->room + (size_t)i * BLOCK * 9);
-    status = relation_append(&top->rows, &picked, 1, error);
-    if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + GATHERED_MIN)
+    status = row_set_append(&top->rows, &picked, 1, error);
+    if (status == VDBQ_OK && top->rows.rows > 2 * top->limit + MATERIALISED_MIN)
         status = shrink(top, error);
     return status;
 }
@@ -165,17 +165,17 @@ enum vdbq_status sort_top_add(struct sort_top *top,
     return status;
 }
 
-/* ------------------------------------------------------------ shrinking ---- */
+/* ---------------------------------------------------------- shrinking -- */
 
 /* The last row gives the bound. */
 static void set_bound(struct sort_top *top)
 {
     const struct step_key *key = &top->keys[0];
-    const struct relation_column *column = &top->rows.columns[key->column];
+    const struct row_set_column *column = &top->rows.columns[key->column];
     uint64_t last = top->rows.rows - 1;
 
     top->bounded = true;
-    top->bound_null = relation_is_null(column, last);
+    top->bound_null = row_set_is_null(column, last);
     top->bound = order_at(sort_type(column->type), column->values, last)
                  ^ (key->descending ? UINT64_MAX : 0);
 }
@@ -184,20 +184,20 @@ static void set_bound(struct sort_top *top)
 static enum vdbq_status keep(struct sort_top *top, const uint32_t *order,
                              uint64_t count, struct error *error)
 {
-    struct relation kept = { 0 };
+    struct row_set kept = { 0 };
     enum vdbq_status status =
-        relation_init(&kept, top->columns, top->rows.column_count, error);
+        row_set_init(&kept, top->columns, top->rows.column_count, error);
 
     if (status == VDBQ_OK)
-        status = relation_room(&kept, count, error);
+        status = row_set_room(&kept, count, error);
     if (status == VDBQ_OK)
-        status = relation_pick(&kept, 0, &top->rows, order, count, error);
+        status = row_set_pick(&kept, 0, &top->rows, order, count, error);
     if (status != VDBQ_OK) {
-        relation_finish(&kept);
+        row_set_finish(&kept);
         return status;
     }
     kept.rows = count;
-    relation_finish(&top->rows);
+    row_set_finish(&top->rows);
     top->rows = kept;
     return VDBQ_OK;
 }

@@ -14,15 +14,15 @@ enum { SORT_BATCH_ROWS = 1 << 16 };
 
 struct sort_stream {
     struct stream head;
-    struct sort_top top;         /* few rows ...                       */
-    struct relation gathered;    /* ... or all                         */
-    struct device_sort *device;  /* has `gathered`, sorted; or NULL  */
-    struct device_times times;   /* of it                            */
-    char where[96];              /* for stats                        */
-    const struct relation *rows; /* which of the two                */
-    uint32_t *order;             /* numbers of rows; NULL: as they are */
-    uint64_t next, end;          /* places in the order                */
-    struct relation output;      /* rows of a batch                    */
+    struct sort_top top;        /* few rows ...                       */
+    struct row_set gathered;    /* ... or all                         */
+    struct device_sort *device; /* has `gathered`, sorted; or NULL  */
+    struct device_times times;  /* of it                            */
+    char where[96];             /* for stats                        */
+    const struct row_set *rows; /* which of the two                */
+    uint32_t *order;            /* numbers of rows; NULL: as they are */
+    uint64_t next, end;         /* places in the order                */
+    struct row_set output;      /* rows of a batch                    */
     struct vdbq_vector *vectors;
 };
 
@@ -80,7 +80,7 @@ static enum vdbq_status open_all(struct sort_stream *sort, struct error *error)
 {
     sort->rows = &sort->gathered;
     enum vdbq_status status =
-        stream_gather(sort->head.inputs[0], &sort->gathered, error);
+        stream_materialise(sort->head.inputs[0], &sort->gathered, error);
     return status == VDBQ_OK ? make_order(sort, error) : status;
 }
 
@@ -90,8 +90,8 @@ static enum vdbq_status run_on_device(struct sort_stream *sort,
                                       struct error *error)
 {
     enum vdbq_status status =
-        relation_init(&sort->gathered, sort->head.step->columns,
-                      sort->head.step->column_count, error);
+        row_set_init(&sort->gathered, sort->head.step->columns,
+                     sort->head.step->column_count, error);
     stream_sink(sort->head.inputs[0], device_sort_sink(sort->device));
     if (status == VDBQ_OK)
         status = stream_drain(sort->head.inputs[0], error);
@@ -142,8 +142,8 @@ static void take_words(struct sort_stream *sort)
 {
     for (unsigned i = 0; i < sort->output.column_count; i++)
         if (sort->output.columns[i].type == VDBQ_TEXT)
-            relation_words(&sort->output, i,
-                           words_hold(stream_words(sort->head.inputs[0], i)));
+            row_set_words(&sort->output, i,
+                          words_hold(stream_words(sort->head.inputs[0], i)));
 }
 
 static enum vdbq_status sort_open(struct stream *stream, struct error *error)
@@ -159,8 +159,8 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
     if (!done)
         snprintf(sort->where, sizeof sort->where, "host");
     if (status == VDBQ_OK)
-        status = relation_init(&sort->output, step->columns, step->column_count,
-                               error);
+        status = row_set_init(&sort->output, step->columns, step->column_count,
+                              error);
     sort->vectors = memory_zeroed(step->column_count, sizeof *sort->vectors);
     if (status == VDBQ_OK && sort->vectors == NULL)
         status = error_no_memory(error);
@@ -184,8 +184,8 @@ static void sort_close(struct stream *stream)
     sort_top_finish(&sort->top);
     device_sort_take_back(sort->device, &sort->gathered);
     device_sort_destroy(sort->device);
-    relation_finish(&sort->gathered);
-    relation_finish(&sort->output);
+    row_set_finish(&sort->gathered);
+    row_set_finish(&sort->output);
     memory_release(sort->order);
     memory_release(sort->vectors);
 }
@@ -196,15 +196,15 @@ static void sort_close(struct stream *stream)
 static enum vdbq_status put_rows(struct sort_stream *sort, uint64_t rows,
                                  struct error *error)
 {
-    struct relation from = *sort->rows; /* the columns that go out */
+    struct row_set from = *sort->rows; /* the columns that go out */
     from.column_count = sort->output.column_count;
     sort->output.rows = 0;
-    enum vdbq_status status = relation_room(&sort->output, rows, error);
+    enum vdbq_status status = row_set_room(&sort->output, rows, error);
     if (status == VDBQ_OK)
-        status = relation_pick(&sort->output, 0, &from,
-                               sort->order + sort->next, rows, error);
+        status = row_set_pick(&sort->output, 0, &from, sort->order + sort->next,
+                              rows, error);
     sort->output.rows = rows;
-    relation_vectors(&sort->output, 0, sort->vectors);
+    row_set_vectors(&sort->output, 0, sort->vectors);
     return status;
 }
 
@@ -222,9 +222,9 @@ sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     if (sort->order != NULL) {
         status = put_rows(sort, rows, error);
     } else {
-        struct relation from = *sort->rows;
+        struct row_set from = *sort->rows;
         from.column_count = sort->output.column_count;
-        relation_vectors(&from, sort->next, sort->vectors);
+        row_set_vectors(&from, sort->next, sort->vectors);
     }
     sort->next += rows;
     return status;

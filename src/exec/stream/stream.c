@@ -164,7 +164,7 @@ static void keep_count(const struct stream *stream)
                                       .time_ns = stream->time_ns,
                                       .runs = 1,
                                       .seen = stream->asked };
-    if (stats != NULL && stats->counts != NULL && !stream->replays)
+    if (stats != NULL && stats->counts != NULL && !stream->rescans)
         step_count_add(stats->counts, &count);
 }
 
@@ -289,38 +289,40 @@ enum vdbq_status stream_pause(const struct stream_params *params,
     return VDBQ_OK;
 }
 
-enum vdbq_status stream_gather_begin(struct stream *stream,
-                                     struct relation *relation,
-                                     struct error *error)
+enum vdbq_status stream_materialise_begin(struct stream *stream,
+                                          struct row_set *row_set,
+                                          struct error *error)
 {
-    enum vdbq_status status = relation_init(relation, stream->step->columns,
-                                            stream->step->column_count, error);
-    for (unsigned i = 0; i < relation->column_count && status == VDBQ_OK; i++)
-        if (relation->columns[i].type == VDBQ_TEXT)
-            relation_words(relation, i, words_hold(stream_words(stream, i)));
+    enum vdbq_status status = row_set_init(row_set, stream->step->columns,
+                                           stream->step->column_count, error);
+    for (unsigned i = 0; i < row_set->column_count && status == VDBQ_OK; i++)
+        if (row_set->columns[i].type == VDBQ_TEXT)
+            row_set_words(row_set, i, words_hold(stream_words(stream, i)));
     return status;
 }
 
-enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
-                               struct error *error)
+enum vdbq_status stream_materialise(struct stream *stream,
+                                    struct row_set *row_set,
+                                    struct error *error)
 {
     struct vdbq_batch batch = { .rows = 1 };
-    enum vdbq_status status = stream_gather_begin(stream, relation, error);
+    enum vdbq_status status = stream_materialise_begin(stream, row_set, error);
     while (status == VDBQ_OK && batch.rows > 0) {
         status = stream_batch(stream, &batch, error);
         if (status == VDBQ_OK)
-            status = relation_append(relation, &batch, stream->params->threads,
-                                     error);
+            status =
+                row_set_append(row_set, &batch, stream->params->threads, error);
         if (status == VDBQ_OK)
             status = stream_pause(stream->params, error);
     }
     return status;
 }
 
-enum vdbq_status stream_gather_some(struct stream *stream,
-                                    struct relation *relation,
-                                    struct error *error)
+enum vdbq_status stream_materialise_some(struct stream *stream,
+                                         struct row_set *row_set,
+                                         struct error *error)
 {
-    enum vdbq_status status = stream_gather(stream->inputs[0], relation, error);
+    enum vdbq_status status =
+        stream_materialise(stream->inputs[0], row_set, error);
     return stream_row_failed(status) ? stream_hold(stream, error) : status;
 }

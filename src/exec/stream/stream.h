@@ -44,8 +44,8 @@ struct stream_place {
     enum run_mode mode;
     enum device_build build;
     bool adaptive;
-    bool skips; /* tablets of which nothing comes          */
-    bool takes; /* rows where they are: the device may do
+    bool prunes; /* tablets of which nothing comes          */
+    bool takes;  /* rows where they are: the device may do
                                   what other steps do with a scan's rows  */
 };
 

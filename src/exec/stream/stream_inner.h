@@ -6,7 +6,7 @@
 #ifndef VDBQ_EXEC_STREAM_INNER_H
 #define VDBQ_EXEC_STREAM_INNER_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 #include "exec/launch/sink.h"
 #include "exec/stream/stream.h"
 
@@ -51,7 +51,7 @@ struct stream {
                                NULL: nothing                               */
     bool last;              /* ... which were given                        */
     bool asked;             /* for rows                                    */
-    bool replays;           /* rows that another stream of the step gave   */
+    bool rescans;           /* rows that another stream of the step gave   */
     uint64_t rows;          /* that came so far                            */
     uint64_t time_ns;       /* of opening and of batches, with the inputs';
                                where somebody asks                         */
@@ -80,18 +80,19 @@ enum vdbq_status stream_pause(const struct stream_params *params,
 void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
                    struct vdbq_vector *vectors);
 
-/* Makes `relation` of all rows that are left of a stream, words included;
- * relation_finish() is due whatever it returns. stream_gather_begin() makes it
- * with the words alone. */
-enum vdbq_status stream_gather_begin(struct stream *stream,
-                                     struct relation *relation,
-                                     struct error *error);
-enum vdbq_status stream_gather(struct stream *stream, struct relation *relation,
-                               struct error *error);
-/* The same of a stream's first input, whose failure the stream holds. */
-enum vdbq_status stream_gather_some(struct stream *stream,
-                                    struct relation *relation,
+/* Makes `row_set` of all rows that are left of a stream, words included;
+ * row_set_finish() is due whatever it returns. stream_materialise_begin() makes
+ * it with the words alone. */
+enum vdbq_status stream_materialise_begin(struct stream *stream,
+                                          struct row_set *row_set,
+                                          struct error *error);
+enum vdbq_status stream_materialise(struct stream *stream,
+                                    struct row_set *row_set,
                                     struct error *error);
+/* The same of a stream's first input, whose failure the stream holds. */
+enum vdbq_status stream_materialise_some(struct stream *stream,
+                                         struct row_set *row_set,
+                                         struct error *error);
 
 /* Adds what a device took. */
 void stream_add_times(const struct device_times *times,
@@ -129,9 +130,10 @@ enum vdbq_status stream_drain(struct stream *stream, struct error *error);
 
 /* Puts in a stream's place one that has all its rows in memory; it was closed
  * then. */
-enum vdbq_status stream_gathered(struct stream **stream, struct error *error);
+enum vdbq_status stream_materialised(struct stream **stream,
+                                     struct error *error);
 /* The rows of such a stream, while none was given out; of others NULL. */
-const struct relation *stream_relation(const struct stream *stream);
+const struct row_set *stream_row_set(const struct stream *stream);
 
 /* Whether the stream that has this head, of a STEP_SCAN over another step's
  * rows, may be a scan_moves. */

@@ -5,15 +5,15 @@
  */
 #include <string.h>
 
-#include "exec/rows/replay.h"
+#include "exec/rows/rescan.h"
 #include "exec/stream/stream_inner.h"
 #include "exec/window/window.h"
 
 struct window_stream {
     struct stream head;
-    struct replay input;
-    struct relation results; /* a column a function            */
-    uint64_t given;          /* rows of `results` that are out */
+    struct rescan input;
+    struct row_set results; /* a column a function            */
+    uint64_t given;         /* rows of `results` that are out */
     struct vdbq_vector *vectors;
 };
 
@@ -25,9 +25,9 @@ static void take_words(struct window_stream *window)
         const struct step_window_function *function = vector_at(functions, i);
         int column = function->aggregate.column;
         if (window->results.columns[i].type == VDBQ_TEXT && column >= 0)
-            relation_words(
+            row_set_words(
                 &window->results, i,
-                words_hold(window->input.relation.columns[column].words));
+                words_hold(window->input.row_set.columns[column].words));
     }
 }
 
@@ -35,14 +35,14 @@ static enum vdbq_status compute(struct window_stream *window,
                                 struct error *error)
 {
     const struct step *step = window->head.step;
-    unsigned before = window->input.relation.column_count;
+    unsigned before = window->input.row_set.column_count;
     enum vdbq_status status =
-        relation_init(&window->results, step->columns + before,
-                      step->column_count - before, error);
+        row_set_init(&window->results, step->columns + before,
+                     step->column_count - before, error);
     return status == VDBQ_OK ? window_run(
                &(struct window_params){
                    .step = &step->window,
-                   .rows = &window->input.relation,
+                   .rows = &window->input.row_set,
                    .threads = stream_threads(window->head.params) },
                &window->results, error)
                              : status;
@@ -56,16 +56,16 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
     if (window->vectors == NULL)
         return error_no_memory(error);
     enum vdbq_status status =
-        stream_gather(stream->inputs[0], &window->input.relation, error);
+        stream_materialise(stream->inputs[0], &window->input.row_set, error);
     if (status == VDBQ_OK)
-        status = replay_begin(&window->input, error);
+        status = rescan_begin(&window->input, error);
     if (status == VDBQ_OK)
         status = compute(window, error);
     if (status != VDBQ_OK)
         return status;
     take_words(window);
     stream_close_input(stream, 0);
-    stream->rows_most = window->input.relation.rows;
+    stream->rows_most = window->input.row_set.rows;
     return VDBQ_OK;
 }
 
@@ -75,11 +75,11 @@ static enum vdbq_status window_batch(struct stream *stream,
 {
     struct window_stream *window = (struct window_stream *)stream;
     (void)error;
-    replay_batch(&window->input, batch);
+    rescan_batch(&window->input, batch);
     memcpy(window->vectors, batch->column,
            batch->columns * sizeof *window->vectors);
-    relation_vectors(&window->results, window->given,
-                     window->vectors + batch->columns);
+    row_set_vectors(&window->results, window->given,
+                    window->vectors + batch->columns);
     window->given += batch->rows;
     batch->columns = stream->step->column_count;
     batch->column = window->vectors;
@@ -89,16 +89,16 @@ static enum vdbq_status window_batch(struct stream *stream,
 static struct words *window_words(const struct stream *stream, unsigned column)
 {
     const struct window_stream *window = (const struct window_stream *)stream;
-    unsigned before = window->input.relation.column_count;
-    return column < before ? window->input.relation.columns[column].words
+    unsigned before = window->input.row_set.column_count;
+    return column < before ? window->input.row_set.columns[column].words
                            : window->results.columns[column - before].words;
 }
 
 static void window_close(struct stream *stream)
 {
     struct window_stream *window = (struct window_stream *)stream;
-    replay_finish(&window->input);
-    relation_finish(&window->results);
+    rescan_finish(&window->input);
+    row_set_finish(&window->results);
     memory_release(window->vectors);
 }
 

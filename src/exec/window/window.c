@@ -11,7 +11,7 @@
 #include "exec/rows/order.h"
 #include "exec/sort/sort.h"
 
-/* -------------------------------------------------------------- sorting ---- */
+/* ------------------------------------------------------------ sorting -- */
 
 /* Keys of a function: its partition, then its order. */
 static unsigned window_keys(const struct step_window_function *function,
@@ -94,11 +94,11 @@ static bool same_window(const struct step_window_function *a,
     return true;
 }
 
-/* -------------------------------------------------------------- running ---- */
+/* ------------------------------------------------------------ running -- */
 
 static enum vdbq_status
 run_function(struct window *window, const struct step_window_function *function,
-             struct relation_column *result, struct error *error)
+             struct row_set_column *result, struct error *error)
 {
     window->any_nulls = false;
     switch (function->function) {
@@ -117,18 +117,18 @@ run_function(struct window *window, const struct step_window_function *function,
 
 static enum vdbq_status run_all(struct window *window,
                                 const struct window_params *params,
-                                struct relation *results, struct error *error)
+                                struct row_set *results, struct error *error)
 {
     const struct vector *functions = &params->step->functions;
-    enum vdbq_status status = relation_room(results, params->rows->rows, error);
+    enum vdbq_status status = row_set_room(results, params->rows->rows, error);
 
     for (unsigned i = 0; status == VDBQ_OK && i < functions->count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
-        struct relation_column *result = &results->columns[i];
+        struct row_set_column *result = &results->columns[i];
         if (i == 0 || !same_window(vector_at(functions, i - 1), function))
             status = sort_window(window, function, params->threads, error);
         if (status == VDBQ_OK)
-            status = relation_flags(results, i, error);
+            status = row_set_flags(results, i, error);
         if (status == VDBQ_OK)
             status = run_function(window, function, result, error);
         if (!window->any_nulls) {
@@ -142,7 +142,7 @@ static enum vdbq_status run_all(struct window *window,
 }
 
 enum vdbq_status window_run(const struct window_params *params,
-                            struct relation *results, struct error *error)
+                            struct row_set *results, struct error *error)
 {
     uint64_t rows = params->rows->rows;
     struct window window = { .rows = params->rows };

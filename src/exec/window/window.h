@@ -7,18 +7,18 @@
 #ifndef VDBQ_EXEC_WINDOW_H
 #define VDBQ_EXEC_WINDOW_H
 
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 struct window_params {
     const struct step_window *step;
-    const struct relation *rows; /* of the input               */
-    unsigned threads;            /* to work with at most       */
+    const struct row_set *rows; /* of the input               */
+    unsigned threads;           /* to work with at most       */
 };
 
-/* Writes a column for each function into an empty relation of these columns,
+/* Writes a column for each function into an empty row set of these columns,
  * a row for each of the input's. Words of text columns are the caller's to
  * set. Fails with RANGE where a sum overflows, NO_MEMORY. */
 enum vdbq_status window_run(const struct window_params *params,
-                            struct relation *results, struct error *error);
+                            struct row_set *results, struct error *error);
 
 #endif

@@ -8,7 +8,7 @@
 #include "exec/window/window.h"
 
 struct window {
-    const struct relation *rows;
+    const struct row_set *rows;
     uint32_t *order; /* numbers of rows, by partition and order       */
     uint8_t *starts; /* of each in that order: enum window_start      */
     bool any_nulls;  /* a function has written one                    */
@@ -28,13 +28,13 @@ static inline uint32_t window_end(const struct window *window, uint32_t at,
 
 /* window_values.c: write a function's column, which has NULL flags. */
 void window_number(struct window *window, enum window_function function,
-                   struct relation_column *result);
+                   struct row_set_column *result);
 void window_neighbour(struct window *window,
                       const struct step_window_function *function,
-                      struct relation_column *result);
+                      struct row_set_column *result);
 enum vdbq_status window_aggregate(struct window *window,
                                   const struct step_aggregate *step,
-                                  struct relation_column *result,
+                                  struct row_set_column *result,
                                   struct error *error);
 
 #endif

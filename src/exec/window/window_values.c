@@ -15,7 +15,7 @@
 #include "exec/sort/sort.h"
 
 void window_number(struct window *window, enum window_function function,
-                   struct relation_column *result)
+                   struct row_set_column *result)
 {
     int64_t *values = result->values, number = 0, rank = 0, dense = 0;
 
@@ -33,17 +33,17 @@ void window_number(struct window *window, enum window_function function,
     }
 }
 
-/* ----------------------------------------------------------- neighbours ---- */
+/* --------------------------------------------------------- neighbours -- */
 
-static void copy_value(struct window *window,
-                       const struct relation_column *from, uint32_t source,
-                       struct relation_column *result, uint32_t row)
+static void copy_value(struct window *window, const struct row_set_column *from,
+                       uint32_t source, struct row_set_column *result,
+                       uint32_t row)
 {
     size_t width = result->width;
 
     memcpy((uint8_t *)result->values + row * width,
            (const uint8_t *)from->values + source * width, width);
-    result->nulls[row] = relation_is_null(from, source);
+    result->nulls[row] = row_set_is_null(from, source);
     window->any_nulls |= result->nulls[row] != 0;
 }
 
@@ -61,9 +61,9 @@ static uint32_t moved(uint32_t at, int64_t offset, uint32_t first, uint32_t end)
 static void write_moved(struct window *window,
                         const struct step_window_function *function,
                         uint32_t at, uint32_t first, uint32_t end,
-                        struct relation_column *result)
+                        struct row_set_column *result)
 {
-    const struct relation_column *columns = window->rows->columns;
+    const struct row_set_column *columns = window->rows->columns;
     bool lag = function->function == WINDOW_LAG;
     int64_t offset = lag && function->offset != INT64_MIN ? -function->offset
                                                           : function->offset;
@@ -87,9 +87,9 @@ static void write_moved(struct window *window,
 static void write_ends(struct window *window,
                        const struct step_window_function *function,
                        uint32_t first, uint32_t end,
-                       struct relation_column *result)
+                       struct row_set_column *result)
 {
-    const struct relation_column *column =
+    const struct row_set_column *column =
         &window->rows->columns[function->aggregate.column];
 
     for (uint32_t at = first; at < end;) {
@@ -103,7 +103,7 @@ static void write_ends(struct window *window,
 
 void window_neighbour(struct window *window,
                       const struct step_window_function *function,
-                      struct relation_column *result)
+                      struct row_set_column *result)
 {
     bool moves =
         function->function == WINDOW_LAG || function->function == WINDOW_LEAD;
@@ -118,11 +118,11 @@ void window_neighbour(struct window *window,
     }
 }
 
-/* ----------------------------------------------------------- aggregates ---- */
+/* --------------------------------------------------------- aggregates -- */
 
 /* What an aggregate reads, in the window's order. */
 struct inputs {
-    struct relation picked; /* argument and filter, where there are any */
+    struct row_set picked; /* argument and filter, where there are any */
     struct vdbq_vector vectors[2];
     struct aggregate_rows rows;
     struct aggregate_room room;
@@ -130,13 +130,13 @@ struct inputs {
 
 /* A column of the input, copied in the window's order to column `to`. */
 static enum vdbq_status pick_column(const struct window *window, int column,
-                                    struct relation *picked, unsigned to,
+                                    struct row_set *picked, unsigned to,
                                     struct error *error)
 {
-    struct relation one = { .rows = window->rows->rows,
-                            .column_count = 1,
-                            .columns = &window->rows->columns[column] };
-    return relation_pick(picked, to, &one, window->order, one.rows, error);
+    struct row_set one = { .rows = window->rows->rows,
+                           .column_count = 1,
+                           .columns = &window->rows->columns[column] };
+    return row_set_pick(picked, to, &one, window->order, one.rows, error);
 }
 
 static enum vdbq_status pick_inputs(const struct window *window,
@@ -144,22 +144,22 @@ static enum vdbq_status pick_inputs(const struct window *window,
                                     struct inputs *inputs, struct error *error)
 {
     const int wanted[2] = { step->column, step->filter };
-    const struct relation_column *from = window->rows->columns;
+    const struct row_set_column *from = window->rows->columns;
     struct step_column columns[2] = { { 0 } };
-    struct relation *picked = &inputs->picked;
+    struct row_set *picked = &inputs->picked;
     enum vdbq_status status;
 
     for (unsigned i = 0; i < 2; i++)
         columns[i].type = wanted[i] < 0 ? VDBQ_INTEGER : from[wanted[i]].type;
-    status = relation_init(picked, columns, 2, error);
+    status = row_set_init(picked, columns, 2, error);
     if (status == VDBQ_OK)
-        status = relation_room(picked, window->rows->rows, error);
+        status = row_set_room(picked, window->rows->rows, error);
     for (unsigned i = 0; i < 2 && status == VDBQ_OK; i++)
         if (wanted[i] >= 0)
             status = pick_column(window, wanted[i], picked, i, error);
     picked->rows = window->rows->rows;
     if (status == VDBQ_OK)
-        relation_vectors(picked, 0, inputs->vectors);
+        row_set_vectors(picked, 0, inputs->vectors);
     inputs->rows.argument = wanted[0] < 0 ? NULL : &inputs->vectors[0];
     inputs->rows.filter = wanted[1] < 0 ? NULL : &inputs->vectors[1];
     return status;
@@ -178,7 +178,7 @@ static enum vdbq_status drop_repeated(const struct window *window,
     enum vdbq_status status = group_table_init(&table, types, 2, 0, error);
 
     if (status == VDBQ_OK)
-        status = relation_flags(&inputs->picked, 0, error);
+        status = row_set_flags(&inputs->picked, 0, error);
     nulls = inputs->picked.columns[0].nulls;
     for (uint32_t i = 0; status == VDBQ_OK && i < window->rows->rows; i++) {
         struct vdbq_vector pair[2] = { { VDBQ_INTEGER, &partition, NULL },
@@ -218,7 +218,7 @@ static void take_rows(const struct aggregate *aggregate, struct inputs *inputs,
 static enum vdbq_status
 write_peers(struct window *window, const struct aggregate *aggregate,
             const uint8_t *state, uint64_t rows, uint32_t at, uint32_t end,
-            struct relation_column *result, struct error *error)
+            struct row_set_column *result, struct error *error)
 {
     uint32_t row = window->order[at];
     enum vdbq_status status = aggregate_result(
@@ -233,7 +233,7 @@ write_peers(struct window *window, const struct aggregate *aggregate,
 static enum vdbq_status run_aggregate(struct window *window,
                                       const struct aggregate *aggregate,
                                       struct inputs *inputs,
-                                      struct relation_column *result,
+                                      struct row_set_column *result,
                                       struct error *error)
 {
     uint64_t state[AGGREGATE_STATE_MAX / 8];
@@ -256,7 +256,7 @@ static enum vdbq_status run_aggregate(struct window *window,
 
 enum vdbq_status window_aggregate(struct window *window,
                                   const struct step_aggregate *step,
-                                  struct relation_column *result,
+                                  struct row_set_column *result,
                                   struct error *error)
 {
     int type = step->column < 0
@@ -271,6 +271,6 @@ enum vdbq_status window_aggregate(struct window *window,
         status = drop_repeated(window, &aggregate, &inputs, error);
     if (status == VDBQ_OK)
         status = run_aggregate(window, &aggregate, &inputs, result, error);
-    relation_finish(&inputs.picked);
+    row_set_finish(&inputs.picked);
     return status;
 }

@@ -31,7 +31,7 @@ static bool is_pairs(const struct node *node)
 {
     return node->kind == NODE_JOIN && node->join.kind == JOIN_INNER
            && node->join.left_keys.count == 0
-           && node->join.band.side == BAND_NONE;
+           && node->join.range.side == RANGE_JOIN_NONE;
 }
 
 /* Whether a SELECT gives columns of what is below as they are. */

@@ -33,11 +33,11 @@ static bool start_sides(struct lowering *lowering, const struct node *node,
     return true;
 }
 
-static void mark_band(const struct step_band *band, struct sides *sides)
+static void mark_band(const struct step_range_join *band, struct sides *sides)
 {
-    int side = band->side == BAND_RIGHT;
+    int side = band->side == RANGE_JOIN_RIGHT;
 
-    if (band->side == BAND_NONE)
+    if (band->side == RANGE_JOIN_NONE)
         return;
     sides->used[side][band->column] = true;
     if (band->low >= 0)
@@ -66,7 +66,7 @@ static bool mark_sides(struct lowering *lowering, struct node *node,
         sides->used[0][VECTOR_ITEMS(&node->join.left_keys, int)[i]] = true;
         sides->used[1][VECTOR_ITEMS(&node->join.right_keys, int)[i]] = true;
     }
-    mark_band(&node->join.band, sides);
+    mark_band(&node->join.range, sides);
     return true;
 }
 
@@ -138,13 +138,13 @@ static bool lower_condition(struct lowering *lowering, struct node *node,
            == VDBQ_OK;
 }
 
-static void move_band(const struct step_band *from, const struct sides *sides,
-                      struct step_band *to)
+static void move_band(const struct step_range_join *from,
+                      const struct sides *sides, struct step_range_join *to)
 {
-    int side = from->side == BAND_RIGHT;
+    int side = from->side == RANGE_JOIN_RIGHT;
 
     *to = *from;
-    if (from->side == BAND_NONE)
+    if (from->side == RANGE_JOIN_NONE)
         return;
     to->column = sides->maps[side][from->column];
     if (from->low >= 0)
@@ -218,7 +218,7 @@ int lower_join(struct lowering *lowering, struct node *node, const bool *needed,
     join = &steps_at(lowering->steps, number)->join;
     join->kind = node->join.kind;
     join->nulls_match = node->join.nulls_match;
-    move_band(&node->join.band, &sides, &join->band);
+    move_band(&node->join.range, &sides, &join->range);
     if (!lower_move_numbers(lowering, &node->join.left_keys, sides.maps[0],
                             &join->left_keys)
         || !lower_move_numbers(lowering, &node->join.right_keys, sides.maps[1],

@@ -78,7 +78,7 @@ static bool finds_all(const struct node *join, int single)
     bool any = join->join.kind == JOIN_SEMI || join->join.kind == JOIN_ANTI
                || join->join.kind == JOIN_MARK;
     bool whole = single < 0 || key_count(join) == 1;
-    bool more = join->where != NULL || join->join.band.side != BAND_NONE;
+    bool more = join->where != NULL || join->join.range.side != RANGE_JOIN_NONE;
 
     if (any && whole && !more)
         return true;
@@ -335,8 +335,8 @@ static struct expression *in_bound(struct binder *binder,
                                    const struct node *join, int bound,
                                    enum ast_operator operator)
 {
-    const struct step_band *band = &join->join.band;
-    bool is_right = band->side == BAND_RIGHT;
+    const struct step_range_join *band = &join->join.range;
+    bool is_right = band->side == RANGE_JOIN_RIGHT;
 
     return operation(binder, operator,
                      bound_column(binder, join, is_right, band->column),
@@ -355,10 +355,10 @@ static bool add_rest(struct binder *binder, struct expression *e,
 static bool add_band(struct binder *binder, const struct node *join,
                      struct expression **rest)
 {
-    const struct step_band *band = &join->join.band;
+    const struct step_range_join *band = &join->join.range;
     bool done = true;
 
-    if (band->side == BAND_NONE)
+    if (band->side == RANGE_JOIN_NONE)
         return true;
     if (band->low >= 0)
         done = add_rest(

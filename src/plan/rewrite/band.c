@@ -161,7 +161,8 @@ static int column_for(struct bounds *bounds, struct node *nodes[2],
 
 static enum vdbq_status make_band(struct bounds *bounds,
                                   const struct choice *choice,
-                                  struct node *nodes[2], struct step_band *band)
+                                  struct node *nodes[2],
+                                  struct step_range_join *band)
 {
     const struct bound *low =
         choice->low < 0 ? NULL : bound_at(bounds, choice->low);
@@ -170,11 +171,13 @@ static enum vdbq_status make_band(struct bounds *bounds,
     const struct bound *any = low ? low : high;
     bool is_right = any->is_right;
 
-    *band = (struct step_band){ .side = is_right ? BAND_RIGHT : BAND_LEFT,
-                                .low = -1,
-                                .high = -1,
-                                .low_open = low != NULL && low->is_open,
-                                .high_open = high != NULL && high->is_open };
+    *band =
+        (struct step_range_join){ .side = is_right ? RANGE_JOIN_RIGHT
+                                                   : RANGE_JOIN_LEFT,
+                                  .low = -1,
+                                  .high = -1,
+                                  .low_open = low != NULL && low->is_open,
+                                  .high_open = high != NULL && high->is_open };
     band->column = column_for(bounds, nodes, is_right, any->bounded);
     if (low != NULL)
         band->low = column_for(bounds, nodes, !is_right, low->by);
@@ -187,7 +190,8 @@ static enum vdbq_status make_band(struct bounds *bounds,
 }
 
 static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
-                                 struct vector *parts, struct step_band *band)
+                                 struct vector *parts,
+                                 struct step_range_join *band)
 {
     struct choice best = best_choice(bounds);
 
@@ -201,7 +205,7 @@ static enum vdbq_status add_best(struct bounds *bounds, struct node *nodes[2],
 
 enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
                                unsigned middle, struct vector *parts,
-                               struct step_band *band)
+                               struct step_range_join *band)
 {
     struct bounds bounds = { .binder = binder,
                              .middle = middle,

@@ -16,7 +16,7 @@ struct binder;
  * no band where there is nothing of that kind. */
 enum vdbq_status join_add_band(struct binder *binder, struct node *nodes[2],
                                unsigned middle, struct vector *parts,
-                               struct step_band *band);
+                               struct step_range_join *band);
 
 /* What a band costs beside a grid, in units of cl/opcodes.h. */
 struct band_price {

@@ -284,7 +284,7 @@ static enum vdbq_status band_pays(const struct joining *joining,
 static enum vdbq_status add_best_band(struct joining *joining,
                                       struct node *nodes[2],
                                       struct vector *parts,
-                                      struct step_band *band)
+                                      struct step_range_join *band)
 {
     enum vdbq_status status;
 
@@ -315,7 +315,7 @@ static enum vdbq_status collect_band(struct joining *joining, unsigned leaf,
     if (status == VDBQ_OK)
         status = band_pays(joining, nodes, &parts, &pays);
     if (status == VDBQ_OK && pays)
-        status = add_best_band(joining, nodes, &parts, &join->band);
+        status = add_best_band(joining, nodes, &parts, &join->range);
     return status;
 }
 
@@ -348,7 +348,7 @@ static enum vdbq_status join_leaf(struct joining *joining, unsigned leaf)
         return binder->error->status;
     join->join.left_keys = keys.left_keys;
     join->join.right_keys = keys.right_keys;
-    join->join.band = keys.band;
+    join->join.range = keys.range;
     joining->node = join;
     place_columns(joining, leaf, nodes[0]->column_count);
     return filter_joined(joining);

@@ -170,7 +170,7 @@ static enum vdbq_status add_band(struct outer *outer)
     if (outer->keys.left_keys.count > 0)
         return VDBQ_OK;
     return join_add_band(outer->binder, outer->nodes, outer->counts[0],
-                         &outer->both, &outer->keys.band);
+                         &outer->both, &outer->keys.range);
 }
 
 /* The join, with the columns that both sides had at first. */
@@ -191,7 +191,7 @@ static struct node *finish_join(struct outer *outer)
         return NULL;
     join->join.left_keys = outer->keys.left_keys;
     join->join.right_keys = outer->keys.right_keys;
-    join->join.band = outer->keys.band;
+    join->join.range = outer->keys.range;
     if (!add_conditions(outer, join, columns))
         return NULL;
     return join->column_count == count

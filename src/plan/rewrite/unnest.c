@@ -148,7 +148,7 @@ static enum vdbq_status connect_others(struct connecting *to)
 
     if (status == VDBQ_OK && to->keys.left_keys.count == 0)
         status =
-            join_add_band(binder, to->nodes, middle, &parts, &to->keys.band);
+            join_add_band(binder, to->nodes, middle, &parts, &to->keys.range);
     if (status == VDBQ_OK && parts.count > 0)
         status = connect_where(to, middle, &parts);
     return status;
@@ -182,7 +182,7 @@ static struct node *connect(struct pulling *pulling, enum join_kind kind,
         return NULL;
     join->join.left_keys = to.keys.left_keys;
     join->join.right_keys = to.keys.right_keys;
-    join->join.band = to.keys.band;
+    join->join.range = to.keys.range;
     join->where = to.where;
     return join;
 }

@@ -131,12 +131,12 @@ static const struct column_estimate *bound_of(const struct node *node,
 /* The share of all pairs that lie in a band. */
 static double pairs_in_band(const struct node *node)
 {
-    const struct step_band *band = &node->join.band;
-    bool is_right = band->side == BAND_RIGHT;
+    const struct step_range_join *band = &node->join.range;
+    bool is_right = band->side == RANGE_JOIN_RIGHT;
     const struct node *of = is_right ? node->right : node->left;
     const struct node *by = is_right ? node->left : node->right;
 
-    if (band->side == BAND_NONE)
+    if (band->side == RANGE_JOIN_NONE)
         return 1;
     return estimate_between(&of->columns[band->column].estimate,
                             bound_of(by, band->low), bound_of(by, band->high),
@@ -169,7 +169,7 @@ static double share_with_partner(const struct node *node)
 {
     double pairs = pairs_of(node), values = 1;
 
-    if (node->join.band.side != BAND_NONE)
+    if (node->join.range.side != RANGE_JOIN_NONE)
         return fmin(1, pairs * node->right->rows);
     for (size_t i = 0; i < node->join.left_keys.count; i++) {
         const struct column_estimate *keys[2];

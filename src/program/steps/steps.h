@@ -37,11 +37,11 @@ struct step_column {
 };
 
 /* STEP_SCAN. Rows in the order of those that are read; where the program has
- * several axes, in the order of the rows of the first one, then of the next.
- * An axis of the program is a table of the catalogue, or the rows of an input:
- * its `input` says which. Tables behind the only axis are probed, and each is
- * an input; a program of several axes probes none. Such a table has the
- * input's columns, and Rowid gives the row's number. Each input is one table. */
+ * several axes, in the order of the rows of the first one, then of the next. An
+ * axis of the program is a table of the catalogue, or the rows of an input: its
+ * `input` says which. Tables behind the only axis are probed, and each is an
+ * input; a program of several axes probes none. Such a table has the input's
+ * columns, and Rowid gives the row's number. Each input is one table. */
 struct step_scan {
     struct program program;
 };
@@ -90,9 +90,9 @@ struct step_limit {
     uint64_t offset, limit;
 };
 
-/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, it is
- * in the band, and the condition keeps it. In the order of the left rows, then of the right
- * ones; right rows without a partner come last. */
+/* STEP_JOIN. A pair matches where its keys are equal, none being NULL, it is in
+ * the range, and the condition keeps it. In the order of the left rows, then of
+ * the right ones; right rows without a partner come last. */
 enum join_kind {
     JOIN_INNER, /* left columns, right columns; without keys all pairs  */
     JOIN_LEFT,  /* ... and left rows without a partner, NULLs beside    */
@@ -103,22 +103,23 @@ enum join_kind {
     JOIN_MARK   /* left rows with a BOOLEAN: the left key is IN the right
                    ones; one key, no condition                          */
 };
-/* A band: the value of a column of one side lies between those of two columns
+/* A range: the value of a column of one side lies between those of two columns
  * of the other one. NULL lies nowhere. */
-enum band_side { BAND_NONE, BAND_LEFT, BAND_RIGHT };
-struct step_band {
-    enum band_side side; /* that has the value; BAND_NONE: there is no band */
-    int column;          /* ... of that side                             */
-    int low, high;       /* of the other side; -1: no bound              */
+enum range_join_side { RANGE_JOIN_NONE, RANGE_JOIN_LEFT, RANGE_JOIN_RIGHT };
+struct step_range_join {
+    /* that has the value; RANGE_JOIN_NONE: there is no range */
+    enum range_join_side side;
+    int column;               /* ... of that side                             */
+    int low, high;            /* of the other side; -1: no bound              */
     bool low_open, high_open; /* the bound itself is left out            */
 };
 struct step_join {
     enum join_kind kind;
     struct vector left_keys, right_keys; /* of int: columns, pairwise of one
                                             machine type                 */
-    bool nulls_match;          /* NULL equals NULL                       */
-    struct step_band band;     /* of integers, or of one type of floats  */
-    struct program *condition; /* over one table of the columns of both,
+    bool nulls_match;             /* NULL equals NULL                       */
+    struct step_range_join range; /* of integers, or of one type of floats  */
+    struct program *condition;    /* over one table of the columns of both,
                                   one after the other, as a scan's input;
                                   rows that it outputs match, no matter
                                   what columns it gives. NULL: none      */

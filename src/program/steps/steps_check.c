@@ -214,23 +214,23 @@ static bool can_bound(const struct step *from, int column, enum vdbq_type type)
     return other != VDBQ_TEXT;
 }
 
-static enum vdbq_status check_band(const struct checking *check)
+static enum vdbq_status check_range_join(const struct checking *check)
 {
-    const struct step_band *band = &check->step->join.band;
-    bool is_right = band->side == BAND_RIGHT;
+    const struct step_range_join *range = &check->step->join.range;
+    bool is_right = range->side == RANGE_JOIN_RIGHT;
     const struct step *of = input(check, is_right);
     const struct step *by = input(check, !is_right);
-    if (band->side == BAND_NONE)
+    if (range->side == RANGE_JOIN_NONE)
         return VDBQ_OK;
-    if (band->column < 0 || band->column >= (int)of->column_count
-        || of->columns[band->column].type == VDBQ_TEXT)
-        return refuse(check, "column %d cannot be in a band", band->column);
-    if (band->low < 0 && band->high < 0)
+    if (range->column < 0 || range->column >= (int)of->column_count
+        || of->columns[range->column].type == VDBQ_TEXT)
+        return refuse(check, "column %d cannot be in a band", range->column);
+    if (range->low < 0 && range->high < 0)
         return refuse(check, "its band has no bounds");
-    if (!can_bound(by, band->low, of->columns[band->column].type)
-        || !can_bound(by, band->high, of->columns[band->column].type))
-        return refuse(check, "its band is not from %d to %d", band->low,
-                      band->high);
+    if (!can_bound(by, range->low, of->columns[range->column].type)
+        || !can_bound(by, range->high, of->columns[range->column].type))
+        return refuse(check, "its band is not from %d to %d", range->low,
+                      range->high);
     return check->step->join.left_keys.count == 0
                ? VDBQ_OK
                : refuse(check, "it has keys and a band");
@@ -276,7 +276,7 @@ static enum vdbq_status check_join(const struct checking *check)
     if (status == VDBQ_OK && beside > 0)
         status = check_same(check, left, input(check, 1), right);
     if (status == VDBQ_OK)
-        status = check_band(check);
+        status = check_range_join(check);
     return status == VDBQ_OK ? check_condition(check) : status;
 }
 

@@ -92,18 +92,19 @@ static void print_limit(uint64_t offset, uint64_t limit, struct text *text)
 }
 
 /* "3 < right 0 <= 4": a left value is a number alone. */
-static void print_band(const struct step_band *band, struct text *text)
+static void print_range_join(const struct step_range_join *range,
+                             struct text *text)
 {
-    const char *of = band->side == BAND_RIGHT ? "right " : "";
-    const char *by = band->side == BAND_RIGHT ? "" : "right ";
+    const char *of = range->side == RANGE_JOIN_RIGHT ? "right " : "";
+    const char *by = range->side == RANGE_JOIN_RIGHT ? "" : "right ";
     text_print(text, " ");
-    if (band->low >= 0)
-        text_print(text, "%s%d %s ", by, band->low,
-                   band->low_open ? "<" : "<=");
-    text_print(text, "%s%d", of, band->column);
-    if (band->high >= 0)
-        text_print(text, " %s %s%d", band->high_open ? "<" : "<=", by,
-                   band->high);
+    if (range->low >= 0)
+        text_print(text, "%s%d %s ", by, range->low,
+                   range->low_open ? "<" : "<=");
+    text_print(text, "%s%d", of, range->column);
+    if (range->high >= 0)
+        text_print(text, " %s %s%d", range->high_open ? "<" : "<=", by,
+                   range->high);
 }
 
 static void print_join(const struct step *step, struct text *text)
@@ -120,8 +121,8 @@ static void print_join(const struct step *step, struct text *text)
         text_print(text, "%d = %d", VECTOR_ITEMS(&join->left_keys, int)[i],
                    VECTOR_ITEMS(&join->right_keys, int)[i]);
     }
-    if (join->band.side != BAND_NONE)
-        print_band(&join->band, text);
+    if (join->range.side != RANGE_JOIN_NONE)
+        print_range_join(&join->range, text);
     if (join->nulls_match)
         text_print(text, ", NULL = NULL");
     if (join->condition != NULL)

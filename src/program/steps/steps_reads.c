@@ -30,19 +30,19 @@ static void read_program_columns(const struct program *program, unsigned first,
     }
 }
 
-/* The columns of a band on the side of the input. */
-static void read_band(const struct step_band *band,
-                      const struct reading *reading)
+/* The columns of a range on the side of the input. */
+static void read_range_join(const struct step_range_join *range,
+                            const struct reading *reading)
 {
-    bool value = (band->side == BAND_RIGHT) == (reading->input == 1);
-    if (band->side == BAND_NONE)
+    bool value = (range->side == RANGE_JOIN_RIGHT) == (reading->input == 1);
+    if (range->side == RANGE_JOIN_NONE)
         return;
     if (value)
-        reading->reads[band->column] = true;
-    if (!value && band->low >= 0)
-        reading->reads[band->low] = true;
-    if (!value && band->high >= 0)
-        reading->reads[band->high] = true;
+        reading->reads[range->column] = true;
+    if (!value && range->low >= 0)
+        reading->reads[range->low] = true;
+    if (!value && range->high >= 0)
+        reading->reads[range->high] = true;
 }
 
 static void read_group(const struct step_group *group,
@@ -60,7 +60,8 @@ static void read_group(const struct step_group *group,
     }
 }
 
-/* Keys, the band, what the condition reads, and what is read of the join's columns. */
+/* Keys, the range, what the condition reads, and what is read of the join's
+ * columns. */
 static bool read_join(const struct step *step, const struct reading *reading)
 {
     const struct step_join *join = &step->join;
@@ -78,7 +79,7 @@ static bool read_join(const struct step *step, const struct reading *reading)
     memory_release(own);
     for (size_t i = 0; i < keys->count; i++)
         reading->reads[VECTOR_ITEMS(keys, int)[i]] = true;
-    read_band(&join->band, reading);
+    read_range_join(&join->range, reading);
     if (join->condition != NULL)
         read_program_columns(join->condition, first, reading);
     return true;

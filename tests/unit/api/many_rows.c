@@ -25,7 +25,7 @@
 #include "data/database/database_inner.h"
 #include "data/catalogue/facts.h"
 #include "data/transaction/transaction_inner.h"
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 enum { TABLETS = 4097, COLUMNS = 3 };
 #define ROWS_EACH ((uint64_t)TABLET_ROWS_MAX)
@@ -72,7 +72,8 @@ static struct block first_tablet(const struct table *table,
     return block;
 }
 
-/* Writes the tablet of that number, which is the first one but for its place. */
+/* Writes the tablet of that number, which is the first one but for its
+ * place. */
 static void write_tablet(struct writer *writer, struct block *block,
                          struct tablet_ref *ref, int64_t number)
 {
@@ -242,13 +243,13 @@ static void test_sum_too_many(void **state)
 static void test_held_rows(void **state)
 {
     (void)state;
-    struct relation held = { 0 };
+    struct row_set held = { 0 };
     struct error error;
-    assert_int_equal(relation_room(&held, UINT64_C(1) << 32, &error),
+    assert_int_equal(row_set_room(&held, UINT64_C(1) << 32, &error),
                      VDBQ_LIMIT);
     held.rows = UINT64_C(0xffffff00);
-    assert_int_equal(relation_room(&held, UINT64_MAX, &error), VDBQ_LIMIT);
-    assert_int_equal(relation_room(&held, 0x1000, &error), VDBQ_LIMIT);
+    assert_int_equal(row_set_room(&held, UINT64_MAX, &error), VDBQ_LIMIT);
+    assert_int_equal(row_set_room(&held, 0x1000, &error), VDBQ_LIMIT);
 }
 
 int main(void)

@@ -133,7 +133,7 @@ static void value(struct text *text, int depth)
     }
 }
 
-static const char *const relations[] = { "<", "<=", "=", "<>", ">", ">=" };
+static const char *const row_sets[] = { "<", "<=", "=", "<>", ">", ">=" };
 
 /* A condition of texts. */
 static void text_predicate(struct text *text)
@@ -148,7 +148,7 @@ static void text_predicate(struct text *text)
         text_print(text, "%s like '%c%%'", one, letter);
         break;
     case 1:
-        text_print(text, "length(%s) %s %u", one, relations[chance(6)],
+        text_print(text, "length(%s) %s %u", one, row_sets[chance(6)],
                    chance(4));
         break;
     case 2:
@@ -157,10 +157,10 @@ static void text_predicate(struct text *text)
         break;
     case 3:
         text_print(text, "cast(substr(%s, 2) as integer) %s %u", one,
-                   relations[chance(6)], chance(9));
+                   row_sets[chance(6)], chance(9));
         break;
     default:
-        text_print(text, "%s %s '%c%.*s'", one, relations[chance(6)], letter,
+        text_print(text, "%s %s '%c%.*s'", one, row_sets[chance(6)], letter,
                    (int)chance(2), "3");
         break;
     }
@@ -173,7 +173,7 @@ static void predicate(struct text *text, int depth)
         text_predicate(text);
     } else if (kind < 4) {
         value(text, 1);
-        text_print(text, " %s ", relations[chance(6)]);
+        text_print(text, " %s ", row_sets[chance(6)]);
         value(text, (int)chance(2));
     } else if (kind == 4) {
         value(text, 1);

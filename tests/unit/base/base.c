@@ -19,12 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/threads/crew.h"
+#include "base/threads/thread_pool.h"
 #include "base/error.h"
 #include "base/lru.h"
 #include "base/memory.h"
 #include "base/os/os.h"
-#include "base/threads/team.h"
+#include "base/threads/loop_pool.h"
 #include "base/text.h"
 #include "base/vector.h"
 #include "fixtures/failing_memory.h"
@@ -542,42 +542,42 @@ static void the_machine_is_known(void **state)
     assert_true(os_time_ns() >= start);
 }
 
-/* --------------------------------------------------------------- crew -- */
+/* -------------------------------------------------------- thread pool -- */
 
 struct counted_job {
-    struct crew_job job; /* first */
+    struct thread_pool_job job; /* first */
     unsigned runs;
 };
 
-static void count_run(struct crew_job *job)
+static void count_run(struct thread_pool_job *job)
 {
     ((struct counted_job *)job)->runs++;
 }
 
 /* Each job is done once, whoever does it and whatever is waited for first. */
-static void crew_does_each_job_once(void **state)
+static void thread_pool_does_each_job_once(void **state)
 {
     enum { JOBS = 200 };
     static struct counted_job jobs[JOBS];
 
     (void)state;
     for (unsigned threads = 0; threads <= 3; threads++) {
-        struct crew *crew = crew_create(threads);
-        assert_true((crew != NULL) == (threads > 0));
+        struct thread_pool *workers = thread_pool_create(threads);
+        assert_true((workers != NULL) == (threads > 0));
         for (unsigned i = 0; i < JOBS; i++) {
             jobs[i] = (struct counted_job){ .job = { .run = count_run } };
-            if (crew != NULL && i % 5 != 0)
-                crew_start(crew, &jobs[i].job);
+            if (workers != NULL && i % 5 != 0)
+                thread_pool_start(workers, &jobs[i].job);
         }
         for (unsigned i = 0; i < JOBS; i++)
-            crew_finish(crew, &jobs[i * 7 % JOBS].job);
+            thread_pool_finish(workers, &jobs[i * 7 % JOBS].job);
         for (unsigned i = 0; i < JOBS; i++)
             assert_int_equal(jobs[i].runs, 1);
-        crew_destroy(crew);
+        thread_pool_destroy(workers);
     }
 }
 
-/* --------------------------------------------------------------- team -- */
+/* ---------------------------------------------------------- loop pool -- */
 
 enum { CALLS_MAX = 1000 };
 
@@ -586,38 +586,38 @@ static void count_call(void *context, unsigned i)
     ((unsigned *)context)[i]++;
 }
 
-static void check_loop(struct team *team, unsigned count)
+static void check_loop(struct loop_pool *loop_pool, unsigned count)
 {
     unsigned calls[CALLS_MAX + 1] = { 0 };
 
-    team_run(team, count, count_call, calls);
+    loop_pool_run(loop_pool, count, count_call, calls);
     for (unsigned i = 0; i <= CALLS_MAX; i++)
         assert_int_equal(calls[i], i < count);
 }
 
 /* Each call is made once, whether the threads are asleep, awake, or on their
  * way to either. */
-static void team_makes_each_call_once(void **state)
+static void loop_pool_makes_each_call_once(void **state)
 {
     const struct timespec long_enough = { .tv_nsec = 3000000 };
 
     (void)state;
     for (unsigned threads = 0; threads <= 3; threads++) {
-        struct team *team = team_create(threads);
-        assert_true((team != NULL) == (threads > 0));
-        check_loop(team, CALLS_MAX);
+        struct loop_pool *loop_pool = loop_pool_create(threads);
+        assert_true((loop_pool != NULL) == (threads > 0));
+        check_loop(loop_pool, CALLS_MAX);
         for (unsigned round = 0; round < 20; round++) {
-            team_wake(team);
+            loop_pool_wake(loop_pool);
             for (unsigned loop = 0; loop < 50; loop++)
-                check_loop(team, loop * CALLS_MAX / 50);
-            team_wake(team);
+                check_loop(loop_pool, loop * CALLS_MAX / 50);
+            loop_pool_wake(loop_pool);
             if (round % 5 == 0)
                 nanosleep(&long_enough, NULL);
         }
-        team_destroy(team);
+        loop_pool_destroy(loop_pool);
     }
-    team_wake(NULL);
-    team_destroy(NULL);
+    loop_pool_wake(NULL);
+    loop_pool_destroy(NULL);
 }
 
 /* ---------------------------------------------------------------- lru -- */
@@ -655,8 +655,8 @@ static void lru_keeps_the_order_of_use(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crew_does_each_job_once),
-        cmocka_unit_test(team_makes_each_call_once),
+        cmocka_unit_test(thread_pool_does_each_job_once),
+        cmocka_unit_test(loop_pool_makes_each_call_once),
         cmocka_unit_test(lru_keeps_the_order_of_use),
         cmocka_unit_test(errors_are_written_once),
         cmocka_unit_test(long_errors_are_cut_between_characters),

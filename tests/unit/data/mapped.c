@@ -119,7 +119,8 @@ static int set_up(void **state)
     counted.map = counted_map;
     counted.unmap = counted_unmap;
     counted.read = counted_read;
-    counted.reads_anywhere = false; /* no crew, but where a test wants one */
+    counted.reads_anywhere =
+        false; /* no thread pool, but where a test wants one */
     maps = unmaps = 0;
     assert_int_equal(device_open(&host, &device, ERROR), VDBQ_OK);
     database = open_it();
@@ -303,7 +304,7 @@ static void proven_once(void **state)
 }
 
 /* What comes next is brought in, and what leaves is unmapped, on threads. */
-static void with_a_crew(void **state)
+static void with_a_workers(void **state)
 {
     struct pool *pool;
 
@@ -449,7 +450,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_same_values),     TEST(words_are_copied),
         TEST(the_budget_holds),    TEST(proven_once),
-        TEST(with_a_crew),         TEST(damage_is_found_before),
+        TEST(with_a_workers),      TEST(damage_is_found_before),
         TEST(damage_shows_after),  TEST(a_file_cut_before_is_told),
         TEST(a_map_may_fail),      TEST(writers_keep_off),
         TEST(memory_has_no_place),

@@ -105,20 +105,20 @@ static void fill(struct side *side, uint32_t rows, uint32_t variety, bool nulls,
     }
 }
 
-/* A relation over a side's own memory. */
-static struct relation as_relation(struct side *side,
-                                   struct relation_column *columns)
+/* A row set over a side's own memory. */
+static struct row_set as_row_set(struct side *side,
+                                 struct row_set_column *columns)
 {
     for (unsigned c = 0; c < COLUMNS; c++)
-        columns[c] = (struct relation_column){
-            .type = types[c],
-            .width = relation_width(types[c]),
-            .values = side->values[c],
-            .nulls = side->columns[c].nullable ? side->nulls[c] : NULL
-        };
-    return (struct relation){ .rows = side->rows,
-                              .column_count = COLUMNS,
-                              .columns = columns };
+        columns[c] = (struct row_set_column){ .type = types[c],
+                                              .width = row_set_width(types[c]),
+                                              .values = side->values[c],
+                                              .nulls = side->columns[c].nullable
+                                                           ? side->nulls[c]
+                                                           : NULL };
+    return (struct row_set){ .rows = side->rows,
+                             .column_count = COLUMNS,
+                             .columns = columns };
 }
 
 /* ---------------------------------------------------------------- naive -- */
@@ -160,7 +160,7 @@ static bool equal_rows(const struct step_join *step, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Pairs of rows that must come, in order; RELATION_NO_ROW: none. */
+/* Pairs of rows that must come, in order; ROW_SET_NO_ROW: none. */
 struct pairs {
     uint32_t *left, *right;
     size_t count, room;
@@ -191,7 +191,7 @@ static void naive(const struct step_join *step, struct pairs *pairs)
         if (step->kind == JOIN_SEMI    ? found
             : step->kind == JOIN_INNER ? false
                                        : !found)
-            add_pair(pairs, a, RELATION_NO_ROW);
+            add_pair(pairs, a, ROW_SET_NO_ROW);
     }
 }
 
@@ -205,7 +205,7 @@ static void check_column(const struct sink_rows *rows, unsigned number,
     const struct output *output = &rows->outputs[number];
     const struct side *side = &sides[number >= COLUMNS];
     const uint32_t *from = number >= COLUMNS ? pairs->right : pairs->left;
-    unsigned column = number % COLUMNS, width = relation_width(types[column]);
+    unsigned column = number % COLUMNS, width = row_set_width(types[column]);
     struct device_times times = { 0 };
     uint8_t *values = malloc(rows->count * width);
     uint8_t *nulls = calloc(1, rows->count);
@@ -218,7 +218,7 @@ static void check_column(const struct sink_rows *rows, unsigned number,
     }
     for (uint64_t i = 0; reads[number] && i < rows->count; i++) {
         uint32_t row = from[first + i];
-        bool null = row == RELATION_NO_ROW || side->nulls[column][row] != 0;
+        bool null = row == ROW_SET_NO_ROW || side->nulls[column][row] != 0;
         assert_int_equal(nulls[i], null);
         if (!null)
             assert_memory_equal(values + i * width,
@@ -269,9 +269,9 @@ static void take(struct device_join *join, const struct device_store *from,
 static void check(const struct step_join *step, uint64_t round_rows,
                   unsigned parts, bool all_read)
 {
-    struct relation_column columns[2][COLUMNS];
-    struct relation left = as_relation(&sides[0], columns[0]);
-    struct relation right = as_relation(&sides[1], columns[1]);
+    struct row_set_column columns[2][COLUMNS];
+    struct row_set left = as_row_set(&sides[0], columns[0]);
+    struct row_set right = as_row_set(&sides[1], columns[1]);
     struct device_times times = { 0 };
     struct device_store from;
     struct device_join *join;
@@ -421,9 +421,9 @@ static void no_keys_give_all_pairs(void **state)
 /* Joins once; every failure is handed up, and frees everything. */
 static enum vdbq_status run_once(const struct step_join *step)
 {
-    struct relation_column columns[2][COLUMNS];
-    struct relation left = as_relation(&sides[0], columns[0]);
-    struct relation right = as_relation(&sides[1], columns[1]);
+    struct row_set_column columns[2][COLUMNS];
+    struct row_set left = as_row_set(&sides[0], columns[0]);
+    struct row_set right = as_row_set(&sides[1], columns[1]);
     struct sink_rows rows = { .count = 1 };
     struct device_join *join;
     enum vdbq_status status = device_join_create(

@@ -171,7 +171,7 @@ static enum vdbq_type result_type(const struct step_aggregate *aggregate)
 /* Groups rows in batches of up to `batch` rows. */
 static enum vdbq_status run(const struct step_group *step, uint32_t rows,
                             uint32_t batch, unsigned threads,
-                            struct relation *relation)
+                            struct row_set *row_set)
 {
     static struct error error;
     struct step_column input[RANDOM_COLUMNS], output[16];
@@ -187,7 +187,7 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
     for (unsigned i = 0; i < step->aggregates.count; i++)
         output[count++] =
             columns_of(result_type(vector_at(&step->aggregates, i)));
-    assert_int_equal(relation_init(relation, output, count, &error), VDBQ_OK);
+    assert_int_equal(row_set_init(row_set, output, count, &error), VDBQ_OK);
     assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
     for (uint32_t at = 0; at < rows;) {
         struct vdbq_vector vectors[RANDOM_COLUMNS];
@@ -196,7 +196,7 @@ static enum vdbq_status run(const struct step_group *step, uint32_t rows,
         assert_int_equal(group_add(group, &given, &error), VDBQ_OK);
         at += some;
     }
-    status = group_finish(group, relation, &error);
+    status = group_finish(group, row_set, &error);
     group_destroy(group);
     return status;
 }
@@ -206,10 +206,10 @@ static bool near(double got, double wanted, double size)
     return got == wanted || fabs(got - wanted) <= 1e-9 * size;
 }
 
-static void check_value(const struct relation_column *column, uint64_t row,
+static void check_value(const struct row_set_column *column, uint64_t row,
                         const struct naive *wanted)
 {
-    assert_int_equal(relation_is_null(column, row), wanted->null);
+    assert_int_equal(row_set_is_null(column, row), wanted->null);
     if (wanted->null)
         return;
     if (column->type == VDBQ_DOUBLE)
@@ -224,41 +224,40 @@ static void check_value(const struct relation_column *column, uint64_t row,
 }
 
 static void check(const struct step_group *step, uint32_t rows,
-                  const struct relation *relation)
+                  const struct row_set *row_set)
 {
     static const unsigned keys[] = { 0, 1, 2, 3, 4, 5, 6 };
     uint32_t *group_of = malloc((rows + 1) * sizeof *group_of);
     struct naive_group *groups = malloc((rows + 1) * sizeof *groups);
     uint32_t count = naive_groups(rows, keys, step->keys, group_of, groups);
 
-    assert_int_equal(relation->rows, count);
+    assert_int_equal(row_set->rows, count);
     for (uint32_t g = 0; g < count; g++) {
         for (unsigned k = 0; k < step->keys; k++) {
             struct naive key = { random_null(k, groups[g].first),
                                  random_real(k, groups[g].first),
                                  random_integer(k, groups[g].first) };
-            check_value(&relation->columns[k], g, &key);
+            check_value(&row_set->columns[k], g, &key);
         }
         for (unsigned a = 0; a < step->aggregates.count; a++) {
             struct naive wanted = naive_aggregate(
                 vector_at(&step->aggregates, a), g, rows, group_of);
-            check_value(&relation->columns[step->keys + a], g, &wanted);
+            check_value(&row_set->columns[step->keys + a], g, &wanted);
         }
     }
     free(group_of);
     free(groups);
 }
 
-static void same_bits(const struct relation *a, const struct relation *b)
+static void same_bits(const struct row_set *a, const struct row_set *b)
 {
     assert_int_equal(a->rows, b->rows);
     for (unsigned i = 0; i < a->column_count; i++)
         for (uint64_t row = 0; row < a->rows; row++) {
-            const struct relation_column *x = &a->columns[i];
-            const struct relation_column *y = &b->columns[i];
-            assert_int_equal(relation_is_null(x, row),
-                             relation_is_null(y, row));
-            if (!relation_is_null(x, row))
+            const struct row_set_column *x = &a->columns[i];
+            const struct row_set_column *y = &b->columns[i];
+            assert_int_equal(row_set_is_null(x, row), row_set_is_null(y, row));
+            if (!row_set_is_null(x, row))
                 assert_memory_equal((char *)x->values + row * x->width,
                                     (char *)y->values + row * x->width,
                                     x->width);
@@ -290,15 +289,15 @@ static void groups_are_as_naive_ones(void **state)
     for (unsigned round = 0; round < 200; round++) {
         struct step_group step = random_step();
         uint32_t rows = counts[random_below(8)];
-        struct relation once, cut;
+        struct row_set once, cut;
         random_fill(rows, 1 + random_below(60));
         assert_int_equal(run(&step, rows, rows + 1, 1, &once), VDBQ_OK);
         check(&step, rows, &once);
         assert_int_equal(run(&step, rows, 1 + random_below(100), 1, &cut),
                          VDBQ_OK);
         same_bits(&once, &cut);
-        relation_finish(&once);
-        relation_finish(&cut);
+        row_set_finish(&once);
+        row_set_finish(&cut);
         vector_finish(&step.aggregates);
     }
 }
@@ -309,15 +308,15 @@ static void threads_change_nothing(void **state)
     (void)state;
     for (unsigned round = 0; round < 12; round++) {
         struct step_group step = random_step();
-        struct relation one, many;
+        struct row_set one, many;
         random_fill(ROWS, round % 2 ? 100000 : 50);
         assert_int_equal(run(&step, ROWS, ROWS, 1, &one), VDBQ_OK);
         assert_int_equal(
             run(&step, ROWS, 70001 + 1000 * round, 2 + round % 3, &many),
             VDBQ_OK);
         same_bits(&one, &many);
-        relation_finish(&one);
-        relation_finish(&many);
+        row_set_finish(&one);
+        row_set_finish(&many);
         vector_finish(&step.aggregates);
     }
 }
@@ -329,19 +328,19 @@ static enum vdbq_status run_once(const struct group_params *params,
                                  unsigned columns)
 {
     static struct error error;
-    struct relation relation;
+    struct row_set row_set;
     struct group *group;
-    enum vdbq_status status = relation_init(&relation, output, columns, &error);
+    enum vdbq_status status = row_set_init(&row_set, output, columns, &error);
 
     if (status == VDBQ_OK) {
         status = group_create(params, &group, &error);
         if (status == VDBQ_OK)
             status = group_add(group, batch, &error);
         if (status == VDBQ_OK)
-            status = group_finish(group, &relation, &error);
+            status = group_finish(group, &row_set, &error);
         group_destroy(group);
     }
-    relation_finish(&relation);
+    row_set_finish(&row_set);
     return status;
 }
 
@@ -381,7 +380,7 @@ static void sums_overflow_only_at_the_end(void **state)
     struct step_group step = { .keys = 0,
                                .aggregates = VECTOR(struct step_aggregate) };
     struct step_aggregate *sum = vector_add(&step.aggregates);
-    struct relation relation;
+    struct row_set row_set;
     int64_t *values;
 
     (void)state;
@@ -393,11 +392,11 @@ static void sums_overflow_only_at_the_end(void **state)
     memset(random_nulls[1], 0, 4);
     values[0] = values[1] = INT64_MAX;
     values[2] = values[3] = -INT64_MAX;
-    assert_int_equal(run(&step, 4, 4, 1, &relation), VDBQ_OK);
-    assert_int_equal(((int64_t *)relation.columns[0].values)[0], 0);
-    relation_finish(&relation);
-    assert_int_equal(run(&step, 2, 1, 1, &relation), VDBQ_RANGE);
-    relation_finish(&relation);
+    assert_int_equal(run(&step, 4, 4, 1, &row_set), VDBQ_OK);
+    assert_int_equal(((int64_t *)row_set.columns[0].values)[0], 0);
+    row_set_finish(&row_set);
+    assert_int_equal(run(&step, 2, 1, 1, &row_set), VDBQ_RANGE);
+    row_set_finish(&row_set);
     vector_finish(&step.aggregates);
 }
 
@@ -408,7 +407,7 @@ static void wide_and_moving_keys_are_found(void **state)
                                .aggregates = VECTOR(struct step_aggregate) };
     (void)state;
     for (int way = 0; way < 4; way++) {
-        struct relation relation;
+        struct row_set row_set;
         int32_t *keys;
         random_fill(ROWS, 10);
         keys = random_values[0];
@@ -419,11 +418,10 @@ static void wide_and_moving_keys_are_found(void **state)
                       : i % 2    ? INT32_MAX
                                  : INT32_MIN;
         memset(random_nulls[0], 0, ROWS);
-        assert_int_equal(run(&step, ROWS, 999, 1, &relation), VDBQ_OK);
-        assert_int_equal(relation.rows, way == 3 ? 2 : ROWS);
-        assert_memory_equal(relation.columns[0].values, keys,
-                            relation.rows * 4);
-        relation_finish(&relation);
+        assert_int_equal(run(&step, ROWS, 999, 1, &row_set), VDBQ_OK);
+        assert_int_equal(row_set.rows, way == 3 ? 2 : ROWS);
+        assert_memory_equal(row_set.columns[0].values, keys, row_set.rows * 4);
+        row_set_finish(&row_set);
     }
 }
 

@@ -44,7 +44,7 @@ static enum vdbq_status choose_place(void *context, const struct table *table,
     bool is_host = device_facts(probed.device)->is_host;
     chosen->build = is_host ? BUILD_INTERPRETED : place.build;
     chosen->mode = place.mode;
-    chosen->skips = true;
+    chosen->prunes = true;
     chosen->takes = place.takes;
     chosen->resident = place.resident;
     return status;
@@ -402,7 +402,7 @@ static void rows_go_into_groups(void **state)
     text_finish(&taken);
 }
 
-/* ------------------------------------------------------------- what is known -- */
+/* ------------------------------------------------------ what is known -- */
 
 /* A column of rows that are found has no 0 for those that are not. */
 static void ranges_are_of_what_is_found(void **state)
@@ -481,10 +481,10 @@ static void expect_index(int64_t step, bool wide, enum index_kind kind)
 {
     static int64_t values[KEYS];
     static uint8_t nulls[KEYS];
-    struct relation_column column = { .type = wide ? VDBQ_BIGINT : VDBQ_INTEGER,
-                                      .width = wide ? 8 : 4,
-                                      .values = values,
-                                      .nulls = nulls };
+    struct row_set_column column = { .type = wide ? VDBQ_BIGINT : VDBQ_INTEGER,
+                                     .width = wide ? 8 : 4,
+                                     .values = values,
+                                     .nulls = nulls };
     for (uint32_t i = 0; i < KEYS; i++) {
         int64_t key = (int64_t)(i * 7919ull % KEYS / 2) * step;
         nulls[i] = i % 11 == 3;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Candidates by bands against all pairs, one after the other: bounds that are
+ * Candidates by ranges against all pairs, one after the other: bounds that are
  * there or not, left out or not, on either side; integers of both widths and
  * floats, NULLs, spans that are empty; and any part of a row's candidates.
  */
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/join/join_band.h"
+#include "exec/join/range_join.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
@@ -24,8 +24,8 @@ static const int floats[] = { 2, 2, 2, 2 };
 static const int doubles[] = { 3, 3, 3, 3 };
 static const int *const families[] = { integers, floats, doubles };
 
-static struct relation_column columns[2][RANDOM_COLUMNS];
-static struct relation sides[2];
+static struct row_set_column columns[2][RANDOM_COLUMNS];
+static struct row_set sides[2];
 
 /* The first rows are the left side, those behind them the right one. */
 static void make_sides(uint32_t left, uint32_t right, uint32_t variety)
@@ -34,81 +34,83 @@ static void make_sides(uint32_t left, uint32_t right, uint32_t variety)
     for (unsigned i = 0; i < 2 * RANDOM_COLUMNS; i++) {
         unsigned side = i % 2, at = i / 2;
         uint32_t first = side > 0 ? left : 0;
-        unsigned width = relation_width(random_types[at]);
+        unsigned width = row_set_width(random_types[at]);
         columns[side][at] =
-            (struct relation_column){ .type = random_types[at],
-                                      .width = width,
-                                      .values = (char *)random_values[at]
-                                                + (size_t)first * width,
-                                      .nulls = random_nulls[at] + first };
+            (struct row_set_column){ .type = random_types[at],
+                                     .width = width,
+                                     .values = (char *)random_values[at]
+                                               + (size_t)first * width,
+                                     .nulls = random_nulls[at] + first };
     }
-    sides[0] = (struct relation){ .rows = left,
-                                  .columns = columns[0],
-                                  .column_count = RANDOM_COLUMNS };
-    sides[1] = (struct relation){ .rows = right,
-                                  .columns = columns[1],
-                                  .column_count = RANDOM_COLUMNS };
+    sides[0] = (struct row_set){ .rows = left,
+                                 .columns = columns[0],
+                                 .column_count = RANDOM_COLUMNS };
+    sides[1] = (struct row_set){ .rows = right,
+                                 .columns = columns[1],
+                                 .column_count = RANDOM_COLUMNS };
 }
 
-static struct step_band random_band(void)
+static struct step_range_join random_range_join(void)
 {
     const int *family = families[random_below(3)];
-    struct step_band band = { .side = random_below(2) ? BAND_LEFT : BAND_RIGHT,
-                              .column = family[random_below(4)],
-                              .low = family[random_below(4)],
-                              .high = family[random_below(4)],
-                              .low_open = random_below(2) == 0,
-                              .high_open = random_below(2) == 0 };
+    struct step_range_join range = { .side = random_below(2) ? RANGE_JOIN_LEFT
+                                                             : RANGE_JOIN_RIGHT,
+                                     .column = family[random_below(4)],
+                                     .low = family[random_below(4)],
+                                     .high = family[random_below(4)],
+                                     .low_open = random_below(2) == 0,
+                                     .high_open = random_below(2) == 0 };
     uint32_t missing = random_below(4);
 
     if (missing == 0)
-        band.low = -1;
+        range.low = -1;
     if (missing == 1)
-        band.high = -1;
-    return band;
+        range.high = -1;
+    return range;
 }
 
 /* -1, 0, 1: what is at `a` before, like, behind what is at `b`. */
-static int compare(const struct relation_column *a, uint32_t row,
-                   const struct relation_column *b, uint32_t other)
+static int compare(const struct row_set_column *a, uint32_t row,
+                   const struct row_set_column *b, uint32_t other)
 {
     if (a->type == VDBQ_FLOAT || a->type == VDBQ_DOUBLE) {
-        double x = relation_real(a, row), y = relation_real(b, other);
+        double x = row_set_real(a, row), y = row_set_real(b, other);
         return (x > y) - (x < y);
     }
-    int64_t x = relation_integer(a, row), y = relation_integer(b, other);
+    int64_t x = row_set_integer(a, row), y = row_set_integer(b, other);
     return (x > y) - (x < y);
 }
 
-static bool is_pair(const struct step_band *band, uint32_t left, uint32_t right)
+static bool is_pair(const struct step_range_join *range, uint32_t left,
+                    uint32_t right)
 {
-    unsigned side = band->side == BAND_RIGHT;
+    unsigned side = range->side == RANGE_JOIN_RIGHT;
     uint32_t row = side ? right : left, other = side ? left : right;
-    const struct relation_column *of = &columns[side][band->column];
-    const struct relation_column *by = columns[!side];
+    const struct row_set_column *of = &columns[side][range->column];
+    const struct row_set_column *by = columns[!side];
 
-    if (relation_is_null(of, row))
+    if (row_set_is_null(of, row))
         return false;
-    if (band->low >= 0
-        && (relation_is_null(&by[band->low], other)
-            || compare(of, row, &by[band->low], other) < band->low_open))
+    if (range->low >= 0
+        && (row_set_is_null(&by[range->low], other)
+            || compare(of, row, &by[range->low], other) < range->low_open))
         return false;
-    return band->high < 0
-           || (!relation_is_null(&by[band->high], other)
-               && compare(of, row, &by[band->high], other)
-                      <= -(int)band->high_open);
+    return range->high < 0
+           || (!row_set_is_null(&by[range->high], other)
+               && compare(of, row, &by[range->high], other)
+                      <= -(int)range->high_open);
 }
 
 /* A part of what a row finds, too. */
-static void check_row(const struct join_band *band, uint32_t left,
+static void check_row(const struct range_join *range, uint32_t left,
                       uint32_t start, uint32_t count)
 {
     uint32_t *rows = malloc((count + 1) * sizeof *rows), n = 0;
-    struct join_band_run run = { left, start, count, 0, count };
+    struct range_join_run run = { left, start, count, 0, count };
 
-    join_band_write(band, &sides[0], &run, rows);
+    range_join_write(range, &sides[0], &run, rows);
     for (uint32_t right = 0; right < sides[1].rows; right++)
-        if (is_pair(&band->band, left, right)) {
+        if (is_pair(&range->range, left, right)) {
             assert_true(n < count);
             assert_int_equal(rows[n], right);
             n++;
@@ -118,29 +120,29 @@ static void check_row(const struct join_band *band, uint32_t left,
         uint32_t *part = malloc((count + 1) * sizeof *part);
         run.skip = random_below(count);
         run.wanted = 1 + random_below(count - run.skip);
-        join_band_write(band, &sides[0], &run, part);
+        range_join_write(range, &sides[0], &run, part);
         assert_memory_equal(part, rows + run.skip, run.wanted * sizeof *part);
         free(part);
     }
     free(rows);
 }
 
-static void check_band(const struct step_band *step, uint32_t every)
+static void check_range_join(const struct step_range_join *step, uint32_t every)
 {
     uint32_t rows = (uint32_t)sides[0].rows;
     uint32_t *starts = malloc((rows + 1) * sizeof *starts);
     uint32_t *counts = malloc((rows + 1) * sizeof *counts);
     struct error error = { 0 };
-    struct join_band band;
+    struct range_join range;
 
     assert_int_equal(
-        join_band_init(&band, &(struct join_band_params){ step, &sides[1], 2 },
-                       &error),
+        range_join_init(
+            &range, &(struct range_join_params){ step, &sides[1], 2 }, &error),
         VDBQ_OK);
-    join_band_find(&band, &sides[0], 0, rows, starts, counts);
+    range_join_find(&range, &sides[0], 0, rows, starts, counts);
     for (uint32_t i = 0; i < rows; i += every)
-        check_row(&band, i, starts[i], counts[i]);
-    join_band_finish(&band);
+        check_row(&range, i, starts[i], counts[i]);
+    range_join_finish(&range);
     free(starts);
     free(counts);
 }
@@ -152,9 +154,9 @@ static void bands_are_all_pairs(void **state)
     (void)state;
     for (unsigned i = 0; i < 400; i++) {
         uint32_t left = random_below(60), right = random_below(300);
-        struct step_band band = random_band();
+        struct step_range_join range = random_range_join();
         make_sides(left, i % 10 == 0 ? 0 : right, varieties[i % 4]);
-        check_band(&band, 1);
+        check_range_join(&range, 1);
     }
 }
 
@@ -165,9 +167,9 @@ static void long_lists_are_cut(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 24; i++) {
-        struct step_band band = random_band();
+        struct step_range_join range = random_range_join();
         make_sides(60, 100000, varieties[i % 3]);
-        check_band(&band, 7);
+        check_range_join(&range, 7);
     }
 }
 
@@ -176,16 +178,16 @@ static void memory_may_end(void **state)
     (void)state;
     make_sides(10, 1000, 500);
     for (unsigned i = 0; i < 24; i++) {
-        struct step_band step = random_band();
+        struct step_range_join step = random_range_join();
         struct error error = { 0 };
-        struct join_band band;
+        struct range_join range;
         enum vdbq_status status;
         memory_fail_after(i / 2);
-        status = join_band_init(
-            &band, &(struct join_band_params){ &step, &sides[1], 1 }, &error);
+        status = range_join_init(
+            &range, &(struct range_join_params){ &step, &sides[1], 1 }, &error);
         memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
-        join_band_finish(&band);
+        range_join_finish(&range);
     }
 }
 

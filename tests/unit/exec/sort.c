@@ -70,30 +70,30 @@ static uint32_t *naive_order(uint32_t rows)
     return order;
 }
 
-/* The random rows as a relation that owns nothing. */
-static struct relation view(uint32_t rows, struct relation_column *columns)
+/* The random rows as a row set that owns nothing. */
+static struct row_set view(uint32_t rows, struct row_set_column *columns)
 {
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
         columns[i] =
-            (struct relation_column){ .type = random_types[i],
-                                      .width = relation_width(random_types[i]),
-                                      .values = random_values[i],
-                                      .nulls = random_nulls[i] };
-    return (struct relation){ .rows = rows,
-                              .column_count = RANDOM_COLUMNS,
-                              .columns = columns };
+            (struct row_set_column){ .type = random_types[i],
+                                     .width = row_set_width(random_types[i]),
+                                     .values = random_values[i],
+                                     .nulls = random_nulls[i] };
+    return (struct row_set){ .rows = rows,
+                             .column_count = RANDOM_COLUMNS,
+                             .columns = columns };
 }
 
 static void check_order(uint32_t rows, unsigned threads)
 {
-    struct relation_column columns[RANDOM_COLUMNS];
-    struct relation relation = view(rows, columns);
+    struct row_set_column columns[RANDOM_COLUMNS];
+    struct row_set row_set = view(rows, columns);
     struct sort_key made[KEYS_MAX];
     uint32_t *wanted = naive_order(rows);
     uint32_t *order = malloc((rows + 1) * sizeof *order);
     struct error error;
 
-    sort_keys(&relation, keys, key_count, made);
+    sort_keys(&row_set, keys, key_count, made);
     assert_int_equal(sort_order(made, key_count, rows, threads, order, &error),
                      VDBQ_OK);
     assert_memory_equal(order, wanted, rows * sizeof *order);
@@ -163,9 +163,9 @@ static void check_top(uint32_t rows, uint64_t limit, uint32_t batch)
     assert_int_equal(top.rows.rows, limit < rows ? limit : rows);
     for (uint64_t i = 0; i < top.rows.rows; i++)
         for (unsigned k = 0; k < RANDOM_COLUMNS; k++) {
-            const struct relation_column *column = &top.rows.columns[k];
+            const struct row_set_column *column = &top.rows.columns[k];
             bool null = random_null(k, wanted[i]);
-            assert_int_equal(relation_is_null(column, i), null);
+            assert_int_equal(row_set_is_null(column, i), null);
             if (!null)
                 assert_memory_equal((char *)column->values + i * column->width,
                                     (char *)random_values[k]

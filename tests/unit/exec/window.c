@@ -19,7 +19,7 @@
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
 
-static struct relation input;
+static struct row_set input;
 static struct step_column input_columns[RANDOM_COLUMNS];
 static struct error error;
 
@@ -32,11 +32,11 @@ static void fill(uint32_t rows, uint32_t variety)
     for (unsigned i = 0; i < RANDOM_COLUMNS; i++)
         input_columns[i] =
             (struct step_column){ .name = "x", .type = random_types[i] };
-    relation_finish(&input);
+    row_set_finish(&input);
     assert_int_equal(
-        relation_init(&input, input_columns, RANDOM_COLUMNS, &error), VDBQ_OK);
+        row_set_init(&input, input_columns, RANDOM_COLUMNS, &error), VDBQ_OK);
     batch = random_batch(0, rows, vectors);
-    assert_int_equal(relation_append(&input, &batch, 1, &error), VDBQ_OK);
+    assert_int_equal(row_set_append(&input, &batch, 1, &error), VDBQ_OK);
 }
 
 /* ------------------------------------------------------- the naive way -- */
@@ -93,12 +93,12 @@ static uint32_t partition_of(const struct step_window_function *f, uint32_t row,
 
 /* --------------------------------------------------------- comparisons -- */
 
-static void check_copy(const struct relation_column *result, uint32_t row,
+static void check_copy(const struct row_set_column *result, uint32_t row,
                        int column, uint32_t source)
 {
     bool null = random_null((unsigned)column, source);
 
-    assert_int_equal(relation_is_null(result, row), null);
+    assert_int_equal(row_set_is_null(result, row), null);
     if (!null)
         assert_memory_equal((char *)result->values + row * result->width,
                             (char *)random_values[column]
@@ -106,15 +106,15 @@ static void check_copy(const struct relation_column *result, uint32_t row,
                             result->width);
 }
 
-static void check_number(const struct relation_column *result, uint32_t row,
+static void check_number(const struct row_set_column *result, uint32_t row,
                          int64_t wanted)
 {
     assert_int_equal(((int64_t *)result->values)[row], wanted);
-    assert_false(relation_is_null(result, row));
+    assert_false(row_set_is_null(result, row));
 }
 
 static void check_moved(const struct step_window_function *f,
-                        const struct relation_column *result, uint32_t row,
+                        const struct row_set_column *result, uint32_t row,
                         const uint32_t *rows, uint32_t count, uint32_t place)
 {
     int64_t at =
@@ -125,12 +125,12 @@ static void check_moved(const struct step_window_function *f,
     else if (f->fallback >= 0)
         check_copy(result, row, f->fallback, row);
     else
-        assert_true(relation_is_null(result, row));
+        assert_true(row_set_is_null(result, row));
 }
 
 /* Groups the frame's rows, which are added in their order. */
 static void check_aggregate(const struct step_window_function *f,
-                            const struct relation_column *result, uint32_t row,
+                            const struct row_set_column *result, uint32_t row,
                             const uint32_t *rows, uint32_t count)
 {
     struct step_aggregate aggregate = f->aggregate;
@@ -139,10 +139,10 @@ static void check_aggregate(const struct step_window_function *f,
     struct group_params params = { &step, input_columns, 1 };
     struct step_column column = { .name = "x", .type = result->type };
     struct vdbq_vector vectors[RANDOM_COLUMNS];
-    struct relation grouped;
+    struct row_set grouped;
     struct group *group;
 
-    assert_int_equal(relation_init(&grouped, &column, 1, &error), VDBQ_OK);
+    assert_int_equal(row_set_init(&grouped, &column, 1, &error), VDBQ_OK);
     assert_int_equal(group_create(&params, &group, &error), VDBQ_OK);
     for (uint32_t i = 0; i < count; i++) {
         struct vdbq_batch batch = random_batch(rows[i], 1, vectors);
@@ -150,16 +150,16 @@ static void check_aggregate(const struct step_window_function *f,
     }
     assert_int_equal(group_finish(group, &grouped, &error), VDBQ_OK);
     group_destroy(group);
-    assert_int_equal(relation_is_null(result, row),
-                     relation_is_null(&grouped.columns[0], 0));
-    if (!relation_is_null(result, row))
+    assert_int_equal(row_set_is_null(result, row),
+                     row_set_is_null(&grouped.columns[0], 0));
+    if (!row_set_is_null(result, row))
         assert_memory_equal((char *)result->values + row * result->width,
                             grouped.columns[0].values, result->width);
-    relation_finish(&grouped);
+    row_set_finish(&grouped);
 }
 
 static void check_row(const struct step_window_function *f,
-                      const struct relation_column *result, uint32_t row,
+                      const struct row_set_column *result, uint32_t row,
                       uint32_t *rows)
 {
     uint32_t count, place = partition_of(f, row, rows, &count), peer = place;
@@ -251,11 +251,11 @@ static void windows_are_as_naive_ones(void **state)
                                                    sizeof *functions } };
         struct window_params params = { &step, &input, 1 + round % 2 };
         struct step_column columns[2] = { { .name = "a" }, { .name = "b" } };
-        struct relation results;
+        struct row_set results;
         fill(counts[round % 7], 1 + random_below(30));
         columns[0].type = result_type(&functions[0]);
         columns[1].type = result_type(&functions[1]);
-        assert_int_equal(relation_init(&results, columns, 2, &error), VDBQ_OK);
+        assert_int_equal(row_set_init(&results, columns, 2, &error), VDBQ_OK);
         assert_int_equal(window_run(&params, &results, &error), VDBQ_OK);
         assert_int_equal(results.rows, input.rows);
         for (unsigned i = 0; i < 2; i++) {
@@ -264,9 +264,9 @@ static void windows_are_as_naive_ones(void **state)
             vector_finish(&functions[i].partition);
             vector_finish(&functions[i].order);
         }
-        relation_finish(&results);
+        row_set_finish(&results);
     }
-    relation_finish(&input);
+    row_set_finish(&input);
 }
 
 static void missing_memory_is_told(void **state)
@@ -286,18 +286,18 @@ static void missing_memory_is_told(void **state)
                                                   .distinct = true };
     fill(2000, 1000);
     for (unsigned calls = 0; status != VDBQ_OK; calls++) {
-        struct relation results;
+        struct row_set results;
         memory_fail_after(calls);
-        status = relation_init(&results, &column, 1, &error);
+        status = row_set_init(&results, &column, 1, &error);
         if (status == VDBQ_OK)
             status = window_run(&params, &results, &error);
-        relation_finish(&results);
+        row_set_finish(&results);
         memory_fail_never();
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
     vector_finish(&function.partition);
     vector_finish(&function.order);
-    relation_finish(&input);
+    row_set_finish(&input);
 }
 
 int main(void)

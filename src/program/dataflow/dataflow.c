@@ -4,18 +4,18 @@
  * their columns are known. The rows' part is run once with ranges in the
  * registers, for all rows at a time:
  *
- * Reach rule 1. An instruction is noted as reached if some row may be live at
+ * Dataflow rule 1. An instruction is noted as reached if some row may be live at
  *   it, and as reached by a valid row if such a row may be valid. A row that
  *   lost its validity never gets it back, so only valid rows count for Result,
  *   but every live row for an instruction that fails.
- * Reach rule 2. A register's range holds every value that a live row may
+ * Dataflow rule 2. A register's range holds every value that a live row may
  *   have in it (interval.h). It is written by one instruction only, before every
  *   read: machine rule 1, and the checker.
- * Reach rule 3. A jump is taken unless its condition can hold for no value in
+ * Dataflow rule 3. A jump is taken unless its condition can hold for no value in
  *   the ranges, and not taken unless it can fail for none. An opcode that is
  *   not known here gives any value, and fails if one that may fail.
  *
- * Reach rule 4. Behind a jump that is not taken its condition does not hold,
+ * Dataflow rule 4. Behind a jump that is not taken its condition does not hold,
  *   and a range may be narrowed by that: up to the next place where rows come
  *   in that took this jump, or another one over it. Where only results are
  *   asked for, rows that are not valid do not count as such.
@@ -38,7 +38,7 @@ struct narrowed {
 };
 enum { NARROWED_MAX = 2 * VDBQ_CURSORS_MAX };
 
-struct reach {
+struct dataflow {
     const struct program *program;
     const struct program_pack *pack;
     const struct run_values *values; /* NULL: not known */
@@ -52,11 +52,12 @@ struct reach {
     unsigned narrowed_count;
 };
 
-static void evaluate(struct reach *reach, int pc);
-static void jump(struct reach *reach, int pc);
-static void narrow(struct reach *reach, const struct instruction *in, int pc);
-static void widen(struct reach *reach, int pc);
-static struct verdict condition(const struct reach *reach,
+static void evaluate(struct dataflow *dataflow, int pc);
+static void jump(struct dataflow *dataflow, int pc);
+static void narrow(struct dataflow *dataflow, const struct instruction *in,
+                   int pc);
+static void widen(struct dataflow *dataflow, int pc);
+static struct verdict condition(const struct dataflow *dataflow,
                                 const struct instruction *in);
 
 static size_t instructions(const struct program *program)
@@ -64,37 +65,37 @@ static size_t instructions(const struct program *program)
     return program->code.count + 1;
 }
 
-size_t program_reach_room(const struct program *program)
+size_t program_dataflow_room(const struct program *program)
 {
     return (program->registers + 1) * sizeof(struct interval)
            + 2 * instructions(program) * sizeof(bool);
 }
 
 /* Goes on at `pc`. */
-static void go_on(struct reach *reach, int pc, bool valid)
+static void go_on(struct dataflow *dataflow, int pc, bool valid)
 {
-    reach->live[pc] = true;
-    reach->valid[pc] |= valid;
+    dataflow->live[pc] = true;
+    dataflow->valid[pc] |= valid;
 }
 
 /* Notes what may follow an instruction that may be reached; true: it can be
  * noticed. */
-static bool step(struct reach *reach, int pc)
+static bool step(struct dataflow *dataflow, int pc)
 {
     enum op_effect effect =
-        op_facts(program_at(reach->program, pc)->op)->effect;
-    bool valid = reach->valid[pc];
+        op_facts(program_at(dataflow->program, pc)->op)->effect;
+    bool valid = dataflow->valid[pc];
     if (effect == EFFECT_JUMP) {
-        jump(reach, pc);
+        jump(dataflow, pc);
         return false;
     }
     if (effect == EFFECT_OUTPUT && valid)
         return true;
     if (effect == EFFECT_PURE || effect == EFFECT_CONSTANT
         || effect == EFFECT_FAULT)
-        evaluate(reach, pc);
-    go_on(reach, pc + 1, valid && effect != EFFECT_VALIDITY);
-    return reach->fails;
+        evaluate(dataflow, pc);
+    go_on(dataflow, pc + 1, valid && effect != EFFECT_VALIDITY);
+    return dataflow->fails;
 }
 
 /* Runs the rows' part until something can be noticed, or only a result. */
@@ -104,22 +105,22 @@ static bool run(const struct program *program, const struct program_pack *pack,
 {
     size_t count = instructions(program);
     struct program_part part = program_part(program);
-    struct reach reach = { .program = program,
-                           .pack = pack,
-                           .values = values,
-                           .ranges = ranges,
-                           .registers = room,
-                           .only_results = only_results };
-    reach.live = (bool *)(reach.registers + program->registers + 1);
-    reach.valid = reach.live + count;
-    memset(reach.live, 0, 2 * count * sizeof(bool));
+    struct dataflow dataflow = { .program = program,
+                                 .pack = pack,
+                                 .values = values,
+                                 .ranges = ranges,
+                                 .registers = room,
+                                 .only_results = only_results };
+    dataflow.live = (bool *)(dataflow.registers + program->registers + 1);
+    dataflow.valid = dataflow.live + count;
+    memset(dataflow.live, 0, 2 * count * sizeof(bool));
     for (unsigned i = 0; i < program->registers; i++)
-        reach.registers[i] = interval_any(TYPE_I64);
-    go_on(&reach, part.first, true);
+        dataflow.registers[i] = interval_any(TYPE_I64);
+    go_on(&dataflow, part.first, true);
     for (int pc = part.first; pc < part.converge; pc++) {
         enum op_effect effect = op_facts(program_at(program, pc)->op)->effect;
-        widen(&reach, pc);
-        if (reach.live[pc] && step(&reach, pc)
+        widen(&dataflow, pc);
+        if (dataflow.live[pc] && step(&dataflow, pc)
             && (!only_results || effect == EFFECT_OUTPUT))
             return true;
     }
@@ -134,37 +135,37 @@ bool program_reaches(const struct program *program,
     return run(program, pack, values, ranges, false, room);
 }
 
-bool program_reach_results(const struct program *program,
-                           const struct program_pack *pack,
-                           const struct run_values *values,
-                           const struct feed_range *ranges, void *room)
+bool program_dataflow_results(const struct program *program,
+                              const struct program_pack *pack,
+                              const struct run_values *values,
+                              const struct feed_range *ranges, void *room)
 {
     return run(program, pack, values, ranges, true, room);
 }
 
 /* -------------------------------------------------------------- jumps -- */
 
-static void jump(struct reach *reach, int pc)
+static void jump(struct dataflow *dataflow, int pc)
 {
-    const struct instruction *in = program_at(reach->program, pc);
-    struct verdict verdict = condition(reach, in);
-    bool valid = reach->valid[pc];
+    const struct instruction *in = program_at(dataflow->program, pc);
+    struct verdict verdict = condition(dataflow, in);
+    bool valid = dataflow->valid[pc];
     if (verdict.may_hold)
-        go_on(reach, in->c, valid && in->d == 1);
+        go_on(dataflow, in->c, valid && in->d == 1);
     if (verdict.may_hold && verdict.may_fail)
-        narrow(reach, in, pc);
+        narrow(dataflow, in, pc);
     if (verdict.may_fail)
-        go_on(reach, pc + 1, valid);
+        go_on(dataflow, pc + 1, valid);
 }
 
 /* The least value that register `r` has where the jump is not taken; what it
  * has anyway where nothing is known. */
-static int64_t least_behind(const struct reach *reach,
+static int64_t least_behind(const struct dataflow *dataflow,
                             const struct instruction *in, int r)
 {
-    const struct interval *a = &reach->registers[in->a];
-    const struct interval *b = &reach->registers[in->b];
-    int64_t low = reach->registers[r].low;
+    const struct interval *a = &dataflow->registers[in->a];
+    const struct interval *b = &dataflow->registers[in->b];
+    int64_t low = dataflow->registers[r].low;
     if (in->op == OP_LT_I32 && r == in->a)
         return b->low > low ? b->low : low;
     if (in->op == OP_GT_I32 && r == in->b)
@@ -174,40 +175,42 @@ static int64_t least_behind(const struct reach *reach,
     return low;
 }
 
-/* Narrows a register's range from below behind a jump (reach rule 4): before
+/* Narrows a register's range from below behind a jump (dataflow rule 4): before
  * what follows it is noted. */
-static void narrow(struct reach *reach, const struct instruction *in, int pc)
+static void narrow(struct dataflow *dataflow, const struct instruction *in,
+                   int pc)
 {
-    const bool *come = reach->only_results ? reach->valid : reach->live;
+    const bool *come =
+        dataflow->only_results ? dataflow->valid : dataflow->live;
     int r = in->op == OP_GT_I32 ? in->b : in->a, end = pc + 1;
     if (in->op != OP_LT_I32 && in->op != OP_GT_I32 && in->op != OP_EQ_I32)
         return;
-    int64_t low = least_behind(reach, in, r);
-    struct interval *range = &reach->registers[r];
-    while (end < (int)reach->program->code.count && !come[end])
+    int64_t low = least_behind(dataflow, in, r);
+    struct interval *range = &dataflow->registers[r];
+    while (end < (int)dataflow->program->code.count && !come[end])
         end++;
     if (low <= range->low || low > range->high || end == pc + 1
-        || reach->narrowed_count == NARROWED_MAX)
+        || dataflow->narrowed_count == NARROWED_MAX)
         return;
-    reach->narrowed[reach->narrowed_count++] =
+    dataflow->narrowed[dataflow->narrowed_count++] =
         (struct narrowed){ .register_ = r, .end = end, .wide = *range };
     range->low = low;
 }
 
 /* Ends what was narrowed up to here, the last one first: an earlier one of the
  * same register never ends before it. */
-static void widen(struct reach *reach, int pc)
+static void widen(struct dataflow *dataflow, int pc)
 {
     unsigned left = 0;
-    for (unsigned i = reach->narrowed_count; i > 0; i--) {
-        const struct narrowed *narrowed = &reach->narrowed[i - 1];
+    for (unsigned i = dataflow->narrowed_count; i > 0; i--) {
+        const struct narrowed *narrowed = &dataflow->narrowed[i - 1];
         if (narrowed->end == pc)
-            reach->registers[narrowed->register_] = narrowed->wide;
+            dataflow->registers[narrowed->register_] = narrowed->wide;
     }
-    for (unsigned i = 0; i < reach->narrowed_count; i++)
-        if (reach->narrowed[i].end != pc)
-            reach->narrowed[left++] = reach->narrowed[i];
-    reach->narrowed_count = left;
+    for (unsigned i = 0; i < dataflow->narrowed_count; i++)
+        if (dataflow->narrowed[i].end != pc)
+            dataflow->narrowed[left++] = dataflow->narrowed[i];
+    dataflow->narrowed_count = left;
 }
 
 static struct verdict both(struct verdict a, struct verdict b)
@@ -233,11 +236,11 @@ static struct verdict either(struct verdict a, struct verdict b)
     case OP_##name##_F32:                                                      \
     case OP_##name##_F64
 
-static struct verdict condition(const struct reach *reach,
+static struct verdict condition(const struct dataflow *dataflow,
                                 const struct instruction *in)
 {
-    const struct interval *a = &reach->registers[in->a];
-    const struct interval *b = &reach->registers[in->b];
+    const struct interval *a = &dataflow->registers[in->a];
+    const struct interval *b = &dataflow->registers[in->b];
     int type = op_facts(in->op)->reads;
     switch (in->op) {
         TYPED(EQ) : return interval_compare(RELATION_EQ, type, a, b);
@@ -260,13 +263,13 @@ static struct verdict condition(const struct reach *reach,
 /* ------------------------------------------------------------- values -- */
 
 /* What a run knows of a constant: its bits. */
-static struct interval open_constant(const struct reach *reach, int pc)
+static struct interval open_constant(const struct dataflow *dataflow, int pc)
 {
-    const struct program_pack *pack = reach->pack;
-    int type = op_facts(program_at(reach->program, pc)->op)->writes;
+    const struct program_pack *pack = dataflow->pack;
+    int type = op_facts(program_at(dataflow->program, pc)->op)->writes;
     unsigned low = 0, high = pack->slot_count;
     double real;
-    if (reach->values == NULL || reach->values->slots == NULL)
+    if (dataflow->values == NULL || dataflow->values->slots == NULL)
         return interval_any(type);
     while (low < high) {
         unsigned middle = low + (high - low) / 2;
@@ -275,7 +278,7 @@ static struct interval open_constant(const struct reach *reach, int pc)
         else
             high = middle;
     }
-    int64_t bits = reach->values->slots[low];
+    int64_t bits = dataflow->values->slots[low];
     if (type == TYPE_I32)
         bits = (int32_t)bits; /* as the machine does */
     if (type == TYPE_I32 || type == TYPE_I64)
@@ -306,15 +309,15 @@ static struct interval looked_up(const struct run_lookup *table, int type,
 }
 
 /* What a lookup gives for a range of words, if they are not too many. */
-static struct interval lookup(const struct reach *reach, int pc)
+static struct interval lookup(const struct dataflow *dataflow, int pc)
 {
-    const struct instruction *in = program_at(reach->program, pc);
-    const struct interval *words = &reach->registers[in->b];
+    const struct instruction *in = program_at(dataflow->program, pc);
+    const struct interval *words = &dataflow->registers[in->b];
     int type = op_facts(in->op)->writes;
-    if (reach->values == NULL || reach->values->lookups == NULL)
+    if (dataflow->values == NULL || dataflow->values->lookups == NULL)
         return interval_any(type);
     const struct run_lookup *table =
-        &reach->values->lookups[reach->pack->code[pc].c];
+        &dataflow->values->lookups[dataflow->pack->code[pc].c];
     if (words->low < 0 || words->high >= table->count
         || words->high - words->low >= WORDS_MAX)
         return interval_any(type);
@@ -346,11 +349,11 @@ static struct interval choice(const struct interval *condition,
 }
 
 /* The truth values: opcodes that compare and combine. */
-static struct verdict truth(const struct reach *reach,
+static struct verdict truth(const struct dataflow *dataflow,
                             const struct instruction *in)
 {
-    const struct interval *b = &reach->registers[in->b];
-    const struct interval *c = &reach->registers[in->c];
+    const struct interval *b = &dataflow->registers[in->b];
+    const struct interval *c = &dataflow->registers[in->c];
     int type = op_facts(in->op)->reads;
     switch (in->op) {
         TYPED(IS_EQ) : return interval_compare(RELATION_EQ, type, b, c);
@@ -379,11 +382,11 @@ static struct interval taken(struct interval_result result, int type,
 }
 
 /* What arithmetic gives; `*fails` where it may not fit. */
-static struct interval arithmetic(const struct reach *reach,
+static struct interval arithmetic(const struct dataflow *dataflow,
                                   const struct instruction *in, bool *fails)
 {
-    const struct interval *b = &reach->registers[in->b];
-    const struct interval *c = &reach->registers[in->c];
+    const struct interval *b = &dataflow->registers[in->b];
+    const struct interval *c = &dataflow->registers[in->c];
     int type = op_facts(in->op)->writes;
     enum arithmetic arithmetic;
     switch (in->op) {
@@ -410,12 +413,13 @@ static struct interval arithmetic(const struct reach *reach,
 }
 
 /* A column of an inner row: 0 where there is no row, and for NULL. */
-static struct interval column_at(const struct reach *reach, int pc)
+static struct interval column_at(const struct dataflow *dataflow, int pc)
 {
-    const struct instruction *in = program_at(reach->program, pc);
-    const struct interval *row = &reach->registers[in->d];
+    const struct instruction *in = program_at(dataflow->program, pc);
+    const struct interval *row = &dataflow->registers[in->d];
     const struct feed_range *feed =
-        &reach->ranges[reach->pack->feed_count + reach->pack->code[pc].b];
+        &dataflow
+             ->ranges[dataflow->pack->feed_count + dataflow->pack->code[pc].b];
     const struct interval zero = { 0 };
     bool missing = row->low < 0, there = row->high >= 0;
     if (in->op == OP_COLUMN_AT_NULL)
@@ -428,45 +432,47 @@ static struct interval column_at(const struct reach *reach, int pc)
 }
 
 /* A row, which is found where a key may equal one of the index. */
-static struct interval probe(const struct reach *reach, int pc)
+static struct interval probe(const struct dataflow *dataflow, int pc)
 {
-    const struct instruction *in = program_at(reach->program, pc);
+    const struct instruction *in = program_at(dataflow->program, pc);
     const struct interval none = { .low = -1, .high = -1 };
-    const struct interval *key = &reach->registers[in->b];
+    const struct interval *key = &dataflow->registers[in->b];
     const struct feed_range *keys =
-        &reach->ranges[reach->pack->feed_count + reach->pack->inner_count
-                       + reach->pack->code[pc].d];
+        &dataflow
+             ->ranges[dataflow->pack->feed_count + dataflow->pack->inner_count
+                      + dataflow->pack->code[pc].d];
     bool may_be = keys->not_null && key->low <= keys->value.high
                   && key->high >= keys->value.low;
-    return may_be ? keys[reach->pack->index_count].value : none;
+    return may_be ? keys[dataflow->pack->index_count].value : none;
 }
 
 /* The value that an instruction writes. */
-static struct interval value(const struct reach *reach, int pc, bool *fails)
+static struct interval value(const struct dataflow *dataflow, int pc,
+                             bool *fails)
 {
-    const struct instruction *in = program_at(reach->program, pc);
+    const struct instruction *in = program_at(dataflow->program, pc);
     const struct op_facts *facts = op_facts(in->op);
-    const struct interval *registers = reach->registers;
+    const struct interval *registers = dataflow->registers;
     const struct feed_range *feed;
     switch (facts->form) {
     case FORM_COLUMN:
     case FORM_ROWID:
-        feed = &reach->ranges[reach->pack->code[pc].b];
+        feed = &dataflow->ranges[dataflow->pack->code[pc].b];
         if (in->op == OP_COLUMN_NULL)
             return interval_truth(
                 (struct verdict){ feed->null, feed->not_null });
         return feed->value;
     case FORM_COLUMN_AT:
-        return column_at(reach, pc);
+        return column_at(dataflow, pc);
     case FORM_PROBE:
-        return probe(reach, pc);
+        return probe(dataflow, pc);
     case FORM_CONSTANT:
         return constant(in);
     case FORM_TEXT:
     case FORM_PARAMETER:
-        return open_constant(reach, pc);
+        return open_constant(dataflow, pc);
     case FORM_LOOKUP:
-        return lookup(reach, pc);
+        return lookup(dataflow, pc);
     case FORM_CHOICE:
         return choice(&registers[in->d], &registers[in->b], &registers[in->c]);
     case FORM_CAST:
@@ -482,23 +488,24 @@ static struct interval value(const struct reach *reach, int pc, bool *fails)
             : TYPED(IS_LE)
             : case OP_BOTH_I32 : case OP_EITHER_I32 : case OP_NEGATE_I32
             : case OP_IS_NAN_F32 : case OP_IS_NAN_F64
-            : return interval_truth(truth(reach, in));
+            : return interval_truth(truth(dataflow, in));
     default:
-        return arithmetic(reach, in, fails);
+        return arithmetic(dataflow, in, fails);
     }
 }
 
-static void evaluate(struct reach *reach, int pc)
+static void evaluate(struct dataflow *dataflow, int pc)
 {
-    const struct instruction *in = program_at(reach->program, pc);
+    const struct instruction *in = program_at(dataflow->program, pc);
     const struct op_facts *facts = op_facts(in->op);
     bool fails = false;
     int to = facts->form == FORM_CAST ? in->c : in->a;
     if (facts->form == FORM_FAIL) {
-        reach->fails |= interval_verdict(&reach->registers[in->a]).may_hold;
+        dataflow->fails |=
+            interval_verdict(&dataflow->registers[in->a]).may_hold;
         return;
     }
-    struct interval range = value(reach, pc, &fails);
-    reach->registers[to] = range;
-    reach->fails |= fails && facts->effect == EFFECT_FAULT;
+    struct interval range = value(dataflow, pc, &fails);
+    dataflow->registers[to] = range;
+    dataflow->fails |= fails && facts->effect == EFFECT_FAULT;
 }

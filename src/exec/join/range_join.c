@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bands. Right rows are sorted by their value, and a left row's two bounds
- * sought in that. Where right rows are spans and the left value lies in them,
- * they are sorted by their low values: those that begin up to the value are
- * the first so many, and of these a tree of the greatest high values gives
+ * Range joins. Right rows are sorted by their value, and a left row's two
+ * bounds sought in that. Where right rows are spans and the left value lies in
+ * them, they are sorted by their low values: those that begin up to the value
+ * are the first so many, and of these a tree of the greatest high values gives
  * the ones that have not ended.
  *
  * What a left row finds is put in the order of right rows by sorting it; where
  * it is much of the right side, or only a part of a long list is wanted, right
  * rows are rather looked at one after the other.
  */
-#include "exec/join/join_band.h"
+#include "exec/join/range_join.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -28,7 +28,7 @@ enum {
 
 /* --------------------------------------------------------------- codes -- */
 
-static inline int64_t code_at(const struct relation_column *column, int type,
+static inline int64_t code_at(const struct row_set_column *column, int type,
                               uint64_t row)
 {
     return order_of_code(order_at(type, column->values, row));
@@ -54,22 +54,22 @@ static inline bool close_high(int64_t *code, bool open)
 
 /* Where the bounds of rows are. */
 struct bounding {
-    const struct relation_column *low, *high; /* NULL: no bound */
+    const struct row_set_column *low, *high; /* NULL: no bound */
     int low_type, high_type;
     bool low_open, high_open;
 };
 
-static struct bounding bounding_of(const struct step_band *band,
-                                   const struct relation *rows)
+static struct bounding bounding_of(const struct step_range_join *range,
+                                   const struct row_set *rows)
 {
-    struct bounding bounding = { .low_open = band->low_open,
-                                 .high_open = band->high_open };
-    if (band->low >= 0) {
-        bounding.low = &rows->columns[band->low];
+    struct bounding bounding = { .low_open = range->low_open,
+                                 .high_open = range->high_open };
+    if (range->low >= 0) {
+        bounding.low = &rows->columns[range->low];
         bounding.low_type = sort_type(bounding.low->type);
     }
-    if (band->high >= 0) {
-        bounding.high = &rows->columns[band->high];
+    if (range->high >= 0) {
+        bounding.high = &rows->columns[range->high];
         bounding.high_type = sort_type(bounding.high->type);
     }
     return bounding;
@@ -83,13 +83,13 @@ static inline bool bounds_at(const struct bounding *bounding, uint64_t row,
     *high = INT64_MAX;
     if (bounding->low != NULL) {
         *low = code_at(bounding->low, bounding->low_type, row);
-        if (relation_is_null(bounding->low, row)
+        if (row_set_is_null(bounding->low, row)
             || !close_low(low, bounding->low_open))
             return false;
     }
     if (bounding->high != NULL) {
         *high = code_at(bounding->high, bounding->high_type, row);
-        if (relation_is_null(bounding->high, row)
+        if (row_set_is_null(bounding->high, row)
             || !close_high(high, bounding->high_open))
             return false;
     }
@@ -98,41 +98,41 @@ static inline bool bounds_at(const struct bounding *bounding, uint64_t row,
 
 /* ---------------------------------------------------------------- open -- */
 
-/* Values of the right rows; those of BAND_RIGHT are low and high. */
-static enum vdbq_status read_points(struct join_band *band,
-                                    const struct relation *right,
+/* Values of the right rows; those of RANGE_JOIN_RIGHT are low and high. */
+static enum vdbq_status read_points(struct range_join *range,
+                                    const struct row_set *right,
                                     struct error *error)
 {
-    const struct relation_column *column = &right->columns[band->band.column];
+    const struct row_set_column *column = &right->columns[range->range.column];
     int type = sort_type(column->type);
-    band->low = memory_resize(NULL, (right->rows + 1) * sizeof *band->low);
-    if (band->low == NULL)
+    range->low = memory_resize(NULL, (right->rows + 1) * sizeof *range->low);
+    if (range->low == NULL)
         return error_no_memory(error);
     for (uint64_t i = 0; i < right->rows; i++)
-        band->low[i] = code_at(column, type, i);
-    band->high = band->low;
+        range->low[i] = code_at(column, type, i);
+    range->high = range->low;
     if (column->nulls != NULL && memchr(column->nulls, 1, right->rows) != NULL)
-        band->nowhere = column->nulls;
+        range->nowhere = column->nulls;
     return VDBQ_OK;
 }
 
-static enum vdbq_status read_spans(struct join_band *band,
-                                   const struct relation *right,
+static enum vdbq_status read_spans(struct range_join *range,
+                                   const struct row_set *right,
                                    struct error *error)
 {
-    struct bounding bounding = bounding_of(&band->band, right);
+    struct bounding bounding = bounding_of(&range->range, right);
     bool any = false;
-    band->low = memory_resize(NULL, (right->rows + 1) * sizeof *band->low);
-    band->high = memory_resize(NULL, (right->rows + 1) * sizeof *band->high);
-    band->own_nowhere = memory_zeroed(right->rows, 1);
-    if (!band->low || !band->high || !band->own_nowhere)
+    range->low = memory_resize(NULL, (right->rows + 1) * sizeof *range->low);
+    range->high = memory_resize(NULL, (right->rows + 1) * sizeof *range->high);
+    range->own_nowhere = memory_zeroed(right->rows, 1);
+    if (!range->low || !range->high || !range->own_nowhere)
         return error_no_memory(error);
     for (uint64_t i = 0; i < right->rows; i++) {
-        band->own_nowhere[i] =
-            !bounds_at(&bounding, i, &band->low[i], &band->high[i]);
-        any |= band->own_nowhere[i];
+        range->own_nowhere[i] =
+            !bounds_at(&bounding, i, &range->low[i], &range->high[i]);
+        any |= range->own_nowhere[i];
     }
-    band->nowhere = any ? band->own_nowhere : NULL;
+    range->nowhere = any ? range->own_nowhere : NULL;
     return VDBQ_OK;
 }
 
@@ -144,25 +144,25 @@ static bool ascend(const int64_t *values, uint32_t count)
     return ascending;
 }
 
-static uint32_t count_somewhere(const struct join_band *band)
+static uint32_t count_somewhere(const struct range_join *range)
 {
-    uint32_t count = band->right_rows;
-    for (uint32_t i = 0; band->nowhere != NULL && i < band->right_rows; i++)
-        count -= band->nowhere[i];
+    uint32_t count = range->right_rows;
+    for (uint32_t i = 0; range->nowhere != NULL && i < range->right_rows; i++)
+        count -= range->nowhere[i];
     return count;
 }
 
 /* Ranks of right rows' values; and their order where it is not that of their
  * numbers. */
-static enum vdbq_status rank(const struct join_band *band,
+static enum vdbq_status rank(const struct range_join *range,
                              const int64_t *values, unsigned threads,
                              struct ranks *ranks, uint32_t **order,
                              struct error *error)
 {
-    uint32_t rows = band->right_rows, count = count_somewhere(band);
+    uint32_t rows = range->right_rows, count = count_somewhere(range);
     struct sort_key key = { .type = TYPE_I64,
                             .values = values,
-                            .nulls = band->nowhere,
+                            .nulls = range->nowhere,
                             .nulls_last = true };
     int64_t *sorted = memory_resize(NULL, ((size_t)rows + 1) * 8);
     enum vdbq_status status;
@@ -185,128 +185,129 @@ static enum vdbq_status rank(const struct join_band *band,
 
 /* ------------------------------------------------------------ the tree -- */
 
-static uint32_t level_count(const struct join_band *band, unsigned level)
+static uint32_t level_count(const struct range_join *range, unsigned level)
 {
     uint64_t size = UINT64_C(1) << (LEVEL_BITS * level);
-    return (uint32_t)((band->ranks.count + size - 1) / size);
+    return (uint32_t)((range->ranks.count + size - 1) / size);
 }
 
 /* The next level: the greatest of each 16. */
-static void fill_level(const struct join_band *band, unsigned level)
+static void fill_level(const struct range_join *range, unsigned level)
 {
-    uint32_t count = level_count(band, level);
-    const int64_t *below = band->most[level - 1];
+    uint32_t count = level_count(range, level);
+    const int64_t *below = range->most[level - 1];
     for (uint32_t i = 0; i < count; i++)
-        band->most[level][i] = INT64_MIN;
-    for (uint32_t i = 0; i < level_count(band, level - 1); i++) {
-        int64_t *most = &band->most[level][i >> LEVEL_BITS];
+        range->most[level][i] = INT64_MIN;
+    for (uint32_t i = 0; i < level_count(range, level - 1); i++) {
+        int64_t *most = &range->most[level][i >> LEVEL_BITS];
         *most = below[i] > *most ? below[i] : *most;
     }
 }
 
-static enum vdbq_status grow_tree(struct join_band *band, struct error *error)
+static enum vdbq_status grow_tree(struct range_join *range, struct error *error)
 {
-    uint32_t count = band->ranks.count;
-    for (unsigned level = 0; level < BAND_LEVELS_MAX; level++) {
-        uint32_t nodes = level_count(band, level);
-        band->most[level] = memory_resize(NULL, ((size_t)nodes + 1) * 8);
-        if (band->most[level] == NULL)
+    uint32_t count = range->ranks.count;
+    for (unsigned level = 0; level < RANGE_JOIN_LEVELS_MAX; level++) {
+        uint32_t nodes = level_count(range, level);
+        range->most[level] = memory_resize(NULL, ((size_t)nodes + 1) * 8);
+        if (range->most[level] == NULL)
             return error_no_memory(error);
-        band->levels = level + 1;
+        range->levels = level + 1;
         for (uint32_t i = 0; level == 0 && i < count; i++)
-            band->most[0][i] = band->high[band->rows ? band->rows[i] : i];
+            range->most[0][i] = range->high[range->rows ? range->rows[i] : i];
         if (level > 0)
-            fill_level(band, level);
+            fill_level(range, level);
         if (nodes <= 1)
             break;
     }
     return VDBQ_OK;
 }
 
-static enum vdbq_status rank_spans(struct join_band *band, unsigned threads,
+static enum vdbq_status rank_spans(struct range_join *range, unsigned threads,
                                    struct error *error)
 {
     uint32_t *order = NULL;
     enum vdbq_status status =
-        rank(band, band->high, threads, &band->ends, &order, error);
+        rank(range, range->high, threads, &range->ends, &order, error);
     memory_release(order);
-    return status == VDBQ_OK ? grow_tree(band, error) : status;
+    return status == VDBQ_OK ? grow_tree(range, error) : status;
 }
 
-enum vdbq_status join_band_init(struct join_band *band,
-                                const struct join_band_params *params,
-                                struct error *error)
+enum vdbq_status range_join_init(struct range_join *range,
+                                 const struct range_join_params *params,
+                                 struct error *error)
 {
-    bool spans = params->band->side == BAND_LEFT;
+    bool spans = params->range->side == RANGE_JOIN_LEFT;
     enum vdbq_status status;
-    *band = (struct join_band){ .band = *params->band,
-                                .right_rows = (uint32_t)params->right->rows };
-    status = spans ? read_spans(band, params->right, error)
-                   : read_points(band, params->right, error);
+    *range = (struct range_join){ .range = *params->range,
+                                  .right_rows = (uint32_t)params->right->rows };
+    status = spans ? read_spans(range, params->right, error)
+                   : read_points(range, params->right, error);
     if (status == VDBQ_OK)
-        status = rank(band, band->low, params->threads, &band->ranks,
-                      &band->rows, error);
-    return status == VDBQ_OK && spans ? rank_spans(band, params->threads, error)
-                                      : status;
+        status = rank(range, range->low, params->threads, &range->ranks,
+                      &range->rows, error);
+    return status == VDBQ_OK && spans
+               ? rank_spans(range, params->threads, error)
+               : status;
 }
 
-void join_band_finish(struct join_band *band)
+void range_join_finish(struct range_join *range)
 {
-    if (band->high != band->low)
-        memory_release(band->high);
-    memory_release(band->low);
-    memory_release(band->own_nowhere);
-    memory_release(band->rows);
-    ranks_finish(&band->ranks);
-    ranks_finish(&band->ends);
-    for (unsigned i = 0; i < band->levels; i++)
-        memory_release(band->most[i]);
-    *band = (struct join_band){ 0 };
+    if (range->high != range->low)
+        memory_release(range->high);
+    memory_release(range->low);
+    memory_release(range->own_nowhere);
+    memory_release(range->rows);
+    ranks_finish(&range->ranks);
+    ranks_finish(&range->ends);
+    for (unsigned i = 0; i < range->levels; i++)
+        memory_release(range->most[i]);
+    *range = (struct range_join){ 0 };
 }
 
 /* ---------------------------------------------------------------- find -- */
 
-static void find_points(const struct join_band *band,
-                        const struct relation *left, uint64_t first,
+static void find_points(const struct range_join *range,
+                        const struct row_set *left, uint64_t first,
                         unsigned count, uint32_t *starts, uint32_t *counts)
 {
-    struct bounding bounding = bounding_of(&band->band, left);
+    struct bounding bounding = bounding_of(&range->range, left);
     for (unsigned i = 0; i < count; i++) {
         int64_t low, high;
         starts[i] = counts[i] = 0;
         if (!bounds_at(&bounding, first + i, &low, &high))
             continue;
-        starts[i] = ranks_below(&band->ranks, low);
-        counts[i] = ranks_up_to(&band->ranks, high) - starts[i];
+        starts[i] = ranks_below(&range->ranks, low);
+        counts[i] = ranks_up_to(&range->ranks, high) - starts[i];
     }
 }
 
 /* Spans that have begun, less those that have ended. `starts` gets how many
  * have begun. */
-static void find_spans(const struct join_band *band,
-                       const struct relation *left, uint64_t first,
+static void find_spans(const struct range_join *range,
+                       const struct row_set *left, uint64_t first,
                        unsigned count, uint32_t *starts, uint32_t *counts)
 {
-    const struct relation_column *column = &left->columns[band->band.column];
+    const struct row_set_column *column = &left->columns[range->range.column];
     int type = sort_type(column->type);
     for (unsigned i = 0; i < count; i++) {
         int64_t value = code_at(column, type, first + i);
         starts[i] = counts[i] = 0;
-        if (relation_is_null(column, first + i))
+        if (row_set_is_null(column, first + i))
             continue;
-        starts[i] = ranks_up_to(&band->ranks, value);
-        counts[i] = starts[i] - ranks_below(&band->ends, value);
+        starts[i] = ranks_up_to(&range->ranks, value);
+        counts[i] = starts[i] - ranks_below(&range->ends, value);
     }
 }
 
-void join_band_find(const struct join_band *band, const struct relation *left,
-                    uint64_t first, unsigned count, uint32_t *starts,
-                    uint32_t *counts)
+void range_join_find(const struct range_join *range, const struct row_set *left,
+                     uint64_t first, unsigned count, uint32_t *starts,
+                     uint32_t *counts)
 {
-    if (band->band.side == BAND_LEFT)
-        find_spans(band, left, first, count, starts, counts);
+    if (range->range.side == RANGE_JOIN_LEFT)
+        find_spans(range, left, first, count, starts, counts);
     else
-        find_points(band, left, first, count, starts, counts);
+        find_points(range, left, first, count, starts, counts);
 }
 
 /* ---------------------------------------------------------------- sort -- */
@@ -360,101 +361,101 @@ static void sort_rows(uint32_t *rows, uint32_t count)
 
 /* Whether all the rows in front of place `at` that are one node of a level
  * end below a value. */
-static bool ends_below(const struct join_band *band, unsigned level,
+static bool ends_below(const struct range_join *range, unsigned level,
                        uint32_t at, int64_t value)
 {
     unsigned shift = LEVEL_BITS * level;
     return (at & ((UINT64_C(1) << shift) - 1)) == 0
-           && band->most[level][((uint64_t)at >> shift) - 1] < value;
+           && range->most[level][((uint64_t)at >> shift) - 1] < value;
 }
 
 /* Spans that have begun and not ended: from the last that has begun on back,
  * over whole nodes of the tree where none of theirs reaches the value. */
-static void write_reaching(const struct join_band *band,
-                           const struct join_band_run *run, int64_t value,
+static void write_reaching(const struct range_join *range,
+                           const struct range_join_run *run, int64_t value,
                            uint32_t *right)
 {
     uint32_t at = run->start, found = 0;
     while (found < run->count) {
         unsigned level = 0;
-        while (level < band->levels && ends_below(band, level, at, value))
+        while (level < range->levels && ends_below(range, level, at, value))
             level++;
         if (level > 0) {
             at -= (uint32_t)(UINT64_C(1) << (LEVEL_BITS * (level - 1)));
             continue;
         }
         at--;
-        right[found++] = band->rows != NULL ? band->rows[at] : at;
+        right[found++] = range->rows != NULL ? range->rows[at] : at;
     }
 }
 
 /* All candidates of a row, in the order of right rows. */
-static void write_all(const struct join_band *band,
-                      const struct join_band_run *run, int64_t value,
+static void write_all(const struct range_join *range,
+                      const struct range_join_run *run, int64_t value,
                       uint32_t *right)
 {
-    if (band->band.side == BAND_LEFT) {
-        write_reaching(band, run, value, right);
+    if (range->range.side == RANGE_JOIN_LEFT) {
+        write_reaching(range, run, value, right);
     } else {
-        memcpy(right, band->rows + run->start, run->count * sizeof *right);
+        memcpy(right, range->rows + run->start, run->count * sizeof *right);
     }
     sort_rows(right, run->count);
 }
 
 /* Candidates are right rows that reach to `low`, and begin up to `high`. */
-static bool is_between(const struct join_band *band, uint32_t row, int64_t low,
-                       int64_t high)
+static bool is_between(const struct range_join *range, uint32_t row,
+                       int64_t low, int64_t high)
 {
-    return (band->high[row] >= low) & (band->low[row] <= high)
-           & (band->nowhere == NULL || !band->nowhere[row]);
+    return (range->high[row] >= low) & (range->low[row] <= high)
+           & (range->nowhere == NULL || !range->nowhere[row]);
 }
 
 enum { SCANNED = 256 };
 
 /* How many of right rows [first, first + count) are. */
 PARALLEL_CLONES
-static uint32_t count_block(const struct join_band *band, uint32_t first,
+static uint32_t count_block(const struct range_join *range, uint32_t first,
                             uint32_t count, int64_t low, int64_t high)
 {
-    const int64_t *lows = band->low + first, *highs = band->high + first;
+    const int64_t *lows = range->low + first, *highs = range->high + first;
     uint64_t found = 0;
     for (uint32_t i = 0; i < count; i++)
         found += (uint64_t)((highs[i] >= low) & (lows[i] <= high));
-    for (uint32_t i = 0; band->nowhere != NULL && i < count; i++)
+    for (uint32_t i = 0; range->nowhere != NULL && i < count; i++)
         found -=
-            (highs[i] >= low) & (lows[i] <= high) & band->nowhere[first + i];
+            (highs[i] >= low) & (lows[i] <= high) & range->nowhere[first + i];
     return (uint32_t)found;
 }
 
 /* Their numbers, into `rows`. */
-static uint32_t scan_block(const struct join_band *band, uint32_t first,
+static uint32_t scan_block(const struct range_join *range, uint32_t first,
                            uint32_t count, int64_t low, int64_t high,
                            uint32_t *rows)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         rows[found] = first + i;
-        found += is_between(band, first + i, low, high);
+        found += is_between(range, first + i, low, high);
     }
     return found;
 }
 
 /* Looks at right rows one after the other. */
-static void write_scanned(const struct join_band *band,
-                          const struct join_band_run *run, int64_t low,
+static void write_scanned(const struct range_join *range,
+                          const struct range_join_run *run, int64_t low,
                           int64_t high, uint32_t *right)
 {
     uint32_t rows[SCANNED], skip = run->skip, written = 0;
     for (uint32_t first = 0; written < run->wanted; first += SCANNED) {
-        uint32_t left = band->right_rows - first, found = skip, more;
+        uint32_t left = range->right_rows - first, found = skip, more;
         uint32_t count = left < SCANNED ? left : SCANNED;
         if (skip > 0)
-            found = count_block(band, first, count, low, high);
+            found = count_block(range, first, count, low, high);
         if (skip > 0 && found <= skip) {
             skip -= found;
             continue;
         }
-        found = scan_block(band, first, count, low, high, rows);
+        found = scan_block(range, first, count, low, high, rows);
         more = found - skip;
         more = more < run->wanted - written ? more : run->wanted - written;
         memcpy(right + written, rows + skip, more * sizeof *right);
@@ -464,48 +465,49 @@ static void write_scanned(const struct join_band *band,
 }
 
 /* Between what the left row's partners lie. */
-static void between(const struct join_band *band, const struct relation *left,
+static void between(const struct range_join *range, const struct row_set *left,
                     uint64_t row, int64_t *low, int64_t *high)
 {
-    const struct relation_column *column;
+    const struct row_set_column *column;
     struct bounding bounding;
-    if (band->band.side == BAND_LEFT) {
-        column = &left->columns[band->band.column];
+    if (range->range.side == RANGE_JOIN_LEFT) {
+        column = &left->columns[range->range.column];
         *low = *high = code_at(column, sort_type(column->type), row);
         return;
     }
-    bounding = bounding_of(&band->band, left);
+    bounding = bounding_of(&range->range, left);
     bounds_at(&bounding, row, low, high);
 }
 
 /* Whether to look at all right rows is less than to sort those found. */
-static bool is_scanned(const struct join_band *band,
-                       const struct join_band_run *run)
+static bool is_scanned(const struct range_join *range,
+                       const struct range_join_run *run)
 {
     if (run->wanted < run->count && run->count > PART_MAX)
         return true;
     return run->count > SHORT_RUN
-           && run->count > band->right_rows / DENSE_SHARE;
+           && run->count > range->right_rows / DENSE_SHARE;
 }
 
-void join_band_write(const struct join_band *band, const struct relation *left,
-                     const struct join_band_run *run, uint32_t *right)
+void range_join_write(const struct range_join *range,
+                      const struct row_set *left,
+                      const struct range_join_run *run, uint32_t *right)
 {
     bool all = run->wanted == run->count;
-    bool is_run = band->band.side == BAND_RIGHT && band->rows == NULL;
+    bool is_run = range->range.side == RANGE_JOIN_RIGHT && range->rows == NULL;
     uint32_t part[PART_MAX];
     int64_t low, high;
     for (uint32_t i = 0; is_run && i < run->wanted; i++)
         right[i] = run->start + run->skip + i;
     if (is_run || run->wanted == 0)
         return;
-    between(band, left, run->left, &low, &high);
-    if (is_scanned(band, run)) {
-        write_scanned(band, run, low, high, right);
+    between(range, left, run->left, &low, &high);
+    if (is_scanned(range, run)) {
+        write_scanned(range, run, low, high, right);
     } else if (all) {
-        write_all(band, run, low, right);
+        write_all(range, run, low, right);
     } else {
-        write_all(band, run, low, part);
+        write_all(range, run, low, part);
         memcpy(right, part + run->skip, run->wanted * sizeof *right);
     }
 }

@@ -3,7 +3,7 @@
  * Rows in memory. Columns grow together, by half of what they are, so that
  * large ones are moved by the system, page by page, and seldom.
  */
-#include "exec/rows/relation.h"
+#include "exec/rows/row_set.h"
 
 #include <string.h>
 
@@ -11,42 +11,42 @@
 
 enum { ROWS_ROOM_FIRST = 64 };
 
-unsigned relation_width(enum vdbq_type type)
+unsigned row_set_width(enum vdbq_type type)
 {
     return type_width(step_machine_type(type));
 }
 
-enum vdbq_status relation_init(struct relation *relation,
-                               const struct step_column *columns,
-                               unsigned count, struct error *error)
+enum vdbq_status row_set_init(struct row_set *row_set,
+                              const struct step_column *columns, unsigned count,
+                              struct error *error)
 {
-    *relation = (struct relation){ 0 };
-    relation->columns = memory_zeroed(count, sizeof *relation->columns);
-    if (relation->columns == NULL)
+    *row_set = (struct row_set){ 0 };
+    row_set->columns = memory_zeroed(count, sizeof *row_set->columns);
+    if (row_set->columns == NULL)
         return error_no_memory(error);
-    relation->column_count = count;
+    row_set->column_count = count;
     for (unsigned i = 0; i < count; i++) {
-        relation->columns[i].type = columns[i].type;
-        relation->columns[i].width = relation_width(columns[i].type);
+        row_set->columns[i].type = columns[i].type;
+        row_set->columns[i].width = row_set_width(columns[i].type);
     }
     return VDBQ_OK;
 }
 
-void relation_finish(struct relation *relation)
+void row_set_finish(struct row_set *row_set)
 {
-    for (unsigned i = 0; i < relation->column_count; i++) {
-        memory_release(relation->columns[i].values);
-        memory_release(relation->columns[i].nulls);
-        words_release(relation->columns[i].words);
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        memory_release(row_set->columns[i].values);
+        memory_release(row_set->columns[i].nulls);
+        words_release(row_set->columns[i].words);
     }
-    memory_release(relation->columns);
-    *relation = (struct relation){ 0 };
+    memory_release(row_set->columns);
+    *row_set = (struct row_set){ 0 };
 }
 
 /* ---------------------------------------------------------------- room -- */
 
 /* Gives a column room for `rows` rows; false: no memory. */
-static bool column_room(struct relation_column *column, uint64_t rows_before,
+static bool column_room(struct row_set_column *column, uint64_t rows_before,
                         uint64_t rows)
 {
     void *values = memory_spread(column->values, rows * column->width);
@@ -63,34 +63,34 @@ static bool column_room(struct relation_column *column, uint64_t rows_before,
     return true;
 }
 
-enum vdbq_status relation_room(struct relation *relation, uint64_t rows,
-                               struct error *error)
+enum vdbq_status row_set_room(struct row_set *row_set, uint64_t rows,
+                              struct error *error)
 {
-    uint64_t wanted = relation->rows + rows;
-    uint64_t room = relation->rows_room + relation->rows_room / 2;
-    if (wanted <= relation->rows_room)
+    uint64_t wanted = row_set->rows + rows;
+    uint64_t room = row_set->rows_room + row_set->rows_room / 2;
+    if (wanted <= row_set->rows_room)
         return VDBQ_OK;
-    if (rows > RELATION_ROWS_MAX || wanted > RELATION_ROWS_MAX)
+    if (rows > ROW_SET_ROWS_MAX || wanted > ROW_SET_ROWS_MAX)
         return error_set(error, VDBQ_LIMIT,
                          "more than %u rows in memory for one step of a query",
-                         RELATION_ROWS_MAX);
+                         ROW_SET_ROWS_MAX);
     room = room < ROWS_ROOM_FIRST ? ROWS_ROOM_FIRST : room;
     room = room < wanted ? wanted : room;
-    for (unsigned i = 0; i < relation->column_count; i++)
-        if (!column_room(&relation->columns[i], relation->rows_room, room))
+    for (unsigned i = 0; i < row_set->column_count; i++)
+        if (!column_room(&row_set->columns[i], row_set->rows_room, room))
             return error_no_memory(error);
-    relation->rows_room = room;
+    row_set->rows_room = room;
     return VDBQ_OK;
 }
 
-enum vdbq_status relation_flags(struct relation *relation, unsigned column,
-                                struct error *error)
+enum vdbq_status row_set_flags(struct row_set *row_set, unsigned column,
+                               struct error *error)
 {
-    struct relation_column *to = &relation->columns[column];
+    struct row_set_column *to = &row_set->columns[column];
     if (to->nulls != NULL)
         return VDBQ_OK;
     to->nulls =
-        memory_zeroed(relation->rows_room > 0 ? relation->rows_room : 1, 1);
+        memory_zeroed(row_set->rows_room > 0 ? row_set->rows_room : 1, 1);
     return to->nulls != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
@@ -98,13 +98,13 @@ enum vdbq_status relation_flags(struct relation *relation, unsigned column,
 
 /* What threads append: each its share of the rows, of all columns. */
 struct appending {
-    struct relation *to;
+    struct row_set *to;
     const struct vdbq_batch *batch;
     uint64_t first, rows; /* of the batch */
     unsigned threads;
 };
 
-static void append_values(const struct relation_column *to, uint64_t at,
+static void append_values(const struct row_set_column *to, uint64_t at,
                           const struct vdbq_vector *from, uint64_t first,
                           uint64_t rows)
 {
@@ -132,13 +132,13 @@ static void append_share(void *context, unsigned share)
 static enum vdbq_status append_flags(const struct appending *all,
                                      struct error *error)
 {
-    struct relation *to = all->to;
+    struct row_set *to = all->to;
     enum vdbq_status status = VDBQ_OK;
     for (unsigned i = 0; i < to->column_count && status == VDBQ_OK; i++) {
         const uint8_t *nulls = all->batch->column[i].nulls;
         if (nulls != NULL && to->columns[i].nulls == NULL
             && memchr(nulls + all->first, 1, all->rows) != NULL)
-            status = relation_flags(to, i, error);
+            status = row_set_flags(to, i, error);
     }
     return status;
 }
@@ -147,7 +147,7 @@ static enum vdbq_status append(struct appending *all, struct error *error)
 {
     if (all->rows == 0)
         return VDBQ_OK;
-    enum vdbq_status status = relation_room(all->to, all->rows, error);
+    enum vdbq_status status = row_set_room(all->to, all->rows, error);
     if (status == VDBQ_OK)
         status = append_flags(all, error);
     if (status != VDBQ_OK)
@@ -157,11 +157,11 @@ static enum vdbq_status append(struct appending *all, struct error *error)
     return VDBQ_OK;
 }
 
-enum vdbq_status relation_append(struct relation *relation,
-                                 const struct vdbq_batch *batch,
-                                 unsigned threads, struct error *error)
+enum vdbq_status row_set_append(struct row_set *row_set,
+                                const struct vdbq_batch *batch,
+                                unsigned threads, struct error *error)
 {
-    struct appending all = { .to = relation,
+    struct appending all = { .to = row_set,
                              .batch = batch,
                              .rows = batch->rows,
                              .threads =
@@ -169,12 +169,12 @@ enum vdbq_status relation_append(struct relation *relation,
     return append(&all, error);
 }
 
-enum vdbq_status relation_append_part(struct relation *relation,
-                                      const struct vdbq_batch *batch,
-                                      uint64_t first, uint64_t rows,
-                                      struct error *error)
+enum vdbq_status row_set_append_part(struct row_set *row_set,
+                                     const struct vdbq_batch *batch,
+                                     uint64_t first, uint64_t rows,
+                                     struct error *error)
 {
-    struct appending all = { .to = relation,
+    struct appending all = { .to = row_set,
                              .batch = batch,
                              .first = first,
                              .rows = rows,
@@ -184,8 +184,8 @@ enum vdbq_status relation_append_part(struct relation *relation,
 
 /* ---------------------------------------------------------------- pick -- */
 
-static void pick_values(const struct relation_column *from,
-                        const struct relation_column *to, uint64_t at,
+static void pick_values(const struct row_set_column *from,
+                        const struct row_set_column *to, uint64_t at,
                         const uint32_t *rows, uint64_t count)
 {
     if (from->width == sizeof(u32)) {
@@ -202,29 +202,28 @@ static void pick_values(const struct relation_column *from,
 }
 
 /* ... where there may be no row. */
-static void pick_values_or_none(const struct relation_column *from,
-                                const struct relation_column *to, uint64_t at,
+static void pick_values_or_none(const struct row_set_column *from,
+                                const struct row_set_column *to, uint64_t at,
                                 const uint32_t *rows, uint64_t count)
 {
     if (from->width == sizeof(u32)) {
         const u32 *source = from->values;
         u32 *target = (u32 *)to->values + at;
         for (uint64_t i = 0; i < count; i++)
-            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+            target[i] = rows[i] == ROW_SET_NO_ROW ? 0 : source[rows[i]];
     } else {
         const u64 *source = from->values;
         u64 *target = (u64 *)to->values + at;
         for (uint64_t i = 0; i < count; i++)
-            target[i] = rows[i] == RELATION_NO_ROW ? 0 : source[rows[i]];
+            target[i] = rows[i] == ROW_SET_NO_ROW ? 0 : source[rows[i]];
     }
 }
 
-static void pick_nulls(const struct relation_column *from, uint8_t *nulls,
+static void pick_nulls(const struct row_set_column *from, uint8_t *nulls,
                        const uint32_t *rows, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        nulls[i] =
-            rows[i] == RELATION_NO_ROW || relation_is_null(from, rows[i]);
+        nulls[i] = rows[i] == ROW_SET_NO_ROW || row_set_is_null(from, rows[i]);
 }
 
 /* Whether a row has no number. */
@@ -232,33 +231,33 @@ static bool lacks_any(const uint32_t *rows, uint64_t count)
 {
     bool lacks = false;
     for (uint64_t i = 0; i < count; i++)
-        lacks |= rows[i] == RELATION_NO_ROW;
+        lacks |= rows[i] == ROW_SET_NO_ROW;
     return lacks;
 }
 
-static bool is_read(const struct relation_picking *picking, unsigned column)
+static bool is_read(const struct row_set_picking *picking, unsigned column)
 {
     return picking->reads == NULL || picking->reads[column];
 }
 
-enum vdbq_status relation_pick_flags(const struct relation_picking *picking,
-                                     struct error *error)
+enum vdbq_status row_set_pick_flags(const struct row_set_picking *picking,
+                                    struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    const struct relation *from = picking->from;
+    const struct row_set *from = picking->from;
     for (unsigned i = 0; i < from->column_count && status == VDBQ_OK; i++)
         if (is_read(picking, i)
             && (picking->lacks || from->columns[i].nulls != NULL))
-            status = relation_flags(picking->to, picking->first + i, error);
+            status = row_set_flags(picking->to, picking->first + i, error);
     return status;
 }
 
-void relation_pick_part(const struct relation_picking *picking, uint64_t at,
-                        const uint32_t *rows, uint64_t count)
+void row_set_pick_part(const struct row_set_picking *picking, uint64_t at,
+                       const uint32_t *rows, uint64_t count)
 {
     for (unsigned i = 0; i < picking->from->column_count; i++) {
-        const struct relation_column *from = &picking->from->columns[i];
-        const struct relation_column *to =
+        const struct row_set_column *from = &picking->from->columns[i];
+        const struct row_set_column *to =
             &picking->to->columns[picking->first + i];
         if (!is_read(picking, i))
             continue;
@@ -269,26 +268,25 @@ void relation_pick_part(const struct relation_picking *picking, uint64_t at,
     }
 }
 
-enum vdbq_status relation_pick(struct relation *relation, unsigned first,
-                               const struct relation *from,
-                               const uint32_t *rows, uint64_t count,
-                               struct error *error)
+enum vdbq_status row_set_pick(struct row_set *row_set, unsigned first,
+                              const struct row_set *from, const uint32_t *rows,
+                              uint64_t count, struct error *error)
 {
-    struct relation_picking picking = { .to = relation,
-                                        .first = first,
-                                        .from = from,
-                                        .lacks = lacks_any(rows, count) };
-    enum vdbq_status status = relation_pick_flags(&picking, error);
+    struct row_set_picking picking = { .to = row_set,
+                                       .first = first,
+                                       .from = from,
+                                       .lacks = lacks_any(rows, count) };
+    enum vdbq_status status = row_set_pick_flags(&picking, error);
     if (status == VDBQ_OK)
-        relation_pick_part(&picking, relation->rows, rows, count);
+        row_set_pick_part(&picking, row_set->rows, rows, count);
     return status;
 }
 
-void relation_vectors(const struct relation *relation, uint64_t row,
-                      struct vdbq_vector *vectors)
+void row_set_vectors(const struct row_set *row_set, uint64_t row,
+                     struct vdbq_vector *vectors)
 {
-    for (unsigned i = 0; i < relation->column_count; i++) {
-        const struct relation_column *column = &relation->columns[i];
+    for (unsigned i = 0; i < row_set->column_count; i++) {
+        const struct row_set_column *column = &row_set->columns[i];
         vectors[i] = (struct vdbq_vector){
             .type = column->type,
             .values = (const char *)column->values + row * column->width,
@@ -297,9 +295,9 @@ void relation_vectors(const struct relation *relation, uint64_t row,
     }
 }
 
-void relation_words(struct relation *relation, unsigned column,
-                    struct words *words)
+void row_set_words(struct row_set *row_set, unsigned column,
+                   struct words *words)
 {
-    words_release(relation->columns[column].words);
-    relation->columns[column].words = words;
+    words_release(row_set->columns[column].words);
+    row_set->columns[column].words = words;
 }

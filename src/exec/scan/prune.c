@@ -2,14 +2,14 @@
 /*
  * Skipping tablets. The catalogue knows the facts of every tablet's columns,
  * and each tablet that is read is checked against them, so they hold; what
- * follows from them for the program is proved in program/dataflow/reach.c.
+ * follows from them for the program is proved in program/dataflow/dataflow.c.
  *
  * A NULL's register holds a value, too, that no comparison of the program is
  * meant to decide by. So that it spoils no proof, rows are told apart by
  * which of their columns are NULL, and each kind is looked at alone: every
  * row is of one of these kinds.
  */
-#include "exec/scan/skip.h"
+#include "exec/scan/prune.h"
 
 #include <string.h>
 
@@ -19,21 +19,21 @@
 /* Columns by whose NULLs rows are told apart: up to 16 kinds of rows. */
 enum { SPLIT_MAX = 4 };
 
-bool skip_init(struct skip *skip, const struct skip_params *params,
-               struct arena *arena)
+bool pruning_init(struct pruning *pruning, const struct pruning_params *params,
+                  struct arena *arena)
 {
     const struct program_pack *pack = params->pack;
     size_t inner = pack->inner_count + 2 * (size_t)pack->index_count;
-    *skip = (struct skip){
+    *pruning = (struct pruning){
         .params = *params,
         .ranges = arena_alloc(arena, (pack->feed_count + inner + 1)
-                                         * sizeof *skip->ranges),
-        .room = arena_alloc(arena, program_reach_room(params->program)),
+                                         * sizeof *pruning->ranges),
+        .room = arena_alloc(arena, program_dataflow_room(params->program)),
     };
-    if (skip->ranges == NULL || skip->room == NULL)
+    if (pruning->ranges == NULL || pruning->room == NULL)
         return false;
     if (params->inner != NULL)
-        memcpy(skip->ranges + pack->feed_count, params->inner,
+        memcpy(pruning->ranges + pack->feed_count, params->inner,
                inner * sizeof *params->inner);
     return true;
 }
@@ -71,14 +71,14 @@ static struct feed_range column_range(const struct column_facts *facts,
 
 /* The words of a text column of the tablet; of a NULL stands the first, or
  * what a column without words has. */
-static struct interval word_values(const struct skip *skip,
+static struct interval word_values(const struct pruning *pruning,
                                    const struct tablet_ref *tablet,
                                    unsigned feed)
 {
-    size_t chunk = (size_t)(tablet - skip->params.table->tablets);
+    size_t chunk = (size_t)(tablet - pruning->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
-    if (skip->params.words != NULL)
-        word_table_range(skip->params.words, chunk, feed, &range.low,
+    if (pruning->params.words != NULL)
+        word_table_range(pruning->params.words, chunk, feed, &range.low,
                          &range.high);
     return range;
 }
@@ -93,9 +93,10 @@ static struct feed_range row_numbers(const struct tablet_ref *tablet)
 }
 
 /* What the run knows of the program's texts; NULL: nothing. */
-static const struct run_values *run_values(const struct skip *skip)
+static const struct run_values *run_values(const struct pruning *pruning)
 {
-    return skip->params.words != NULL ? &skip->params.words->values : NULL;
+    return pruning->params.words != NULL ? &pruning->params.words->values
+                                         : NULL;
 }
 
 /* Which rows of a tablet are meant: those whose value is NULL, or is not. */
@@ -103,71 +104,73 @@ struct kind {
     bool null, not_null;
 };
 
-static void set_range(struct skip *skip, const struct tablet_ref *tablet,
+static void set_range(struct pruning *pruning, const struct tablet_ref *tablet,
                       unsigned feed, struct kind kind)
 {
-    unsigned column = feed_table_column(skip->params.table,
-                                        skip->params.pack->feeds[feed].column);
-    struct feed_range *range = &skip->ranges[feed];
+    unsigned column = feed_table_column(
+        pruning->params.table, pruning->params.pack->feeds[feed].column);
+    struct feed_range *range = &pruning->ranges[feed];
     *range = column_range(&tablet->facts[column], kind.null, kind.not_null);
-    if (skip->params.table->columns[column].type == VDBQ_TEXT)
-        range->value = word_values(skip, tablet, feed);
+    if (pruning->params.table->columns[column].type == VDBQ_TEXT)
+        range->value = word_values(pruning, tablet, feed);
 }
 
 /* Whether the rows are skipped, with the feeds from `feed` on still open and
  * `splits` of them to be told apart. */
-static bool skip_rows(struct skip *skip, const struct tablet_ref *tablet,
+static bool skip_rows(struct pruning *pruning, const struct tablet_ref *tablet,
                       unsigned feed, unsigned splits)
 {
-    if (feed == skip->params.pack->feed_count)
-        return !program_reaches(skip->params.program, skip->params.pack,
-                                run_values(skip), skip->ranges, skip->room);
-    unsigned column = feed_table_column(skip->params.table,
-                                        skip->params.pack->feeds[feed].column);
-    struct feed_range *range = &skip->ranges[feed];
+    if (feed == pruning->params.pack->feed_count)
+        return !program_reaches(pruning->params.program, pruning->params.pack,
+                                run_values(pruning), pruning->ranges,
+                                pruning->room);
+    unsigned column = feed_table_column(
+        pruning->params.table, pruning->params.pack->feeds[feed].column);
+    struct feed_range *range = &pruning->ranges[feed];
     if (column == NO_KEY) {
         *range = row_numbers(tablet);
-        return skip_rows(skip, tablet, feed + 1, splits);
+        return skip_rows(pruning, tablet, feed + 1, splits);
     }
     const struct column_facts *facts = &tablet->facts[column];
     bool null = facts->null_count > 0, not_null = !facts->empty;
     if (!null || !not_null || splits == 0) {
-        set_range(skip, tablet, feed, (struct kind){ null, not_null });
-        return skip_rows(skip, tablet, feed + 1, splits);
+        set_range(pruning, tablet, feed, (struct kind){ null, not_null });
+        return skip_rows(pruning, tablet, feed + 1, splits);
     }
-    set_range(skip, tablet, feed, (struct kind){ .not_null = true });
-    if (!skip_rows(skip, tablet, feed + 1, splits - 1))
+    set_range(pruning, tablet, feed, (struct kind){ .not_null = true });
+    if (!skip_rows(pruning, tablet, feed + 1, splits - 1))
         return false;
-    set_range(skip, tablet, feed, (struct kind){ .null = true });
-    return skip_rows(skip, tablet, feed + 1, splits - 1);
+    set_range(pruning, tablet, feed, (struct kind){ .null = true });
+    return skip_rows(pruning, tablet, feed + 1, splits - 1);
 }
 
-bool skip_tablet(struct skip *skip, const struct tablet_ref *tablet)
+bool prune_tablet(struct pruning *pruning, const struct tablet_ref *tablet)
 {
-    return skip_rows(skip, tablet, 0, SPLIT_MAX);
+    return skip_rows(pruning, tablet, 0, SPLIT_MAX);
 }
 
-bool skip_results(struct skip *skip, const struct tablet_ref *tablet, bool join,
-                  struct interval *ranges)
+bool prune_results(struct pruning *pruning, const struct tablet_ref *tablet,
+                   bool join, struct interval *ranges)
 {
-    for (unsigned i = 0; i < skip->params.pack->feed_count; i++) {
-        unsigned column = feed_table_column(skip->params.table,
-                                            skip->params.pack->feeds[i].column);
+    for (unsigned i = 0; i < pruning->params.pack->feed_count; i++) {
+        unsigned column = feed_table_column(
+            pruning->params.table, pruning->params.pack->feeds[i].column);
         if (column == NO_KEY) {
-            skip->ranges[i] = row_numbers(tablet);
+            pruning->ranges[i] = row_numbers(tablet);
             continue;
         }
         const struct column_facts *facts = &tablet->facts[column];
-        set_range(skip, tablet, i,
+        set_range(pruning, tablet, i,
                   (struct kind){ facts->null_count > 0, !facts->empty });
     }
-    if (!program_reach_results(skip->params.program, skip->params.pack,
-                               run_values(skip), skip->ranges, skip->room))
+    if (!program_dataflow_results(pruning->params.program, pruning->params.pack,
+                                  run_values(pruning), pruning->ranges,
+                                  pruning->room))
         return false;
-    const struct interval *registers = skip->room;
-    for (unsigned i = 0; i < program_results(skip->params.program); i++) {
+    const struct interval *registers = pruning->room;
+    for (unsigned i = 0; i < program_results(pruning->params.program); i++) {
         const struct interval *range =
-            &registers[program_result(skip->params.program, i).register_];
+            &registers[program_result(pruning->params.program, i).register_];
         ranges[i] = join ? interval_join(&ranges[i], range) : *range;
     }
     return true;

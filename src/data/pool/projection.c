@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Loading projections. The first time all of a tablet is read, those columns
+ * that nobody wants into a buffer that is used again and again, and its
+ * checksum compared; after that the wanted columns alone, which must be what
+ * they were. Values are compared with the facts that the head tells of them
+ * when a column is first wanted, and these with the catalogue's each time.
+ *
+ * In place the wanted columns, too, are read into the buffer the first time,
+ * and are not compared again: whatever they are later will do.
+ */
+#include "data/pool/projection.h"
+
+#include <string.h>
+
+#include "data/tablet/block.h"
+#include "data/database/database_inner.h"
+#include "data/tablet/tablet_inner.h"
+
+/* Bytes that are read and summed up at a time: few enough to be in a core's
+ * own cache when they are summed up. */
+enum { CHUNK = 256 << 10 };
+
+/* A tablet that is being read from its start to its end. */
+struct stream {
+    const struct projection *projection;
+    struct checksum whole;
+    uint8_t *scratch; /* CHUNK bytes               */
+    uint64_t at;      /* in the tablet             */
+    struct error *error;
+};
+
+static enum vdbq_status prove_bytes(const struct projection *projection,
+                                    uint8_t *block, struct error *error);
+static enum vdbq_status check_values(const struct projection *projection,
+                                     unsigned column, const uint8_t *block,
+                                     struct error *error);
+
+static uint64_t head_size(const struct projection *projection)
+{
+    return tablet_head_size(projection->table->column_count);
+}
+
+bool projection_proven(const struct projection *projection)
+{
+    return projection->proof->whole;
+}
+
+bool projection_reads(const struct projection *projection)
+{
+    bool known = projection->in_place && projection_proven(projection);
+
+    for (unsigned i = 0; i < projection->table->column_count; i++)
+        known &= !projection->wanted[i] || projection->proof->column[i].checked;
+    return !known;
+}
+
+enum vdbq_status projection_prove(const struct projection *projection,
+                                  uint8_t *block, struct error *error)
+{
+    enum vdbq_status status = prove_bytes(projection, block, error);
+
+    if (!projection->in_place)
+        memcpy(block, projection->here, head_size(projection));
+    for (unsigned i = 0;
+         i < projection->table->column_count && status == VDBQ_OK; i++)
+        if (projection->wanted[i])
+            status = check_values(projection, i, block, error);
+    return status;
+}
+
+/* --------------------------------------------------------------- head -- */
+
+enum vdbq_status projection_read_head(const struct projection *projection,
+                                      struct error *error)
+{
+    const struct tablet_ref *tablet = projection->tablet;
+    struct error of_head;
+    enum vdbq_status status;
+
+    if (tablet->size_bytes < head_size(projection))
+        return error_set(error, VDBQ_CORRUPT,
+                         "%s: table %s: the tablet at "
+                         "byte %llu is too small",
+                         database_path(projection->database),
+                         projection->table->name,
+                         (unsigned long long)tablet->offset);
+    status = file_read(&projection->database->file, projection->head,
+                       head_size(projection), tablet->offset, error);
+    if (status != VDBQ_OK)
+        return status;
+    status = tablet_check_head(projection->table, projection->head,
+                               tablet->size_bytes, tablet->rows, error);
+    if (status != VDBQ_CORRUPT)
+        return status;
+    of_head = *error; /* damage is told as that of the whole tablet */
+    status = tablet_check_bytes(projection->database, projection->table, tablet,
+                                error);
+    if (status == VDBQ_OK)
+        *error = of_head;
+    return error->status;
+}
+
+/* Whether a text column is wanted: then the words of all are. */
+static bool wants_words(const struct projection *projection)
+{
+    for (unsigned i = 0; i < projection->table->column_count; i++)
+        if (projection->wanted[i]
+            && projection->table->columns[i].type == VDBQ_TEXT)
+            return true;
+    return false;
+}
+
+bool projection_may_stay(const struct projection *projection)
+{
+    return file_maps(&projection->database->file) && !wants_words(projection);
+}
+
+/* Bytes of the pages that an area lies in. */
+static uint64_t pages_of(const struct tablet_area *area)
+{
+    uint64_t first = area->offset / PAGE_BYTES * PAGE_BYTES;
+
+    return page_round(area->offset + area->size) - first;
+}
+
+/* Where an area of a wanted column is in the projection, whose areas so far end
+ * `*at` bytes behind its start. */
+static uint64_t place_area(const struct projection *projection,
+                           const struct tablet_area *area, uint64_t *at)
+{
+    uint64_t place = projection->in_place ? area->offset : *at;
+
+    *at += projection->in_place ? pages_of(area) : area->size;
+    return place;
+}
+
+uint64_t projection_lay_out(const struct projection *projection)
+{
+    uint64_t at = head_size(projection);
+    struct tablet_column *columns;
+
+    memcpy(projection->here, projection->head, at);
+    columns = (struct tablet_column *)(projection->here + 1);
+    for (unsigned i = 0; i < projection->table->column_count; i++) {
+        struct tablet_area areas[TABLET_AREAS_MAX];
+        unsigned count =
+            tablet_areas(&columns[i], projection->tablet->rows, areas);
+        for (unsigned k = 0; k < count; k++) {
+            uint64_t to = 0;
+            if (projection->wanted[i])
+                to = place_area(projection, &areas[k], &at);
+            if (areas[k].offset == columns[i].nulls)
+                columns[i].nulls = to;
+            else
+                columns[i].values = to;
+        }
+    }
+    projection->here->variable = wants_words(projection) ? at : 0;
+    projection->here->variable_size =
+        wants_words(projection) ? projection->head->variable_size : 0;
+    at += projection->here->variable_size;
+    if (!projection->in_place)
+        projection->here->size = at;
+    return at;
+}
+
+enum vdbq_status projection_map(const struct projection *projection,
+                                const void **block, struct error *error)
+{
+    return file_map(&projection->database->file, projection->tablet->offset,
+                    projection->tablet->size_bytes, block, error);
+}
+
+void projection_unmap(struct database *database, const void *block,
+                      uint64_t tablet_bytes)
+{
+    file_unmap(&database->file, block, tablet_bytes);
+}
+
+/* -------------------------------------------------------------- bytes -- */
+
+/* Where an area of a column goes; NULL: nowhere. */
+static uint8_t *place_of(const struct projection *projection, unsigned column,
+                         unsigned area, uint8_t *block)
+{
+    struct tablet_area areas[TABLET_AREAS_MAX];
+
+    if (!projection->wanted[column] || projection->in_place)
+        return NULL;
+    tablet_areas(tablet_column(projection->here, column),
+                 projection->tablet->rows, areas);
+    return block + areas[area].offset;
+}
+
+/* Reads from the tablet up to `end`, into `to` unless that is NULL; adds the
+ * bytes to `sum` unless that is NULL. */
+static enum vdbq_status read_on(struct stream *stream, uint64_t end,
+                                uint8_t *to, struct checksum *sum)
+{
+    const struct projection *projection = stream->projection;
+
+    while (stream->at < end) {
+        uint64_t left = end - stream->at;
+        size_t size = left < CHUNK ? (size_t)left : CHUNK;
+        uint8_t *chunk = to != NULL ? to : stream->scratch;
+        enum vdbq_status status =
+            file_read(&projection->database->file, chunk, size,
+                      projection->tablet->offset + stream->at, stream->error);
+        if (status != VDBQ_OK)
+            return status;
+        checksum_add(&stream->whole, chunk, size);
+        if (sum != NULL)
+            checksum_add(sum, chunk, size);
+        stream->at += size;
+        to = to != NULL ? to + size : NULL;
+    }
+    return VDBQ_OK;
+}
+
+/* Reads the areas of a column, and what lies before them. */
+static enum vdbq_status prove_column(struct stream *stream, unsigned column,
+                                     uint8_t *block)
+{
+    const struct projection *projection = stream->projection;
+    struct tablet_area areas[TABLET_AREAS_MAX];
+    unsigned count = tablet_areas(tablet_column(projection->head, column),
+                                  projection->tablet->rows, areas);
+    enum vdbq_status status = VDBQ_OK;
+    struct checksum sum;
+
+    checksum_begin(&sum);
+    for (unsigned k = 0; k < count && status == VDBQ_OK; k++) {
+        status = read_on(stream, areas[k].offset, NULL, NULL);
+        if (status == VDBQ_OK)
+            status = read_on(stream, areas[k].offset + areas[k].size,
+                             place_of(projection, column, k, block), &sum);
+    }
+    projection->proof->column[column].sum = checksum_end(&sum);
+    return status;
+}
+
+/* Reads the words of all columns. */
+static enum vdbq_status read_words(struct stream *stream, uint8_t *block,
+                                   uint64_t *sum)
+{
+    const struct projection *projection = stream->projection;
+    const struct tablet *head = projection->head;
+    enum vdbq_status status = read_on(stream, head->variable, NULL, NULL);
+    struct checksum words;
+
+    checksum_begin(&words);
+    if (status == VDBQ_OK)
+        status = read_on(
+            stream, head->variable + head->variable_size,
+            wants_words(projection) ? block + projection->here->variable : NULL,
+            &words);
+    *sum = checksum_end(&words);
+    return status;
+}
+
+/* Reads all of the tablet. */
+static enum vdbq_status prove_bytes(const struct projection *projection,
+                                    uint8_t *block, struct error *error)
+{
+    struct stream stream = { .projection = projection,
+                             .error = error,
+                             .scratch = memory_resize(NULL, CHUNK) };
+    enum vdbq_status status = VDBQ_OK;
+
+    if (stream.scratch == NULL)
+        return error_no_memory(error);
+    checksum_begin(&stream.whole);
+    checksum_add(&stream.whole, projection->head, head_size(projection));
+    stream.at = head_size(projection);
+    for (unsigned i = 0;
+         i < projection->table->column_count && status == VDBQ_OK; i++)
+        status = prove_column(&stream, i, block);
+    if (status == VDBQ_OK && projection->head->variable_size > 0)
+        status = read_words(&stream, block, &projection->proof->words);
+    if (status == VDBQ_OK)
+        status = read_on(&stream, projection->tablet->size_bytes, NULL, NULL);
+    memory_release(stream.scratch);
+    if (status == VDBQ_OK)
+        status = tablet_check_sum(projection->database, projection->table,
+                                  projection->tablet,
+                                  checksum_end(&stream.whole), error);
+    projection->proof->head =
+        block_checksum(projection->head, head_size(projection));
+    projection->proof->whole = status == VDBQ_OK;
+    return status;
+}
+
+/* Reads the areas of one column; `*sum` is that of their bytes. */
+static enum vdbq_status read_column(const struct projection *projection,
+                                    unsigned column, uint8_t *block,
+                                    uint64_t *sum, struct error *error)
+{
+    struct tablet_area areas[TABLET_AREAS_MAX];
+    unsigned count = tablet_areas(tablet_column(projection->head, column),
+                                  projection->tablet->rows, areas);
+    struct stream stream = { .projection = projection, .error = error };
+    enum vdbq_status status = VDBQ_OK;
+
+    checksum_begin(&stream.whole);
+    for (unsigned k = 0; k < count && status == VDBQ_OK; k++) {
+        stream.at = areas[k].offset;
+        status = read_on(&stream, areas[k].offset + areas[k].size,
+                         place_of(projection, column, k, block), NULL);
+    }
+    *sum = checksum_end(&stream.whole);
+    return status;
+}
+
+static enum vdbq_status has_changed(const struct projection *projection,
+                                    struct error *error)
+{
+    return error_set(error, VDBQ_CORRUPT,
+                     "%s: table %s: the tablet at byte %llu is damaged: its "
+                     "bytes have changed since they were read first",
+                     database_path(projection->database),
+                     projection->table->name,
+                     (unsigned long long)projection->tablet->offset);
+}
+
+static enum vdbq_status put_words(const struct projection *projection,
+                                  uint8_t *block, struct error *error)
+{
+    struct stream stream = { .projection = projection,
+                             .error = error,
+                             .at = projection->head->variable };
+    uint64_t sum;
+    enum vdbq_status status;
+
+    checksum_begin(&stream.whole);
+    status = read_words(&stream, block, &sum);
+    if (status == VDBQ_OK && sum != projection->proof->words)
+        status = has_changed(projection, error);
+    return status;
+}
+
+enum vdbq_status projection_put_head(const struct projection *projection,
+                                     uint8_t *block, struct error *error)
+{
+    if (block_checksum(projection->head, head_size(projection))
+        != projection->proof->head)
+        return has_changed(projection, error);
+    if (projection->in_place)
+        return VDBQ_OK;
+    memcpy(block, projection->here, head_size(projection));
+    return wants_words(projection) ? put_words(projection, block, error)
+                                   : VDBQ_OK;
+}
+
+enum vdbq_status projection_put_column(const struct projection *projection,
+                                       unsigned column, uint8_t *block,
+                                       struct error *error)
+{
+    uint64_t sum = projection->proof->column[column].sum;
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!projection->in_place)
+        status = read_column(projection, column, block, &sum, error);
+    if (status != VDBQ_OK)
+        return status;
+    if (sum != projection->proof->column[column].sum)
+        return has_changed(projection, error);
+    return check_values(projection, column, block, error);
+}
+
+/* ------------------------------------------------------------- values -- */
+
+static enum vdbq_status check_values(const struct projection *projection,
+                                     unsigned column, const uint8_t *block,
+                                     struct error *error)
+{
+    struct column_proof *proof = &projection->proof->column[column];
+    enum vdbq_status status = VDBQ_OK;
+
+    if (!proof->checked)
+        status = tablet_check_column(projection->table, projection->here, block,
+                                     column, error);
+    proof->checked = status == VDBQ_OK;
+    return status == VDBQ_OK
+               ? tablet_check_facts(projection->database, projection->table,
+                                    projection->tablet, projection->here,
+                                    column, error)
+               : status;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Projections: some columns of a tablet, brought from the file into a block of
+ * their own. It begins with a head as the tablet's, whose columns lie where
+ * the projection has them; a projection of all columns is the tablet itself.
+ *
+ * Or the columns stay in place: the block is the tablet where it lies in the
+ * file. Its bytes may change after they were proven (file rule 12), so that
+ * nothing of it may be read but values and NULL bits, and these only where any
+ * of them will do.
+ */
+#ifndef VDBQ_DATA_PROJECTION_H
+#define VDBQ_DATA_PROJECTION_H
+
+#include "data/database/database.h"
+#include "data/pool/proof.h"
+
+struct projection {
+    struct database *database;
+    const struct table *table;
+    const struct tablet_ref *tablet;
+    bool *wanted;        /* one a column                              */
+    bool in_place;       /* the block is the tablet, in the file      */
+    struct tablet *head; /* as it is in the file, with room for the
+                              columns' descriptions                     */
+    struct tablet *here; /* likewise, as it lies in the projection    */
+    struct tablet_proof *proof;
+};
+
+/* Reads `head` and proves that its columns lie inside the tablet. Fails with
+ * CORRUPT, IO, NO_MEMORY. */
+enum vdbq_status projection_read_head(const struct projection *projection,
+                                      struct error *error);
+/* Whether the wanted columns may stay in place: no bits of theirs do any harm,
+ * which words and their codes could. */
+bool projection_may_stay(const struct projection *projection);
+/* Writes `here`; returns the bytes of memory that the projection takes: in
+ * place, those of the pages that its columns lie in. */
+uint64_t projection_lay_out(const struct projection *projection);
+
+/* The block of a projection in place, to be read only. Fails with IO. */
+enum vdbq_status projection_map(const struct projection *projection,
+                                const void **block, struct error *error);
+void projection_unmap(struct database *database, const void *block,
+                      uint64_t tablet_bytes);
+
+/*
+ * What fills the block, or in place looks at it, touches nothing but it, the
+ * proof and the error, so that any thread may do it while the projection stays
+ * as it is; one that is proven may be filled column by column on several. What
+ * they find is as sure as after tablet_load(), for the columns that are wanted.
+ * They fail with CORRUPT, IO, NO_MEMORY.
+ */
+
+/* Whether the tablet is proven, so that columns may be read alone. */
+bool projection_proven(const struct projection *projection);
+/* Whether bytes are to be read for it: all but what is in place and known. */
+bool projection_reads(const struct projection *projection);
+/* Fills the block with all of an unproven projection, and proves it. */
+enum vdbq_status projection_prove(const struct projection *projection,
+                                  uint8_t *block, struct error *error);
+/* Checks the head of a proven projection, and puts it in place. */
+enum vdbq_status projection_put_head(const struct projection *projection,
+                                     uint8_t *block, struct error *error);
+/* ... and then each column. */
+enum vdbq_status projection_put_column(const struct projection *projection,
+                                       unsigned column, uint8_t *block,
+                                       struct error *error);
+
+#endif
