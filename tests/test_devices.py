@@ -109,6 +109,16 @@ def case_folder_that_is_not_there(folder):
     assert '/nonexistent  (no such folder)' in result.out + result.err, result
 
 
+def case_driver_that_does_not_load(folder):
+    vendors = os.path.join(folder, 'vendors')
+    os.mkdir(vendors)
+    with open(os.path.join(vendors, 'lost.icd'), 'w', encoding='utf-8') as file:
+        file.write('libno_such_driver.so\n')
+    result = run(folder, '--devices', OCL_ICD_VENDORS=vendors)
+    text = result.out + result.err
+    assert re.search(r'does not load: \S+/lost\.icd: libno_such_driver\.so: cannot', text), text
+
+
 def case_driver_without_devices(folder):
     need_cpu(folder)
     result = run(folder, '--devices', POCL_DEVICES='nothing')

@@ -4,6 +4,7 @@
  * and, where there is none, why not and what to install.
  */
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,41 @@ static bool is_icd(const char *name)
     return length > 4 && strcmp(name + length - 4, ".icd") == 0;
 }
 
+/* Why the library that a driver's file names cannot be opened, for instance as
+ * another one that it needs is missing; says nothing where it can. It stays
+ * open then: not every driver outlives being closed. */
+static void say_driver(const char *path, struct text *text)
+{
+    char library[1024] = "";
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL)
+        return;
+    if (fgets(library, sizeof library, file) == NULL)
+        library[0] = '\0';
+    fclose(file);
+    library[strcspn(library, "\r\n")] = '\0';
+    if (dlopen(library, RTLD_LAZY | RTLD_LOCAL) == NULL)
+        text_print(text, "  does not load: %s: %s\n", path, dlerror());
+}
+
+/* The same for each file of the folder. */
+static void say_drivers(const char *folder, struct text *text)
+{
+    DIR *files = opendir(folder);
+    struct dirent *file;
+    char path[1024];
+
+    while (files != NULL && (file = readdir(files)) != NULL) {
+        if (is_icd(file->d_name)
+            && snprintf(path, sizeof path, "%s/%s", folder, file->d_name)
+                   < (int)sizeof path)
+            say_driver(path, text);
+    }
+    if (files != NULL)
+        closedir(files);
+}
+
 /* The folder in which loaders look for drivers, and what is in it. */
 static void say_folder(struct text *text)
 {
@@ -168,6 +204,7 @@ static void say_folder(struct text *text)
     text_print(text, ")\n");
     if (files != NULL)
         closedir(files);
+    say_drivers(folder, text);
 }
 
 static void say_environment(struct text *text)
