@@ -182,8 +182,8 @@ static void load_word(struct machine *m, i32 k, i32 a, i32 d,
                       GLOBAL const struct feed *feed)
 {
     load_I32(m, k, a, d, feed);
-    if (feed->ranks != 0 && wanted(m, k, d))
-        look_up_I32(m, a, a, feed->ranks);
+    if (feed->order_codes != 0 && wanted(m, k, d))
+        look_up_I32(m, a, a, feed->order_codes);
 }
 
 /* A row's NULL flag. On a GPU the bits of a tile lie in one byte, and of bytes

@@ -138,10 +138,10 @@ AXIS(F64)
 
 static void axis_word(struct machine *m, i32 k, i32 a, i32 b, i32 c)
 {
-    u64 ranks = c == 0 ? m->feeds[b].ranks : m->inner_feeds[b].ranks;
+    u64 order_codes = c == 0 ? m->feeds[b].order_codes : m->inner_feeds[b].order_codes;
     axis_I32(m, k, a, b, c);
-    if (ranks != 0 && some_live(m, k))
-        look_up_I32(m, a, a, ranks);
+    if (order_codes != 0 && some_live(m, k))
+        look_up_I32(m, a, a, order_codes);
 }
 
 static void axis_left_null(struct machine *m, i32 a, u64 nulls)

@@ -122,14 +122,14 @@ COLUMN_AT(F64)
 
 OP(COLUMN_AT_WORD)
 {
-    u64 at = m->inner_feeds[b].ranks;
-    GLOBAL const struct lookup *ranks =
+    u64 at = m->inner_feeds[b].order_codes;
+    GLOBAL const struct lookup *order_codes =
         (GLOBAL const struct lookup *)(m->control + at);
-    GLOBAL const i32 *values = (GLOBAL const i32 *)(ranks + 1);
+    GLOBAL const i32 *values = (GLOBAL const i32 *)(order_codes + 1);
     op_COLUMN_AT_I32(m, k, a, b, c, d);
     if (at == 0)
         return;
-    u32 count = ranks->count;
+    u32 count = order_codes->count;
     EACH {
         u32 code = (u32)A(I32);
         i32 there = D(I32) >= 0 && LIVE && code < count;

@@ -51,7 +51,7 @@ struct feed {
                      row's NULL flag is a byte, as an output's            */
     u32 row;      /* ENCODING_PACKED: codes from `values` to row 0's, a
                      multiple of PACKED_LANES                             */
-    u64 ranks;    /* of a column of words: offset in the control block of
+    u64 order_codes;    /* of a column of words: offset in the control block of
                      the i32 number of each code, a struct lookup; 0: a
                      code is its number                                   */
 };
@@ -72,7 +72,7 @@ struct feed {
 struct inner_feed {
     u64 values;
     u64 nulls; /* bytes, 1 where NULL; 0: none is NULL                    */
-    u64 ranks; /* as a feed's: offset in the control block                */
+    u64 order_codes; /* as a feed's: offset in the control block                */
 };
 
 /* How inner rows are found by a key that no two of them share, or of several

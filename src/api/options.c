@@ -304,15 +304,15 @@ static enum vdbq_status station_open(vdbq *db, struct station *station)
     if (status == VDBQ_OK)
         status = resident_create(station->device, device_budget(station),
                                  &station->resident, &db->error);
-    station->words = word_cache_create();
-    if (status == VDBQ_OK && station->words == NULL)
+    station->dictionaries = dictionary_cache_create();
+    if (status == VDBQ_OK && station->dictionaries == NULL)
         status = error_no_memory(&db->error);
     return status;
 }
 
 static void station_close(struct station *station)
 {
-    word_cache_destroy(station->words);
+    dictionary_cache_destroy(station->dictionaries);
     resident_destroy(station->resident);
     pool_destroy(station->pool);
     device_close(station->device);
@@ -510,7 +510,7 @@ enum vdbq_status place_choose(vdbq *db, const struct table *table,
         .device = station->device,
         .pool = station->pool,
         .resident = station->resident,
-        .words = station->words,
+        .dictionaries = station->dictionaries,
         .mode = choose_mode(db, station, table),
         .build = build,
         .adaptive = name_equal(db->options[OPTION_BUILD], "auto"),

@@ -11,7 +11,7 @@
 #include "data/pool/pool.h"
 #include "data/transaction/transaction.h"
 #include "exec/stream/stream.h"
-#include "exec/dictionary/word_cache.h"
+#include "exec/dictionary/dictionary_cache.h"
 #include "plan/plan.h"
 
 enum { OPTION_BYTES_MAX = 256 };
@@ -45,7 +45,7 @@ struct station {
     struct device *device;
     struct pool *pool;
     struct resident *resident;
-    struct word_cache *words; /* beside the pool */
+    struct dictionary_cache *dictionaries; /* beside the pool */
     struct station *next;
 };
 

@@ -21,7 +21,7 @@ static bool texts_room(struct query_texts *texts, unsigned columns)
 /* Makes the texts of one column. */
 static bool make_column(struct query_texts *texts, unsigned column,
                         const struct vdbq_vector *vector, uint64_t rows,
-                        const struct words *words)
+                        const struct dictionary *dictionary)
 {
     const int32_t *numbers = vector->values;
     if (rows > texts->rows_room[column]) {
@@ -35,7 +35,8 @@ static bool make_column(struct query_texts *texts, unsigned column,
         texts->rows_room[column] = rows;
     }
     for (uint64_t i = 0; i < rows; i++)
-        texts->columns[column][i] = words_text(words, (uint32_t)numbers[i]);
+        texts->columns[column][i] =
+            dictionary_text(dictionary, (uint32_t)numbers[i]);
     texts->vectors[column].values = texts->columns[column];
     return true;
 }
@@ -56,7 +57,7 @@ enum vdbq_status query_texts_make(vdbq_query *query)
     for (unsigned i = 0; i < batch->columns; i++)
         if (batch->column[i].type == VDBQ_TEXT
             && !make_column(texts, i, &batch->column[i], batch->rows,
-                            stream_words(query->stream, i)))
+                            stream_dictionary(query->stream, i)))
             return error_no_memory(&query->db->error);
     batch->column = texts->vectors;
     return VDBQ_OK;

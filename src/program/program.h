@@ -240,8 +240,9 @@ struct run_values {
     const int64_t *slots; /* bits, for each slot of the pack; those of
                              lookups are not used                          */
     const struct run_lookup *lookups; /* one a table                       */
-    uint64_t ranks_size; /* bytes of the ranks of one morsel, at most; from
-                             run_ranks_size()                              */
+    /* bytes of the order_codes of one morsel, at most; from
+     * order_codes_size() */
+    uint64_t order_codes_bytes;
 };
 
 /* Packs into memory of `arena`. */

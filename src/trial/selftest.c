@@ -35,7 +35,7 @@ struct rows {
 struct open_values {
     struct arena arena;
     struct run_values values;
-    struct run_ranks ranks[SELFTEST_FEEDS_MAX];
+    struct order_codes order_codes[SELFTEST_FEEDS_MAX];
     struct selftest_inner inner;
 };
 
@@ -159,7 +159,7 @@ static void make_grid(const struct testing *test, uint64_t row,
 static enum vdbq_status
 start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
       const struct rows *rows, uint64_t row, const struct feed *all,
-      const struct run_ranks *ranks, struct error *error)
+      const struct order_codes *order_codes, struct error *error)
 {
     struct feed feeds[SELFTEST_FEEDS_MAX];
     struct device_copy copy = { .memory = rows->resident,
@@ -167,7 +167,7 @@ start(const struct testing *test, struct launcher *launcher, enum run_mode mode,
                                 .size = SELFTEST_BYTES };
     struct launcher_input input = {
         .morsels = { { .feeds = feeds,
-                       .ranks = ranks,
+                       .order_codes = order_codes,
                        .rows = launch_rows(mode) } },
         .count = 1,
     };
@@ -196,7 +196,7 @@ static enum vdbq_status run_rows(const struct testing *test,
                                  struct launcher *launcher, enum run_mode mode,
                                  const struct rows *rows,
                                  const struct feed *feeds,
-                                 const struct run_ranks *ranks,
+                                 const struct order_codes *order_codes,
                                  struct outcome *outcome, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -206,8 +206,8 @@ static enum vdbq_status run_rows(const struct testing *test,
             status = keep_rows(launcher, launcher_in_flight(launcher) - 1,
                                outcome, error);
         if (status == VDBQ_OK)
-            status =
-                start(test, launcher, mode, rows, row, feeds, ranks, error);
+            status = start(test, launcher, mode, rows, row, feeds, order_codes,
+                           error);
     }
     return status == VDBQ_OK ? keep_rows(launcher, 0, outcome, error) : status;
 }
@@ -241,8 +241,8 @@ static enum vdbq_status run(const struct testing *test,
     if (status != VDBQ_OK)
         return status;
     make_feeds(test, program, launcher_pack(launcher), feeds);
-    status = run_rows(test, launcher, way->mode, rows, feeds, test->open.ranks,
-                      outcome, test->error);
+    status = run_rows(test, launcher, way->mode, rows, feeds,
+                      test->open.order_codes, outcome, test->error);
     outcome->status = status;
     if (status == VDBQ_RANGE) {
         outcome->rows = 0; /* how many came before is the mode's affair */
@@ -299,12 +299,12 @@ static enum vdbq_status open_values(struct testing *test,
         program_pack(program, &open->arena, &pack, test->error);
     if (status == VDBQ_OK
         && !selftest_open(program, &pack, &open->arena, &open->values,
-                          open->ranks))
+                          open->order_codes))
         status = error_no_memory(test->error);
     if (status == VDBQ_OK && program->tables.count > 1
         && !selftest_inner(&pack, test->hashed,
-                           &open->ranks[pack.feed_count - 1], &open->arena,
-                           &open->inner))
+                           &open->order_codes[pack.feed_count - 1],
+                           &open->arena, &open->inner))
         status = error_no_memory(test->error);
     return status;
 }

@@ -319,13 +319,13 @@ bool selftest_fail(struct program *program)
 
 /* ------------------------------------------------------------- values -- */
 
-/* Random values, and how many of them a table or the ranks have: x columns
- * have words that are there and others. */
+/* Random values, and how many of them a table or the order_codes have: x
+ * columns have words that are there and others. */
 enum { TABLE_VALUES = 600 };
 
 bool selftest_open(const struct program *program,
                    const struct program_pack *pack, struct arena *arena,
-                   struct run_values *values, struct run_ranks *ranks)
+                   struct run_values *values, struct order_codes *order_codes)
 {
     u64 state = 362436069;
     i64 *bits = arena_alloc(arena, TABLE_VALUES * sizeof *bits);
@@ -349,11 +349,12 @@ bool selftest_open(const struct program *program,
         const struct program_table *table = vector_at(&program->tables, 0);
         int column = pack->feeds[i].column;
         int type = column < 0 ? table->key_type : table->column_types[column];
-        ranks[i] = (struct run_ranks){ 0 };
+        order_codes[i] = (struct order_codes){ 0 };
         if (type == TYPE_WORD)
-            ranks[i] = (struct run_ranks){ .ranks = (const i32 *)bits,
-                                           .count = TABLE_VALUES };
-        values->ranks_size += run_ranks_size(&ranks[i]);
+            order_codes[i] =
+                (struct order_codes){ .order_codes = (const i32 *)bits,
+                                      .count = TABLE_VALUES };
+        values->order_codes_bytes += order_codes_size(&order_codes[i]);
     }
     return true;
 }

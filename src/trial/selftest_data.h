@@ -75,17 +75,17 @@ struct selftest_inner {
     u8 *block;
     u64 size;
 };
-/* Makes them for a program of selftest_probe() or selftest_grid(), with dense or hashed indexes.
- * `ranks`: of the feed of words, of which keys are made. All lives in `arena`.
- * False: no memory. */
+/* Makes them for a program of selftest_probe() or selftest_grid(), with dense
+ * or hashed indexes. `order_codes`: of the feed of words, of which keys are
+ * made. All lives in `arena`. False: no memory. */
 bool selftest_inner(const struct program_pack *pack, bool hashed,
-                    const struct run_ranks *ranks, struct arena *arena,
+                    const struct order_codes *order_codes, struct arena *arena,
                     struct selftest_inner *inner);
 
-/* Fills what a program leaves open with fixed values. `ranks`: one a feed.
- * All lives in `arena`. False: no memory. */
+/* Fills what a program leaves open with fixed values. `order_codes`: one a
+ * feed. All lives in `arena`. False: no memory. */
 bool selftest_open(const struct program *program,
                    const struct program_pack *pack, struct arena *arena,
-                   struct run_values *values, struct run_ranks *ranks);
+                   struct run_values *values, struct order_codes *order_codes);
 
 #endif

@@ -73,7 +73,7 @@ struct columns {
     i64 wide[ROWS];
     f32 single[ROWS];
     f64 real[ROWS];
-    i32 code[ROWS]; /* of words, which `ranks` makes numbers of */
+    i32 code[ROWS]; /* of words, which `order_codes` makes numbers of */
     i32 word[ROWS]; /* ... these                                */
     u8 nulls[ROWS];
 };
@@ -90,18 +90,19 @@ static i64 key_at(unsigned row, bool far)
 }
 
 static void fill_columns(struct columns *columns, bool far,
-                         const struct run_ranks *ranks)
+                         const struct order_codes *order_codes)
 {
     for (unsigned i = 0; i < ROWS; i++) {
         i64 key = key_at(i, far);
-        u32 code = i * 7 % (ranks->count + 20);
+        u32 code = i * 7 % (order_codes->count + 20);
         columns->narrow[i] = (i32)(u32)(u64)key;
         columns->wide[i] = key;
         columns->single[i] = (f32)key / 3;
         columns->real[i] = (f64)key / 7;
         columns->code[i] = (i32)code;
-        columns->word[i] =
-            far && code < ranks->count ? ranks->ranks[code] : (i32)(i % 90);
+        columns->word[i] = far && code < order_codes->count
+                               ? order_codes->order_codes[code]
+                               : (i32)(i % 90);
         columns->nulls[i] = i % 5 == 0;
     }
 }
@@ -172,32 +173,33 @@ static void put_index(struct selftest_inner *inner,
 }
 
 bool selftest_inner(const struct program_pack *pack, bool hashed,
-                    const struct run_ranks *ranks, struct arena *arena,
+                    const struct order_codes *order_codes, struct arena *arena,
                     struct selftest_inner *inner)
 {
     unsigned feeds = pack->inner_count;
     struct columns *columns = arena_alloc(arena, sizeof *columns);
     struct inner_feed *put_feeds =
         arena_alloc(arena, (feeds + 1) * sizeof *put_feeds);
-    struct run_ranks *feed_ranks =
-        arena_alloc(arena, (feeds + 1) * sizeof *feed_ranks);
+    struct order_codes *feed_order_codes =
+        arena_alloc(arena, (feeds + 1) * sizeof *feed_order_codes);
     struct key_index *indexes =
         arena_alloc(arena, (pack->index_count + 1) * sizeof *indexes);
     *inner =
         (struct selftest_inner){ .block = arena_alloc(arena, SELFTEST_BYTES),
                                  .size = TABLET_ALIGN };
-    if (!columns || !put_feeds || !feed_ranks || !indexes || !inner->block)
+    if (!columns || !put_feeds || !feed_order_codes || !indexes
+        || !inner->block)
         return false;
-    fill_columns(columns, hashed, ranks);
+    fill_columns(columns, hashed, order_codes);
     for (unsigned i = 0; i < feeds; i++) {
         put_feed(inner, columns, pack->inner_feeds[i].column, &put_feeds[i]);
         if (pack->inner_feeds[i].column == COLUMNS - 1)
-            feed_ranks[i] = *ranks;
+            feed_order_codes[i] = *order_codes;
     }
     for (unsigned i = 0; i < pack->index_count; i++)
         put_index(inner, columns, pack->indexes[i].column, &indexes[i]);
     inner->run = (struct run_inner){ .feeds = put_feeds,
-                                     .ranks = feed_ranks,
+                                     .order_codes = feed_order_codes,
                                      .indexes = indexes };
     return true;
 }

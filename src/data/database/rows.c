@@ -129,9 +129,9 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
 {
     struct vdbq_text *texts =
         (struct vdbq_text *)rows->columns[column].values + rows->count;
-    struct words *words = words_of_tablet(block, column);
+    struct dictionary *dictionary = dictionary_of_tablet(block, column);
     int32_t *codes = memory_zeroed(count, sizeof *codes);
-    bool room = words != NULL && codes != NULL;
+    bool room = dictionary != NULL && codes != NULL;
 
     if (room)
         tablet_values(block, column, codes);
@@ -139,14 +139,14 @@ static bool add_tablet_texts(struct rows *rows, const void *block,
         texts[i] = (struct vdbq_text){ 0 };
         if (tablet_null(block, column, i))
             continue;
-        texts[i] = words_text(words, (uint32_t)codes[i]);
+        texts[i] = dictionary_text(dictionary, (uint32_t)codes[i]);
         texts[i].bytes =
             arena_copy(&rows->texts, texts[i].bytes, texts[i].length);
         rows->text_bytes += texts[i].length;
         room = texts[i].bytes != NULL;
     }
     memory_release(codes);
-    words_release(words);
+    dictionary_release(dictionary);
     return room;
 }
 

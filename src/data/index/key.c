@@ -63,7 +63,7 @@ void key_watch_finish(struct key_watch *watch)
 {
     vector_finish(&watch->codes);
     vector_finish(&watch->texts);
-    words_release(watch->words);
+    dictionary_release(watch->dictionary);
     arena_finish(&watch->arena);
 }
 

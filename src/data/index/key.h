@@ -25,7 +25,7 @@ struct key_watch {
     struct vector codes;   /* uint64_t: of all keys from there on     */
     struct vector texts;   /* struct vdbq_text: keys that are, instead */
     struct arena arena;    /* their bytes                             */
-    struct words *words;   /* of them, once they are sorted           */
+    struct dictionary *dictionary; /* of them, once they are sorted           */
 };
 
 /* A watch for a table with a primary key, whose keys so far are known. */

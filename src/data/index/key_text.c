@@ -6,7 +6,7 @@
 #include "data/index/key_text.h"
 
 #include "data/tablet/block.h"
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 
 enum { SHOWN_MAX = 64 }; /* bytes of a text in a message */
 
@@ -44,11 +44,11 @@ enum vdbq_status key_text_sort(struct key_watch *watch,
     uint8_t *seen = memory_zeroed(count + 1, 1);
     enum vdbq_status status = VDBQ_OK;
 
-    words_release(watch->words);
-    watch->words = NULL;
+    dictionary_release(watch->dictionary);
+    watch->dictionary = NULL;
     if (numbers != NULL && seen != NULL)
-        watch->words = words_make(texts, count, numbers);
-    if (watch->words == NULL)
+        watch->dictionary = dictionary_make(texts, count, numbers);
+    if (watch->dictionary == NULL)
         status = error_no_memory(error);
     for (size_t i = 0; i < count && status == VDBQ_OK; i++)
         if (seen[numbers[i]]++ != 0)
@@ -59,29 +59,29 @@ enum vdbq_status key_text_sort(struct key_watch *watch,
 }
 
 /* A word that both have; false: there is none. The fewer are looked for. */
-static bool find_common(const struct words *a, const struct words *b,
+static bool find_common(const struct dictionary *a, const struct dictionary *b,
                         struct vdbq_text *common)
 {
-    const struct words *few = a->count < b->count ? a : b;
-    const struct words *many = few == a ? b : a;
+    const struct dictionary *few = a->count < b->count ? a : b;
+    const struct dictionary *many = few == a ? b : a;
     uint32_t number;
 
     for (uint32_t i = 0; i < few->count; i++) {
-        *common = words_text(few, i);
-        if (words_find(many, *common, &number))
+        *common = dictionary_text(few, i);
+        if (dictionary_find(many, *common, &number))
             return true;
     }
     return false;
 }
 
-static enum vdbq_status compare_tablet(const struct words *keys,
+static enum vdbq_status compare_tablet(const struct dictionary *keys,
                                        struct database *database,
                                        const struct table *table,
                                        const struct tablet_ref *tablet,
                                        struct error *error)
 {
     struct block block = block_create(tablet->size_bytes);
-    struct words *words = NULL;
+    struct dictionary *dictionary = NULL;
     struct vdbq_text common;
     enum vdbq_status status;
 
@@ -89,13 +89,13 @@ static enum vdbq_status compare_tablet(const struct words *keys,
         return error_no_memory(error);
     status = tablet_load(database, table, tablet, block.bytes, error);
     if (status == VDBQ_OK) {
-        words = words_of_tablet(block.bytes, table->key);
-        if (words == NULL)
+        dictionary = dictionary_of_tablet(block.bytes, table->key);
+        if (dictionary == NULL)
             status = error_no_memory(error);
-        else if (find_common(keys, words, &common))
+        else if (find_common(keys, dictionary, &common))
             status = twice(table, common, error);
     }
-    words_release(words);
+    dictionary_release(dictionary);
     block_destroy(&block);
     return status;
 }
@@ -109,7 +109,7 @@ enum vdbq_status key_text_compare(const struct key_watch *watch,
     enum vdbq_status status = VDBQ_OK;
 
     for (size_t i = 0; i < count && status == VDBQ_OK; i++)
-        status =
-            compare_tablet(watch->words, database, table, &tablets[i], error);
+        status = compare_tablet(watch->dictionary, database, table, &tablets[i],
+                                error);
     return status;
 }

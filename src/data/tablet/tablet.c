@@ -15,7 +15,8 @@
 
 static void build_column(const struct vdbq_vector *vector, uint32_t rows,
                          const struct tablet_column *column, uint8_t *block);
-static void build_words(const struct words *words, struct tablet *head);
+static void build_dictionary(const struct dictionary *dictionary,
+                             struct tablet *head);
 
 /* The least format that knows the columns' encodings. */
 static uint32_t format_of(const struct tablet_column *columns, unsigned count)
@@ -65,7 +66,7 @@ void tablet_build(const struct tablet_source *source,
     }
     for (unsigned i = 0; i < count; i++)
         if (columns[i].type == TYPE_WORD)
-            build_words(source->words[i], block);
+            build_dictionary(source->dictionaries[i], block);
 }
 
 const struct tablet_column *tablet_column(const void *block, unsigned column)
@@ -168,18 +169,20 @@ static void build_column(const struct vdbq_vector *vector, uint32_t rows,
 }
 
 /* Writes words behind all that is there. */
-static void build_words(const struct words *words, struct tablet *head)
+static void build_dictionary(const struct dictionary *dictionary,
+                             struct tablet *head)
 {
-    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
-    size_t ends = words->count * sizeof(uint32_t);
+    uint32_t bytes =
+        dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
+    size_t ends = dictionary->count * sizeof(uint32_t);
     uint8_t *to = (uint8_t *)head + head->size;
-    uint64_t size = TABLET_WORDS_SIZE(words->count, bytes);
+    uint64_t size = TABLET_WORDS_SIZE(dictionary->count, bytes);
     size_t used = sizeof(struct tablet_words) + ends + bytes;
 
     *(struct tablet_words *)to =
-        (struct tablet_words){ .count = words->count, .bytes = bytes };
-    memcpy(to + sizeof(struct tablet_words), words->ends, ends);
-    memcpy(to + sizeof(struct tablet_words) + ends, words->bytes, bytes);
+        (struct tablet_words){ .count = dictionary->count, .bytes = bytes };
+    memcpy(to + sizeof(struct tablet_words), dictionary->ends, ends);
+    memcpy(to + sizeof(struct tablet_words) + ends, dictionary->bytes, bytes);
     memset(to + used, 0, size - used);
     if (head->variable == 0)
         head->variable = head->size;

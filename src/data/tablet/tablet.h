@@ -7,7 +7,7 @@
 #define VDBQ_DATA_TABLET_H
 
 #include "data/catalogue/catalogue.h"
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 
 /* Which encodings a tablet's columns get. */
 enum encoding_choice {
@@ -23,7 +23,7 @@ struct tablet_source {
     const struct table *table;
     uint32_t rows; /* at least 1 */
     const struct vdbq_vector *vectors;
-    struct words *const *words; /* NULL: there is no text column */
+    struct dictionary *const *dictionaries; /* NULL: there is no text column */
     enum encoding_choice choice;
 };
 

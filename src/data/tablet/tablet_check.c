@@ -28,8 +28,8 @@ static bool area_fits(const struct check *check, uint64_t offset,
 static const char *values_fault(const struct check *check,
                                 const struct tablet_column *column,
                                 enum vdbq_type type);
-static const char *words_fault(const struct check *check,
-                               const struct tablet_column *column);
+static const char *dictionary_fault(const struct check *check,
+                                    const struct tablet_column *column);
 static const char *limits_fault(const struct tablet_column *column,
                                 enum vdbq_type type);
 static enum vdbq_status check_areas(const struct check *check);
@@ -210,7 +210,7 @@ static const char *column_fault(const struct check *check,
     if (fault != NULL)
         return fault;
     if (type == VDBQ_TEXT)
-        return words_fault(check, column);
+        return dictionary_fault(check, column);
     return limits_fault(column, type);
 }
 
@@ -399,8 +399,8 @@ static const char *sequence_fault(const struct check *check,
 /* -------------------------------------------------------------- words -- */
 
 /* Where the words of a column are; NULL: not inside the area for them. */
-static const struct tablet_words *find_words(const struct check *check,
-                                             const struct tablet_column *column)
+static const struct tablet_words *
+find_dictionary(const struct check *check, const struct tablet_column *column)
 {
     const struct tablet *head = check->head;
     uint64_t at = (uint64_t)column->words * TABLET_ALIGN;
@@ -442,10 +442,10 @@ static const char *order_fault(const struct tablet_words *words)
     return start == words->bytes ? NULL : "bytes behind the words are left";
 }
 
-static const char *words_fault(const struct check *check,
-                               const struct tablet_column *column)
+static const char *dictionary_fault(const struct check *check,
+                                    const struct tablet_column *column)
 {
-    const struct tablet_words *words = find_words(check, column);
+    const struct tablet_words *words = find_dictionary(check, column);
     uint64_t used;
     const uint8_t *end;
 

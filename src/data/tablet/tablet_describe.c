@@ -30,8 +30,8 @@ static void choose(const struct tablet_source *source,
                    const struct vdbq_vector *vector,
                    const struct column_facts *facts,
                    struct tablet_column *column);
-static uint64_t place_words(const struct tablet_source *source,
-                            struct tablet_column *columns);
+static uint64_t place_dictionary(const struct tablet_source *source,
+                                 struct tablet_column *columns);
 
 uint64_t tablet_values_size(const struct tablet_column *column, uint32_t rows)
 {
@@ -124,20 +124,21 @@ uint64_t tablet_describe(const struct tablet_source *source,
             facts[i] = facts_of_text(&facts[i]);
         at = place(&columns[i], source->rows, at);
     }
-    return at + place_words(source, columns);
+    return at + place_dictionary(source, columns);
 }
 
 /* What the area of words that they need is long. */
-static uint64_t words_size(const struct words *words)
+static uint64_t words_size(const struct dictionary *dictionary)
 {
-    uint32_t bytes = words->count > 0 ? words->ends[words->count - 1] : 0;
+    uint32_t bytes =
+        dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
 
-    return TABLET_WORDS_SIZE(words->count, bytes);
+    return TABLET_WORDS_SIZE(dictionary->count, bytes);
 }
 
 /* Gives text columns their words; returns the bytes of all of them. */
-static uint64_t place_words(const struct tablet_source *source,
-                            struct tablet_column *columns)
+static uint64_t place_dictionary(const struct tablet_source *source,
+                                 struct tablet_column *columns)
 {
     uint64_t at = 0;
 
@@ -145,7 +146,7 @@ static uint64_t place_words(const struct tablet_source *source,
         if (columns[i].type != TYPE_WORD)
             continue;
         columns[i].words = (uint32_t)(at / TABLET_ALIGN);
-        at += words_size(source->words[i]);
+        at += words_size(source->dictionaries[i]);
     }
     return at;
 }

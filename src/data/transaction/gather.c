@@ -241,8 +241,9 @@ static enum vdbq_status write_block(struct gather *gather,
 struct encoded {
     struct vdbq_vector *vectors;
     struct tablet_column *columns;
-    struct words **words; /* of text columns                              */
-    uint32_t **numbers;   /* of text columns: which of the words row i is */
+    /* of text columns */
+    struct dictionary **dictionaries;
+    uint32_t **numbers; /* of text columns: which of the words row i is */
 };
 
 /* False: no memory. Whatever it returns, encoded_finish() is due. */
@@ -252,10 +253,10 @@ static bool encode(const struct rows *rows, struct encoded *encoded)
 
     encoded->vectors = memory_zeroed(count, sizeof *encoded->vectors);
     encoded->columns = memory_zeroed(count, sizeof *encoded->columns);
-    encoded->words = memory_zeroed(count, sizeof *encoded->words);
+    encoded->dictionaries = memory_zeroed(count, sizeof *encoded->dictionaries);
     encoded->numbers = memory_zeroed(count, sizeof *encoded->numbers);
     if (encoded->vectors == NULL || encoded->columns == NULL
-        || encoded->words == NULL || encoded->numbers == NULL)
+        || encoded->dictionaries == NULL || encoded->numbers == NULL)
         return false;
     rows_vectors(rows, encoded->vectors);
     for (size_t i = 0; i < count; i++) {
@@ -265,9 +266,9 @@ static bool encode(const struct rows *rows, struct encoded *encoded)
         encoded->numbers[i] = memory_zeroed(rows->count, sizeof(uint32_t));
         if (encoded->numbers[i] == NULL)
             return false;
-        encoded->words[i] =
-            words_make(vector->values, rows->count, encoded->numbers[i]);
-        if (encoded->words[i] == NULL)
+        encoded->dictionaries[i] =
+            dictionary_make(vector->values, rows->count, encoded->numbers[i]);
+        if (encoded->dictionaries[i] == NULL)
             return false;
         vector->values = encoded->numbers[i];
     }
@@ -276,12 +277,12 @@ static bool encode(const struct rows *rows, struct encoded *encoded)
 
 static void encoded_finish(struct encoded *encoded, size_t count)
 {
-    for (size_t i = 0; encoded->words != NULL && i < count; i++)
-        words_release(encoded->words[i]);
+    for (size_t i = 0; encoded->dictionaries != NULL && i < count; i++)
+        dictionary_release(encoded->dictionaries[i]);
     for (size_t i = 0; encoded->numbers != NULL && i < count; i++)
         memory_release(encoded->numbers[i]);
     memory_release(encoded->numbers);
-    memory_release(encoded->words);
+    memory_release(encoded->dictionaries);
     memory_release(encoded->columns);
     memory_release(encoded->vectors);
 }
@@ -307,7 +308,7 @@ static enum vdbq_status write_tablet(struct gather *gather,
     const struct tablet_source source = { .table = table,
                                           .rows = rows->count,
                                           .vectors = encoded.vectors,
-                                          .words = encoded.words,
+                                          .dictionaries = encoded.dictionaries,
                                           .choice =
                                               writer->database->encoding };
     block =

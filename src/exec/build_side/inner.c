@@ -98,13 +98,14 @@ static enum vdbq_status describe(struct inner *inner, struct error *error)
     size_t count = inner_column_count(inner) + (size_t)1;
     size_t ranges = count + inner->pack.index_count;
     inner->rows = arena_alloc(arena, inner->cursors * sizeof *inner->rows);
-    inner->words = arena_alloc(arena, count * sizeof *inner->words);
-    inner->ranks = arena_alloc(arena, count * sizeof *inner->ranks);
+    inner->dictionaries =
+        arena_alloc(arena, count * sizeof *inner->dictionaries);
+    inner->order_codes = arena_alloc(arena, count * sizeof *inner->order_codes);
     inner->feeds = arena_alloc(arena, count * sizeof *inner->feeds);
     inner->indexes = arena_alloc(arena, count * sizeof *inner->indexes);
     inner->ranges = arena_alloc(arena, ranges * sizeof *inner->ranges);
-    if (!inner->rows || !inner->words || !inner->ranks || !inner->feeds
-        || !inner->indexes || !inner->ranges) {
+    if (!inner->rows || !inner->dictionaries || !inner->order_codes
+        || !inner->feeds || !inner->indexes || !inner->ranges) {
         inner->cursors = 0;
         return error_no_memory(error);
     }
@@ -120,7 +121,7 @@ static enum vdbq_status gather(struct inner *inner, struct stream *stream,
         status = take_rows(inner, stream, i, device, error);
     for (unsigned i = 0; status == VDBQ_OK && i < inner_column_count(inner);
          i++)
-        inner->words[i] = inner_column_at(inner, i)->words;
+        inner->dictionaries[i] = inner_column_at(inner, i)->dictionary;
     return status;
 }
 
@@ -165,10 +166,11 @@ void inner_close(struct inner *inner)
     memory_release(inner);
 }
 
-struct words *const *inner_words(const struct inner *inner, unsigned *count)
+struct dictionary *const *inner_dictionaries(const struct inner *inner,
+                                             unsigned *count)
 {
     *count = inner != NULL ? inner_column_count(inner) : 0;
-    return inner != NULL ? inner->words : NULL;
+    return inner != NULL ? inner->dictionaries : NULL;
 }
 
 const struct run_inner *inner_run(const struct inner *inner)

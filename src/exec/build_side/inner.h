@@ -9,7 +9,7 @@
 
 #include "exec/launch/resident.h"
 #include "exec/stream/stream.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 
 struct inner;
 
@@ -22,15 +22,16 @@ enum vdbq_status inner_gather(struct stream *stream, struct device *device,
 void inner_close(struct inner *inner);
 
 /* The words of the columns that the program reads, then of those that it
- * probes; for word_table_params. */
-struct words *const *inner_words(const struct inner *inner, unsigned *count);
+ * probes; for run_dictionary_params. */
+struct dictionary *const *inner_dictionaries(const struct inner *inner,
+                                             unsigned *count);
 
 /* Where the rows are to be. */
 struct inner_place {
     struct device *device;
-    struct resident *resident;      /* whose budget they share; NULL: none  */
-    const struct word_table *words; /* of the run; may be zeroed where the
-                                       program needs none                   */
+    struct resident *resident; /* whose budget they share; NULL: none  */
+    /* of the run; may be zeroed where the program needs none */
+    const struct run_dictionary *dictionary;
 };
 /* Puts them there. Fails with LIMIT where the budget or a buffer of the device
  * is too small, DEVICE, NO_MEMORY. */

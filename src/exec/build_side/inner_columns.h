@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inner rows as inner.c gathered them, for inner_put.c, which lays them out.
- * Columns are numbered as inner_words() has them: those that the program
+ * Columns are numbered as inner_dictionaries() has them: those that the program
  * reads, then those that it probes.
  */
 #ifndef VDBQ_EXEC_INNER_COLUMNS_H
@@ -17,9 +17,10 @@ struct inner {
     struct program_pack pack;
     struct inner_rows *rows; /* one a cursor; of those that are axes none */
     unsigned cursors;
-    struct words **words; /* one a column: see inner_words()           */
+    /* one a column: see inner_dictionaries() */
+    struct dictionary **dictionaries;
     struct run_inner run;
-    struct run_ranks *ranks;
+    struct order_codes *order_codes;
     struct inner_feed *feeds;
     struct key_index *indexes;
     struct feed_range *ranges;

@@ -11,7 +11,7 @@
 
 struct scanning {
     struct row_set_column *column;
-    const struct run_ranks *ranks; /* NULL: none */
+    const struct order_codes *order_codes; /* NULL: none */
     uint64_t rows;
     unsigned threads;
     struct feed_range found[PARALLEL_THREADS_MAX];
@@ -26,10 +26,11 @@ struct rows_part {
 static void translate(const struct scanning *scanning, struct rows_part part)
 {
     i32 *values = scanning->column->values;
-    const struct run_ranks *ranks = scanning->ranks;
+    const struct order_codes *order_codes = scanning->order_codes;
     for (uint64_t i = part.first; i < part.end; i++)
-        values[i] =
-            (u32)values[i] < ranks->count ? ranks->ranks[(u32)values[i]] : 0;
+        values[i] = (u32)values[i] < order_codes->count
+                        ? order_codes->order_codes[(u32)values[i]]
+                        : 0;
 }
 
 /* Puts 0 where a NULL is; whether there is one, and something else. */
@@ -105,7 +106,7 @@ static void scan_part(void *context, unsigned i)
                                          ? scanning->rows / scanning->threads
                                                * (i + 1)
                                          : scanning->rows };
-    if (scanning->ranks != NULL)
+    if (scanning->order_codes != NULL)
         translate(scanning, part);
     clear_nulls(scanning, part, found);
     if (!found->not_null)
@@ -119,14 +120,17 @@ static void scan_part(void *context, unsigned i)
 }
 
 struct feed_range inner_facts(struct row_set_column *column, uint64_t rows,
-                              const struct run_ranks *ranks, unsigned threads)
+                              const struct order_codes *order_codes,
+                              unsigned threads)
 {
-    struct scanning scanning = { .column = column,
-                                 .ranks = ranks != NULL && ranks->ranks != NULL
-                                              ? ranks
-                                              : NULL,
-                                 .rows = rows,
-                                 .threads = parallel_threads(threads, rows) };
+    struct scanning scanning = {
+        .column = column,
+        .order_codes = order_codes != NULL && order_codes->order_codes != NULL
+                           ? order_codes
+                           : NULL,
+        .rows = rows,
+        .threads = parallel_threads(threads, rows)
+    };
     struct feed_range all = { 0 };
     parallel_run(scanning.threads, scan_part, &scanning);
     for (unsigned i = 0; i < scanning.threads; i++) {

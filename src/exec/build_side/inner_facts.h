@@ -8,10 +8,11 @@
 #include "exec/launch/control.h"
 #include "exec/rows/row_set.h"
 
-/* Gives texts the numbers that their codes stand for (`ranks` NULL, or without
- * any: the codes themselves) and NULLs the value 0. The range of the values
- * that are not NULL, and whether there are such and others. */
+/* Gives texts the numbers that their codes stand for (`order_codes` NULL, or
+ * without any: the codes themselves) and NULLs the value 0. The range of the
+ * values that are not NULL, and whether there are such and others. */
 struct feed_range inner_facts(struct row_set_column *column, uint64_t rows,
-                              const struct run_ranks *ranks, unsigned threads);
+                              const struct order_codes *order_codes,
+                              unsigned threads);
 
 #endif

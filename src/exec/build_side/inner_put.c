@@ -33,18 +33,19 @@ static unsigned first_of(const struct inner *inner, unsigned i)
     return first;
 }
 
-/* What is known of a column whose rows are on the device: before `ranks` make
- * numbers of a text's codes. */
+/* What is known of a column whose rows are on the device: before `order_codes`
+ * make numbers of a text's codes. */
 static struct feed_range device_range(const struct inner *inner, unsigned i,
-                                      const struct word_table *words)
+                                      const struct run_dictionary *dictionary)
 {
     const struct program_feed *feed = inner_feed_at(inner, i);
     const struct device_column *column =
         inner_device_column(inner_taken_at(inner, i), (unsigned)feed->column);
     struct feed_range range = { .null = column->nullable, .not_null = true };
     range.value = interval_any(step_machine_type(column->type));
-    if (column->type == VDBQ_TEXT && words->words != NULL)
-        range.value = (struct interval){ .high = words->words->count };
+    if (column->type == VDBQ_TEXT && dictionary->dictionary != NULL)
+        range.value =
+            (struct interval){ .high = dictionary->dictionary->count };
     else if (column->ranged)
         range.value =
             (struct interval){ .low = column->low, .high = column->high };
@@ -53,26 +54,29 @@ static struct feed_range device_range(const struct inner *inner, unsigned i,
 
 /* Makes a column ready that comes first. */
 static struct feed_range prepare_column(struct inner *inner, unsigned i,
-                                        const struct word_table *words)
+                                        const struct run_dictionary *dictionary)
 {
-    const struct run_ranks *ranks =
-        words->inner_ranks != NULL ? &words->inner_ranks[i] : NULL;
+    const struct order_codes *order_codes =
+        dictionary->inner_order_codes != NULL
+            ? &dictionary->inner_order_codes[i]
+            : NULL;
     if (inner_taken_at(inner, i) == NULL)
         return inner_facts(inner_column_at(inner, i), inner_rows_at(inner, i),
-                           ranks, stream_threads(inner->params));
-    if (ranks != NULL)
-        inner->ranks[i] = *ranks;
-    return device_range(inner, i, words);
+                           order_codes, stream_threads(inner->params));
+    if (order_codes != NULL)
+        inner->order_codes[i] = *order_codes;
+    return device_range(inner, i, dictionary);
 }
 
 /* Makes the columns ready, each once, and notes what is known of them. */
-static void prepare(struct inner *inner, const struct word_table *words)
+static void prepare(struct inner *inner,
+                    const struct run_dictionary *dictionary)
 {
     unsigned count = inner_column_count(inner);
     for (unsigned i = 0; i < count; i++) {
         unsigned first = first_of(inner, i);
-        inner->ranges[i] =
-            first < i ? inner->ranges[first] : prepare_column(inner, i, words);
+        inner->ranges[i] = first < i ? inner->ranges[first]
+                                     : prepare_column(inner, i, dictionary);
     }
     for (unsigned i = 0; i < inner->pack.index_count; i++) {
         int64_t rows =
@@ -362,10 +366,10 @@ static void name(struct inner *inner)
 enum vdbq_status inner_put(struct inner *inner, const struct inner_place *place,
                            struct error *error)
 {
-    prepare(inner, place->words);
+    prepare(inner, place->dictionary);
     lay_out(inner, device_facts(place->device)->is_gpu);
     inner->run.feeds = inner->feeds;
-    inner->run.ranks = inner->ranks;
+    inner->run.order_codes = inner->order_codes;
     inner->run.indexes = inner->indexes;
     enum vdbq_status status = reserve(inner, place, error);
     if (status != VDBQ_OK)

@@ -16,8 +16,8 @@ static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
         row_set_init(&rows->row_set, step->columns, step->column_count, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
         if (step->columns[i].type == VDBQ_TEXT)
-            row_set_words(&rows->row_set, i,
-                          words_hold(stream_words(stream, i)));
+            row_set_dictionary(&rows->row_set, i,
+                               dictionary_hold(stream_dictionary(stream, i)));
     rows->row_set.rows = inner_device_rows(rows->taken);
     return status;
 }

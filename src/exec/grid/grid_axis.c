@@ -123,13 +123,13 @@ void axis_finish(struct axis *axis, struct stream *grid)
     *axis = (struct axis){ 0 };
 }
 
-struct words *axis_words(const struct axis *axis, unsigned feed)
+struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed)
 {
     int column = axis->feeds[feed].column;
     if (column < 0)
         return NULL;
-    return axis->rows != NULL ? stream_words(axis->rows, (unsigned)column)
-                              : axis->inner.row_set.columns[column].words;
+    return axis->rows != NULL ? stream_dictionary(axis->rows, (unsigned)column)
+                              : axis->inner.row_set.columns[column].dictionary;
 }
 
 /* --------------------------------------------------------------- inner -- */

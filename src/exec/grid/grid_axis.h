@@ -38,7 +38,7 @@ enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
                              struct device *device, struct error *error);
 
 /* The words of a feed; NULL: it is no text. */
-struct words *axis_words(const struct axis *axis, unsigned feed);
+struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed);
 
 /* The inner rows of all axes but the first. Where they are too many for the
  * device, those of axis 1 are there in parts, one after the other. */
@@ -53,7 +53,7 @@ struct grid_inner {
     uint64_t parts;
     uint64_t part;        /* that is there; `parts`: none          */
     uint64_t bytes;       /* of the memory                         */
-    struct run_inner run; /* for launcher_params; ranks are the
+    struct run_inner run; /* for launcher_params; order_codes are the
                                    caller's to set                       */
 };
 

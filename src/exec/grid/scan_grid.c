@@ -12,7 +12,7 @@
 #include "device/kernel.h"
 #include "exec/launch/feed.h"
 #include "exec/grid/grid_left.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 #include "program/dataflow/slice.h"
 
 /* Cells that are not run over yet. */
@@ -31,7 +31,8 @@ struct scan_grid {
     struct stream_place place; /* where the cells are                   */
     struct grid_left left;
     struct grid_inner inner;
-    struct word_table words;   /* zeroed: the program needs none        */
+    /* zeroed: the program needs none */
+    struct run_dictionary dictionary;
     struct launcher *launcher; /* NULL: an axis has no rows             */
     struct block block;
     struct left_chunk *chunks[LAUNCHER_RING_MAX]; /* that launches in flight
@@ -105,8 +106,9 @@ static enum vdbq_status open_axes(struct scan_grid *grid, struct error *error)
 }
 
 /* The words of an axis' feeds, into `words`; a text without any has `none`. */
-static void find_words(const struct scan_grid *grid, unsigned axis,
-                       struct words *none, struct words **words)
+static void find_dictionary(const struct scan_grid *grid, unsigned axis,
+                            struct dictionary *none,
+                            struct dictionary **dictionaries)
 {
     const struct program_table *table = vector_at(&grid->program.tables, axis);
     unsigned count;
@@ -117,45 +119,48 @@ static void find_words(const struct scan_grid *grid, unsigned axis,
         int type = column < 0 ? table->key_type : table->column_types[column];
         if (type != TYPE_WORD)
             continue;
-        words[i] = axis_words(&grid->axes[axis], i);
-        if (words[i] == NULL)
-            words[i] = none;
+        dictionaries[i] = axis_dictionary(&grid->axes[axis], i);
+        if (dictionaries[i] == NULL)
+            dictionaries[i] = none;
     }
 }
 
 /* The words of the left rows, and of inner rows into `inner`. */
 static enum vdbq_status make_base(struct scan_grid *grid,
-                                  struct word_base **base,
-                                  struct words ***inner, struct error *error)
+                                  struct dictionary_base **base,
+                                  struct dictionary ***inner,
+                                  struct error *error)
 {
     unsigned feeds = grid->pack.feed_count;
-    struct words **words = arena_alloc(
-        &grid->arena, (feeds + grid->pack.inner_count + 1) * sizeof *words);
-    struct words *none = words_make(NULL, 0, NULL);
-    bool made = words != NULL && none != NULL;
-    *inner = words + feeds;
+    struct dictionary **dictionaries =
+        arena_alloc(&grid->arena, (feeds + grid->pack.inner_count + 1)
+                                      * sizeof *dictionaries);
+    struct dictionary *none = dictionary_make(NULL, 0, NULL);
+    bool made = dictionaries != NULL && none != NULL;
+    *inner = dictionaries + feeds;
     for (unsigned a = 0, first = 0; made && a < grid->axis_count; a++) {
-        find_words(grid, a, a == 0 ? none : NULL, words + first);
+        find_dictionary(grid, a, a == 0 ? none : NULL, dictionaries + first);
         first += grid->axes[a].feed_count;
     }
-    *base = made ? word_base_make(words, 1, feeds) : NULL;
-    words_release(none);
+    *base = made ? dictionary_base_make(dictionaries, 1, feeds) : NULL;
+    dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Collects the words of the run. */
-static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
+static enum vdbq_status make_dictionary(struct scan_grid *grid,
+                                        struct error *error)
 {
     const struct program *program = &grid->program;
-    struct word_base *base = NULL;
-    struct words **inner = NULL;
-    if (!word_table_needed(program))
+    struct dictionary_base *base = NULL;
+    struct dictionary **inner = NULL;
+    if (!run_dictionary_needed(program))
         return VDBQ_OK;
     enum vdbq_status status = make_base(grid, &base, &inner, error);
     if (status == VDBQ_OK)
-        status = word_table_init(
-            &grid->words,
-            &(struct word_table_params){
+        status = run_dictionary_init(
+            &grid->dictionary,
+            &(struct run_dictionary_params){
                 .program = program,
                 .base = base,
                 .parameters = grid->head.params->parameters,
@@ -163,7 +168,7 @@ static enum vdbq_status make_words(struct scan_grid *grid, struct error *error)
                 .inner = inner,
                 .inner_count = grid->pack.inner_count },
             error);
-    word_base_release(base);
+    dictionary_base_release(base);
     return status;
 }
 
@@ -194,7 +199,7 @@ static enum vdbq_status open_launcher(struct scan_grid *grid,
                                  &grid->arena, error);
     if (status != VDBQ_OK)
         return status;
-    grid->inner.run.ranks = grid->words.inner_ranks;
+    grid->inner.run.order_codes = grid->dictionary.inner_order_codes;
     return launcher_open(
         &(struct launcher_params){ .device = place->device,
                                    .program = &grid->program,
@@ -203,7 +208,7 @@ static enum vdbq_status open_launcher(struct scan_grid *grid,
                                    .adaptive = place->adaptive,
                                    .rows = grid->head.rows_most,
                                    .inner = &grid->inner.run,
-                                   .values = &grid->words.values },
+                                   .values = &grid->dictionary.values },
         &grid->launcher, error);
 }
 
@@ -236,7 +241,7 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
     if (status == VDBQ_OK)
         status = open_axes(grid, error);
     if (status == VDBQ_OK)
-        status = make_words(grid, error);
+        status = make_dictionary(grid, error);
     if (status != VDBQ_OK)
         return status;
     grid->fed = !has_inner_rows(grid);
@@ -304,8 +309,9 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
     uint64_t from = first - first % 64;
     struct launcher_input input = { .count = 1 };
     input.morsels[0] = grid_left_morsel(&grid->left, from, last - from + 1);
-    if (grid->words.base != NULL)
-        input.morsels[0].ranks = word_table_ranks(&grid->words, 0);
+    if (grid->dictionary.base != NULL)
+        input.morsels[0].order_codes =
+            run_dictionary_codes(&grid->dictionary, 0);
     input.grid.first = (first - from) * each + block->cell % each;
     input.grid.cells = cells;
     input.grid.axis_rows[0] =
@@ -421,8 +427,8 @@ static struct device *scan_grid_device(const struct stream *stream,
     return grid->device;
 }
 
-static struct words *scan_grid_words(const struct stream *stream,
-                                     unsigned column);
+static struct dictionary *scan_grid_dictionary(const struct stream *stream,
+                                               unsigned column);
 
 static struct device_column *scan_grid_columns(struct stream *stream)
 {
@@ -433,7 +439,7 @@ static struct device_column *scan_grid_columns(struct stream *stream)
         columns[i] =
             device_column_of(&stream->step->columns[i],
                              program_result(program, i).null_register >= 0,
-                             scan_grid_words(stream, i));
+                             scan_grid_dictionary(stream, i));
     return columns;
 }
 
@@ -463,11 +469,11 @@ static const struct stream_device_calls device_calls = {
 
 /* ------------------------------------------------------------------ rest -- */
 
-static struct words *scan_grid_words(const struct stream *stream,
-                                     unsigned column)
+static struct dictionary *scan_grid_dictionary(const struct stream *stream,
+                                               unsigned column)
 {
     return stream->step->columns[column].type == VDBQ_TEXT
-               ? ((const struct scan_grid *)stream)->words.words
+               ? ((const struct scan_grid *)stream)->dictionary.dictionary
                : NULL;
 }
 
@@ -486,7 +492,7 @@ static void scan_grid_close(struct stream *stream)
     launcher_close(grid->launcher); /* waits for what is in flight */
     grid_left_finish(&grid->left);
     grid_inner_finish(&grid->inner);
-    word_table_finish(&grid->words);
+    run_dictionary_finish(&grid->dictionary);
     for (unsigned a = 0; a < grid->axis_count; a++)
         axis_finish(&grid->axes[a], stream);
     program_finish(&grid->program);
@@ -497,7 +503,7 @@ static void scan_grid_close(struct stream *stream)
 const struct stream_kind scan_grid = {
     .size = sizeof(struct scan_grid),
     .calls = { .batch = scan_grid_batch,
-               .words = scan_grid_words,
+               .dictionary = scan_grid_dictionary,
                .stats = scan_grid_stats,
                .close = scan_grid_close,
                .device = &device_calls },

@@ -405,24 +405,25 @@ static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
                                      struct device_memory **out,
                                      struct error *error)
 {
-    uint64_t words = (sizeof(struct group_out) + group->shape.control.out) / 8;
+    uint64_t dictionary =
+        (sizeof(struct group_out) + group->shape.control.out) / 8;
     struct device_memory *ordered = NULL, *from = *out;
     struct device_radix radix;
     enum vdbq_status status = device_radix_init(&radix, group->params.device,
                                                 count, &group->times, error);
     if (status == VDBQ_OK)
-        status = memory(group, count * words * 8, &ordered, error);
+        status = memory(group, count * dictionary * 8, &ordered, error);
     if (status == VDBQ_OK)
-        status =
-            call(group,
-                 &(struct device_call){
-                     .kernel = KERNEL_SORT_FIRSTS,
-                     .memories = { from, radix.elements },
-                     .memory_count = 2,
-                     .numbers = { words, sizeof(struct group_out) / 8, count },
-                     .number_count = 3,
-                     .items = count },
-                 error);
+        status = call(
+            group,
+            &(struct device_call){
+                .kernel = KERNEL_SORT_FIRSTS,
+                .memories = { from, radix.elements },
+                .memory_count = 2,
+                .numbers = { dictionary, sizeof(struct group_out) / 8, count },
+                .number_count = 3,
+                .items = count },
+            error);
     if (status == VDBQ_OK)
         status =
             device_radix_sort(&radix, device_radix_bits(group->rows), error);
@@ -432,9 +433,9 @@ static enum vdbq_status order_groups(struct device_group *group, uint32_t count,
                           .kernel = KERNEL_SORT_RECORDS,
                           .memories = { from, radix.elements, ordered },
                           .memory_count = 3,
-                          .numbers = { words, count },
+                          .numbers = { dictionary, count },
                           .number_count = 2,
-                          .items = count * words },
+                          .items = count * dictionary },
                       error);
     if (status == VDBQ_OK)
         status = sink_wait(&group->sink, error);

@@ -29,13 +29,14 @@ static unsigned words_column(const struct step *step, unsigned column)
         .column;
 }
 
-static void take_words(struct group_stream *group)
+static void take_dictionary(struct group_stream *group)
 {
     const struct step *step = group->head.step;
     for (unsigned i = 0; i < step->column_count; i++)
         if (step->columns[i].type == VDBQ_TEXT)
-            row_set_words(&group->groups.row_set, i,
-                          words_hold(stream_words(group->head.inputs[0],
+            row_set_dictionary(
+                &group->groups.row_set, i,
+                dictionary_hold(stream_dictionary(group->head.inputs[0],
                                                   words_column(step, i))));
 }
 
@@ -145,7 +146,7 @@ static enum vdbq_status group_open(struct stream *stream, struct error *error)
         status = rescan_begin(&group->groups, error);
     if (status != VDBQ_OK)
         return status;
-    take_words(group);
+    take_dictionary(group);
     stream_close_input(stream, 0);
     stream->rows_most = groups->rows;
     return VDBQ_OK;
@@ -160,11 +161,12 @@ static enum vdbq_status group_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *group_words(const struct stream *stream, unsigned column)
+static struct dictionary *group_dictionary(const struct stream *stream,
+                                           unsigned column)
 {
     return ((const struct group_stream *)stream)
         ->groups.row_set.columns[column]
-        .words;
+        .dictionary;
 }
 
 static void group_close(struct stream *stream)
@@ -182,7 +184,7 @@ static void group_stats(const struct stream *stream, struct vdbq_stats *stats)
 const struct stream_kind group_stream = {
     .size = sizeof(struct group_stream),
     .calls = { .batch = group_batch,
-               .words = group_words,
+               .dictionary = group_dictionary,
                .stats = group_stats,
                .close = group_close },
     .open = group_open,

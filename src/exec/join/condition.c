@@ -75,16 +75,17 @@ static bool make_program(const struct program *from, struct program *made)
 }
 
 /* The words of the columns of a pair. */
-static struct words **words_of_pairs(const struct condition_params *params)
+static struct dictionary **words_of_pairs(const struct condition_params *params)
 {
     unsigned left = params->left->column_count;
     unsigned right = params->right->column_count;
-    struct words **words = memory_zeroed(left + right, sizeof *words);
-    for (unsigned i = 0; words != NULL && i < left; i++)
-        words[i] = params->left->columns[i].words;
-    for (unsigned i = 0; words != NULL && i < right; i++)
-        words[left + i] = params->right->columns[i].words;
-    return words;
+    struct dictionary **dictionaries =
+        memory_zeroed(left + right, sizeof *dictionaries);
+    for (unsigned i = 0; dictionaries != NULL && i < left; i++)
+        dictionaries[i] = params->left->columns[i].dictionary;
+    for (unsigned i = 0; dictionaries != NULL && i < right; i++)
+        dictionaries[left + i] = params->right->columns[i].dictionary;
+    return dictionaries;
 }
 
 enum vdbq_status condition_init(struct condition *condition,
@@ -98,16 +99,16 @@ enum vdbq_status condition_init(struct condition *condition,
     enum vdbq_status status = program_check(&condition->program, error);
     if (status != VDBQ_OK)
         return status;
-    struct words **words = words_of_pairs(params);
-    if (words == NULL)
+    struct dictionary **dictionaries = words_of_pairs(params);
+    if (dictionaries == NULL)
         return error_no_memory(error);
     status = chunks_init(&condition->chunks,
                          &(struct chunk_params){ .stream = params->stream,
                                                  .program = &condition->program,
-                                                 .words = words,
+                                                 .dictionaries = dictionaries,
                                                  .rows = params->pairs },
                          error);
-    memory_release(words);
+    memory_release(dictionaries);
     return status;
 }
 

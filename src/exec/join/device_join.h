@@ -16,7 +16,8 @@ struct device_join_params {
     struct device *device;
     const struct device_column *left, *right; /* all columns of both       */
     unsigned left_count, right_count;
-    struct words *const *left_words, *const *right_words; /* of each column;
+    struct dictionary *const *left_dictionaries,
+        *const *right_dictionaries; /* of each column;
                                                  NULL: no text             */
     uint64_t round_rows; /* of output at most; 0: as many as are worth it  */
 };

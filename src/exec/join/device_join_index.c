@@ -102,12 +102,12 @@ static enum vdbq_status add_words(struct device_join *join, unsigned key,
     const struct step_join *step = params->step;
     int left = VECTOR_ITEMS(&step->left_keys, int)[key];
     int right = VECTOR_ITEMS(&step->right_keys, int)[key];
-    const struct words *from = params->left_words[left];
-    const struct words *to = params->right_words[right];
+    const struct dictionary *from = params->left_dictionaries[left];
+    const struct dictionary *to = params->right_dictionaries[right];
     struct join_key *made = &join->shape.key[key];
     if (params->left[left].type != VDBQ_TEXT || from == to)
         return VDBQ_OK;
-    uint32_t *translated = words_translate(from, to);
+    uint32_t *translated = dictionary_translate(from, to);
     if (translated == NULL)
         return error_no_memory(error);
     made->translated = 1;

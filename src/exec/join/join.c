@@ -204,14 +204,16 @@ join_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return status;
 }
 
-static struct words *join_words(const struct stream *stream, unsigned column)
+static struct dictionary *join_dictionary(const struct stream *stream,
+                                          unsigned column)
 {
     const struct join_stream *join = (const struct join_stream *)stream;
     if (column < join->left.column_count)
-        return join->left.columns[column].words;
+        return join->left.columns[column].dictionary;
     column -= join->left.column_count;
-    return column < join->right.column_count ? join->right.columns[column].words
-                                             : NULL;
+    return column < join->right.column_count
+               ? join->right.columns[column].dictionary
+               : NULL;
 }
 
 static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
@@ -225,7 +227,7 @@ static void join_stats(const struct stream *stream, struct vdbq_stats *stats)
 const struct stream_kind join_stream = {
     .size = sizeof(struct join_stream),
     .calls = { .batch = join_batch,
-               .words = join_words,
+               .dictionary = join_dictionary,
                .stats = join_stats,
                .close = join_close },
     .open = join_open,

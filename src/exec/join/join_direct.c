@@ -30,9 +30,9 @@ struct range {
 static struct range range_of(const struct filling *filling, unsigned share)
 {
     uint64_t tags = filling->index->keys->tags;
-    uint64_t words = tags / WORD_TAGS + 1;
-    uint64_t first = words * share / filling->threads * WORD_TAGS;
-    uint64_t end = words * (share + 1) / filling->threads * WORD_TAGS;
+    uint64_t dictionary = tags / WORD_TAGS + 1;
+    uint64_t first = dictionary * share / filling->threads * WORD_TAGS;
+    uint64_t end = dictionary * (share + 1) / filling->threads * WORD_TAGS;
     end = end < tags ? end : tags;
     return (struct range){ (uint32_t)first, (uint32_t)(end - first) };
 }

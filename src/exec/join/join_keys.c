@@ -18,12 +18,13 @@ static enum vdbq_status make_texts(struct join_keys *keys,
                                    struct error *error)
 {
     for (unsigned i = 0; i < keys->count; i++) {
-        struct words *words =
-            stream_words(asking, (unsigned)keys->asking_columns[i]);
+        struct dictionary *dictionary =
+            stream_dictionary(asking, (unsigned)keys->asking_columns[i]);
         if (keys->indexed[i].type != VDBQ_TEXT
-            || words == keys->indexed[i].words)
+            || dictionary == keys->indexed[i].dictionary)
             continue;
-        keys->texts[i] = words_translate(words, keys->indexed[i].words);
+        keys->texts[i] =
+            dictionary_translate(dictionary, keys->indexed[i].dictionary);
         if (keys->texts[i] == NULL)
             return error_no_memory(error);
     }
@@ -36,10 +37,11 @@ static void translate_block(const struct join_keys *keys, unsigned key,
 {
     const struct row_set_column *column = &keys->asking[key];
     const uint32_t *from = keys->sources[key];
-    uint32_t count = column->words != NULL ? column->words->count : 0;
+    uint32_t count = column->dictionary != NULL ? column->dictionary->count : 0;
     uint32_t *numbers = keys->numbers[key];
     for (uint64_t i = first; i < first + rows; i++)
-        numbers[i] = from[i] < count ? keys->texts[key][from[i]] : WORDS_NONE;
+        numbers[i] =
+            from[i] < count ? keys->texts[key][from[i]] : DICTIONARY_NONE;
 }
 
 /* -------------------------------------------------------------- ranges -- */

@@ -23,7 +23,8 @@ enum vdbq_status join_view_init(struct row_set *row_set,
     enum vdbq_status status =
         row_set_init(row_set, step->columns, step->column_count, error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
-        row_set_words(row_set, i, words_hold(stream_words(stream, i)));
+        row_set_dictionary(row_set, i,
+                           dictionary_hold(stream_dictionary(stream, i)));
     return status;
 }
 

@@ -135,9 +135,10 @@ static enum vdbq_status make_texts(struct join_parts *parts,
     for (size_t i = 0; i < parts->left.keys->count; i++) {
         const struct row_set_column *from = &join->left.columns[left[i]];
         const struct row_set_column *to = &join->right.columns[right[i]];
-        if (from->type != VDBQ_TEXT || from->words == to->words)
+        if (from->type != VDBQ_TEXT || from->dictionary == to->dictionary)
             continue;
-        parts->texts[i] = words_translate(from->words, to->words);
+        parts->texts[i] =
+            dictionary_translate(from->dictionary, to->dictionary);
         parts->numbers[i] = memory_zeroed(CUT_ROWS, sizeof(uint32_t));
         if (parts->texts[i] == NULL || parts->numbers[i] == NULL)
             return error_no_memory(error);
@@ -230,11 +231,12 @@ static void look_at_keys(struct join_parts *parts, const struct join_cut *cut)
             continue;
         const uint32_t *words = parts->keys[i].values;
         uint32_t *numbers = parts->numbers[i];
-        const struct words *from = parts->join->left.columns[columns[i]].words;
+        const struct dictionary *from =
+            parts->join->left.columns[columns[i]].dictionary;
         for (uint64_t row = 0; row < cut->rows.rows; row++)
             numbers[row] = from != NULL && words[row] < from->count
                                ? parts->texts[i][words[row]]
-                               : WORDS_NONE;
+                               : DICTIONARY_NONE;
         parts->keys[i].values = numbers;
     }
 }

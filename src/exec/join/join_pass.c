@@ -13,7 +13,7 @@
 struct rows_stream {
     struct stream head;
     struct spill_reader reader;
-    const struct row_set *words; /* has those of the columns */
+    const struct row_set *dictionary; /* has those of the columns */
 };
 
 static enum vdbq_status
@@ -22,9 +22,12 @@ rows_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return spill_read(&((struct rows_stream *)stream)->reader, batch, error);
 }
 
-static struct words *rows_words(const struct stream *stream, unsigned column)
+static struct dictionary *rows_dictionary(const struct stream *stream,
+                                          unsigned column)
 {
-    return ((const struct rows_stream *)stream)->words->columns[column].words;
+    return ((const struct rows_stream *)stream)
+        ->dictionary->columns[column]
+        .dictionary;
 }
 
 static void rows_close(struct stream *stream)
@@ -33,7 +36,7 @@ static void rows_close(struct stream *stream)
 }
 
 static const struct stream_calls rows_calls = { .batch = rows_batch,
-                                                .words = rows_words,
+                                                .dictionary = rows_dictionary,
                                                 .close = rows_close };
 
 /* `step` has the columns, and no inputs. */
@@ -51,7 +54,7 @@ static enum vdbq_status rows_open(const struct join_pass *pass,
                                   .step = step,
                                   .rows_most = pass->left.rows,
                                   .rescans = true };
-    made->words = &join->left;
+    made->dictionary = &join->left;
     *stream = &made->head;
     return spill_reader_init(&made->reader, &pass->left, error);
 }

@@ -163,7 +163,8 @@ static enum vdbq_status open_block(struct part_joining *part,
     enum vdbq_status status =
         row_set_init(rows, spill->columns, spill->column_count, error);
     for (unsigned i = 0; i < rows->column_count && status == VDBQ_OK; i++)
-        row_set_words(rows, i, words_hold(right->columns[i].words));
+        row_set_dictionary(rows, i,
+                           dictionary_hold(right->columns[i].dictionary));
     return status;
 }
 

@@ -156,7 +156,7 @@ static uint32_t count_somewhere(const struct range_join *range)
  * numbers. */
 static enum vdbq_status rank(const struct range_join *range,
                              const int64_t *values, unsigned threads,
-                             struct ranks *ranks, uint32_t **order,
+                             struct rank_index *ranks, uint32_t **order,
                              struct error *error)
 {
     uint32_t rows = range->right_rows, count = count_somewhere(range);
@@ -172,7 +172,7 @@ static enum vdbq_status rank(const struct range_join *range,
         return error_no_memory(error);
     if (count == rows && ascend(values, rows)) {
         memcpy(sorted, values, rows * sizeof *sorted);
-        return ranks_init(ranks, sorted, count, error);
+        return rank_index_init(ranks, sorted, count, error);
     }
     *order = memory_resize(NULL, ((size_t)rows + 1) * sizeof **order);
     if (*order == NULL)
@@ -180,7 +180,8 @@ static enum vdbq_status rank(const struct range_join *range,
     status = sort_order(&key, 1, rows, threads, *order, error);
     for (uint32_t i = 0; status == VDBQ_OK && i < count; i++)
         sorted[i] = values[(*order)[i]];
-    return status == VDBQ_OK ? ranks_init(ranks, sorted, count, error) : status;
+    return status == VDBQ_OK ? rank_index_init(ranks, sorted, count, error)
+                             : status;
 }
 
 /* ------------------------------------------------------------ the tree -- */
@@ -258,8 +259,8 @@ void range_join_finish(struct range_join *range)
     memory_release(range->low);
     memory_release(range->own_nowhere);
     memory_release(range->rows);
-    ranks_finish(&range->ranks);
-    ranks_finish(&range->ends);
+    rank_index_finish(&range->ranks);
+    rank_index_finish(&range->ends);
     for (unsigned i = 0; i < range->levels; i++)
         memory_release(range->most[i]);
     *range = (struct range_join){ 0 };
@@ -277,8 +278,8 @@ static void find_points(const struct range_join *range,
         starts[i] = counts[i] = 0;
         if (!bounds_at(&bounding, first + i, &low, &high))
             continue;
-        starts[i] = ranks_below(&range->ranks, low);
-        counts[i] = ranks_up_to(&range->ranks, high) - starts[i];
+        starts[i] = rank_index_below(&range->ranks, low);
+        counts[i] = rank_index_up_to(&range->ranks, high) - starts[i];
     }
 }
 
@@ -295,8 +296,8 @@ static void find_spans(const struct range_join *range,
         starts[i] = counts[i] = 0;
         if (row_set_is_null(column, first + i))
             continue;
-        starts[i] = ranks_up_to(&range->ranks, value);
-        counts[i] = starts[i] - ranks_below(&range->ends, value);
+        starts[i] = rank_index_up_to(&range->ranks, value);
+        counts[i] = starts[i] - rank_index_below(&range->ends, value);
     }
 }
 

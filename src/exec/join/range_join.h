@@ -9,7 +9,7 @@
 #ifndef VDBQ_EXEC_RANGE_JOIN_H
 #define VDBQ_EXEC_RANGE_JOIN_H
 
-#include "exec/rows/ranks.h"
+#include "exec/rows/rank_index.h"
 #include "exec/rows/row_set.h"
 
 enum { RANGE_JOIN_LEVELS_MAX = 9 }; /* 16 of one are one of the next */
@@ -23,9 +23,9 @@ struct range_join {
                                their value, which is both                   */
     uint32_t *rows;      /* by their values, low first; NULL: they are in
                                that order                                   */
-    struct ranks ranks;  /* these values                                 */
+    struct rank_index ranks; /* these values                                 */
     /* RANGE_JOIN_LEFT: right rows are spans. */
-    struct ranks ends; /* their high values                            */
+    struct rank_index ends; /* their high values                            */
     int64_t *most[RANGE_JOIN_LEVELS_MAX]; /* the greatest high value of rows
                                [16^level * i, ...) of that order            */
     unsigned levels;

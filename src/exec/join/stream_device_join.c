@@ -13,7 +13,7 @@ struct device_join_stream {
     struct device *device;              /* that has the left rows        */
     uint64_t room;                      /* of its memory                 */
     struct device_column *left, *right; /* what is known of the columns  */
-    struct words **words;               /* of the left ones, then of the
+    struct dictionary **dictionaries;   /* of the left ones, then of the
                                             right ones; held              */
     unsigned word_count;
     struct device_join *join;
@@ -113,21 +113,23 @@ enum vdbq_status join_choose(const struct step *step, struct stream **inputs,
 /* ----------------------------------------------------------------- open -- */
 
 /* Holds the words of both sides: those of the right one outlive it. */
-static enum vdbq_status take_words(struct device_join_stream *join,
-                                   struct error *error)
+static enum vdbq_status take_dictionary(struct device_join_stream *join,
+                                        struct error *error)
 {
     const struct stream *left = join->head.inputs[0];
     const struct stream *right = join->head.inputs[1];
     unsigned lefts = left->step->column_count;
     unsigned rights = right->step->column_count;
-    join->words = memory_zeroed(lefts + rights + 1, sizeof *join->words);
+    join->dictionaries =
+        memory_zeroed(lefts + rights + 1, sizeof *join->dictionaries);
     join->word_count = lefts + rights;
-    if (join->words == NULL)
+    if (join->dictionaries == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < lefts; i++)
-        join->words[i] = words_hold(stream_words(left, i));
+        join->dictionaries[i] = dictionary_hold(stream_dictionary(left, i));
     for (unsigned i = 0; i < rights; i++)
-        join->words[lefts + i] = words_hold(stream_words(right, i));
+        join->dictionaries[lefts + i] =
+            dictionary_hold(stream_dictionary(right, i));
     return VDBQ_OK;
 }
 
@@ -157,15 +159,16 @@ static enum vdbq_status make_join(struct device_join_stream *join,
     const struct stream *left = join->head.inputs[0];
     const struct stream *right = join->head.inputs[1];
     return device_join_create(
-        &(struct device_join_params){
-            .step = &join->head.step->join,
-            .device = join->device,
-            .left = join->left,
-            .right = join->right,
-            .left_count = left->step->column_count,
-            .right_count = right->step->column_count,
-            .left_words = join->words,
-            .right_words = join->words + left->step->column_count },
+        &(struct device_join_params){ .step = &join->head.step->join,
+                                      .device = join->device,
+                                      .left = join->left,
+                                      .right = join->right,
+                                      .left_count = left->step->column_count,
+                                      .right_count = right->step->column_count,
+                                      .left_dictionaries = join->dictionaries,
+                                      .right_dictionaries =
+                                          join->dictionaries
+                                          + left->step->column_count },
         &join->join, error);
 }
 
@@ -186,7 +189,7 @@ static enum vdbq_status device_join_open(struct stream *stream,
         return error_no_memory(error);
     stream->rows_most =
         left->rows_most > right->rows_most ? left->rows_most : right->rows_most;
-    status = take_words(join, error);
+    status = take_dictionary(join, error);
     if (status == VDBQ_OK)
         status = make_join(join, error);
     if (status == VDBQ_OK)
@@ -203,10 +206,11 @@ static void device_join_close(struct stream *stream)
     struct device_join_stream *join = (struct device_join_stream *)stream;
     device_join_destroy(join->join);
     device_memory_release(join->pinned);
-    for (unsigned i = 0; join->words != NULL && i < join->word_count; i++)
-        words_release(join->words[i]);
+    for (unsigned i = 0; join->dictionaries != NULL && i < join->word_count;
+         i++)
+        dictionary_release(join->dictionaries[i]);
     memory_release(join->places);
-    memory_release(join->words);
+    memory_release(join->dictionaries);
     memory_release(join->left);
     memory_release(join->right);
     memory_release(join->vectors);
@@ -300,10 +304,10 @@ static enum vdbq_status device_join_batch(struct stream *stream,
     return status;
 }
 
-static struct words *device_join_words(const struct stream *stream,
-                                       unsigned column)
+static struct dictionary *device_join_dictionary(const struct stream *stream,
+                                                 unsigned column)
 {
-    return ((const struct device_join_stream *)stream)->words[column];
+    return ((const struct device_join_stream *)stream)->dictionaries[column];
 }
 
 static void device_join_stats(const struct stream *stream,
@@ -367,7 +371,7 @@ static const struct stream_device_calls device_calls = {
 const struct stream_kind device_join_stream = {
     .size = sizeof(struct device_join_stream),
     .calls = { .batch = device_join_batch,
-               .words = device_join_words,
+               .dictionary = device_join_dictionary,
                .stats = device_join_stats,
                .close = device_join_close,
                .device = &device_calls },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lays out control blocks: struct launch_head, feeds and outputs first, then
- * code, constants, what is known of inner rows, and lookup tables; ranks come
- * last.
+ * code, constants, what is known of inner rows, and lookup tables; order_codes
+ * come last.
  */
 #include "exec/launch/control.h"
 
@@ -26,7 +26,8 @@ static u64 tables_size(const struct program_pack *pack,
     return size;
 }
 
-/* Where the lookup tables themselves are; the ranks of inner rows follow. */
+/* Where the lookup tables themselves are; the order_codes of inner rows
+ * follow. */
 static u64 tables_at(const struct launch_head *launch,
                      const struct program_pack *pack)
 {
@@ -34,13 +35,14 @@ static u64 tables_at(const struct launch_head *launch,
                           + pack->index_count * sizeof(struct key_index));
 }
 
-/* Bytes of the ranks of inner rows. */
-static u64 inner_ranks_size(const struct program_pack *pack,
-                            const struct run_inner *inner)
+/* Bytes of the order_codes of inner rows. */
+static u64 inner_order_codes_size(const struct program_pack *pack,
+                                  const struct run_inner *inner)
 {
     u64 size = 0;
-    for (unsigned i = 0; i < pack->inner_count && inner->ranks != NULL; i++)
-        size += run_ranks_size(&inner->ranks[i]);
+    for (unsigned i = 0; i < pack->inner_count && inner->order_codes != NULL;
+         i++)
+        size += order_codes_size(&inner->order_codes[i]);
     return size;
 }
 
@@ -74,8 +76,9 @@ static struct launch_head layout(const struct program *program,
         launch.inner_feeds + pack->inner_count * sizeof(struct inner_feed));
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
-                          + inner_ranks_size(pack, inner);
-    control->size = control->fixed_size + LAUNCH_MORSELS * values->ranks_size;
+                          + inner_order_codes_size(pack, inner);
+    control->size =
+        control->fixed_size + LAUNCH_MORSELS * values->order_codes_bytes;
     return launch;
 }
 
@@ -112,7 +115,7 @@ static u64 put_values(u8 *block, const struct program *program,
     return at;
 }
 
-/* Describes the inner rows; their ranks go to `at`. */
+/* Describes the inner rows; their order_codes go to `at`. */
 static void put_inner(u8 *block, u64 at, const struct program_pack *pack,
                       const struct run_inner *inner)
 {
@@ -124,12 +127,13 @@ static void put_inner(u8 *block, u64 at, const struct program_pack *pack,
                pack->index_count * sizeof *inner->indexes);
     for (unsigned i = 0; i < pack->inner_count; i++) {
         feeds[i] = inner->feeds[i];
-        feeds[i].ranks = 0;
-        if (inner->ranks == NULL || inner->ranks[i].ranks == NULL)
+        feeds[i].order_codes = 0;
+        if (inner->order_codes == NULL
+            || inner->order_codes[i].order_codes == NULL)
             continue;
-        feeds[i].ranks = at;
-        at = put_table(block, at, inner->ranks[i].ranks, sizeof(i32),
-                       inner->ranks[i].count);
+        feeds[i].order_codes = at;
+        at = put_table(block, at, inner->order_codes[i].order_codes,
+                       sizeof(i32), inner->order_codes[i].count);
     }
 }
 
@@ -154,18 +158,22 @@ enum vdbq_status control_init(struct control *control,
     return VDBQ_OK;
 }
 
-u64 run_ranks_size(const struct run_ranks *ranks)
+u64 order_codes_size(const struct order_codes *order_codes)
 {
-    return ranks->ranks == NULL ? 0 : table_size(sizeof(i32), ranks->count);
+    return order_codes->order_codes == NULL
+               ? 0
+               : table_size(sizeof(i32), order_codes->count);
 }
 
-u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
-                  struct feed *feed)
+u64 control_order_codes(u8 *block, u64 at,
+                        const struct order_codes *order_codes,
+                        struct feed *feed)
 {
-    if (ranks->ranks == NULL)
+    if (order_codes->order_codes == NULL)
         return at;
-    feed->ranks = at;
-    return put_table(block, at, ranks->ranks, sizeof(i32), ranks->count);
+    feed->order_codes = at;
+    return put_table(block, at, order_codes->order_codes, sizeof(i32),
+                     order_codes->count);
 }
 
 struct launch_head *control_head(u8 *block)

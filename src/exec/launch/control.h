@@ -12,27 +12,28 @@
 
 /* The numbers of the words that the codes of one feed stand for; NULL: a code
  * is its number. */
-struct run_ranks {
-    const i32 *ranks;
+struct order_codes {
+    const i32 *order_codes;
     u32 count;
 };
 /* Bytes that they take in a control block. */
-u64 run_ranks_size(const struct run_ranks *ranks);
+u64 order_codes_size(const struct order_codes *order_codes);
 
 /* The inner rows of a program, in memory that the device holds: what
- * cl/launch.h says of them, in the order of the pack's lists. `ranks` in
+ * cl/launch.h says of them, in the order of the pack's lists. `order_codes` in
  * inner_feed is filled by control_init(). */
 struct run_inner {
     struct device_memory *memory;
     const struct inner_feed *feeds;
-    const struct run_ranks *ranks; /* one a feed; NULL: none has any    */
+    /* one a feed; NULL: none has any */
+    const struct order_codes *order_codes;
     const struct key_index *indexes;
 };
 
 struct control {
     u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
-    u64 size;       /* with room for ranks, which change              */
-    u64 fixed_size; /* all before the ranks                           */
+    u64 size;       /* with room for order_codes, which change        */
+    u64 fixed_size; /* all before the order_codes                     */
     u64 head_size;  /* struct launch_head, feeds and outputs: these change */
 };
 
@@ -45,10 +46,11 @@ enum vdbq_status control_init(struct control *control,
                               const struct run_inner *inner,
                               struct arena *arena, struct error *error);
 
-/* Writes ranks to a block at `at`, and where they are into `feed`; gives the
- * place behind them. */
-u64 control_ranks(u8 *block, u64 at, const struct run_ranks *ranks,
-                  struct feed *feed);
+/* Writes order_codes to a block at `at`, and where they are into `feed`; gives
+ * the place behind them. */
+u64 control_order_codes(u8 *block, u64 at,
+                        const struct order_codes *order_codes,
+                        struct feed *feed);
 
 /* The parts of a block (or of a copy of its head) that change. */
 struct launch_head *control_head(u8 *block);

@@ -43,9 +43,9 @@ struct launch {
     struct device_memory *staging; /* pinned: see launch_in.c                */
     unsigned steps_room;
     bool control_sent; /* the device has staging's control block */
-    const struct run_ranks *ranks[LAUNCH_MORSELS]; /* ... with these in it,
-                                      one a morsel, or NULL                 */
-    u64 ranks_end;                  /* where they end                         */
+    /* ... with these in it, one a morsel, or NULL */
+    const struct order_codes *order_codes[LAUNCH_MORSELS];
+    u64 order_codes_end;            /* where they end                         */
     u8 *head;                       /* control block's head for this start    */
     struct vector copies;           /* of struct device_copy, in              */
     uint64_t rows;                  /* of this start                          */

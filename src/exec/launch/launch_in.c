@@ -224,46 +224,50 @@ enum vdbq_status launch_feeds_in(struct launch *launch,
 
 /* ------------------------------------------------------------- control -- */
 
-/* Whether a launch's morsels have the ranks that the last one's had. */
-static bool same_ranks(const struct launch *launch,
-                       const struct launcher_input *input)
+/* Whether a launch's morsels have the order_codes that the last one's had. */
+static bool same_order_codes(const struct launch *launch,
+                             const struct launcher_input *input)
 {
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
-        if (launch->ranks[i]
-            != (i < input->count ? input->morsels[i].ranks : NULL))
+        if (launch->order_codes[i]
+            != (i < input->count ? input->morsels[i].order_codes : NULL))
             return false;
     return launch->control_sent;
 }
 
-/* Puts the ranks of a morsel's feeds behind `at`, and where they are into the
- * feeds; `there`: they are there from the last time. */
-static u64 morsel_ranks(struct launch *launch, unsigned morsel, u64 at,
-                        bool there)
+/* Puts the order_codes of a morsel's feeds behind `at`, and where they are into
+ * the feeds; `there`: they are there from the last time. */
+static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
+                              bool there)
 {
     struct feed *feeds = control_feeds(launch->head, morsel);
-    const struct run_ranks *ranks = launch->ranks[morsel];
-    for (unsigned i = 0; ranks != NULL && i < launch->params->pack->feed_count;
-         i++) {
+    const struct order_codes *order_codes = launch->order_codes[morsel];
+    for (unsigned i = 0;
+         order_codes != NULL && i < launch->params->pack->feed_count; i++) {
         if (there)
-            feeds[i].ranks = control_feeds(staging(launch, 0), morsel)[i].ranks;
+            feeds[i].order_codes =
+                control_feeds(staging(launch, 0), morsel)[i].order_codes;
         else
-            at = control_ranks(staging(launch, 0), at, &ranks[i], &feeds[i]);
+            at = control_order_codes(staging(launch, 0), at, &order_codes[i],
+                                     &feeds[i]);
     }
     return at;
 }
 
-/* Puts the ranks of this start's feeds behind all else that is sent; whether
- * they are other ones than last time. */
-static bool put_ranks(struct launch *launch, const struct launcher_input *input)
+/* Puts the order_codes of this start's feeds behind all else that is sent;
+ * whether they are other ones than last time. */
+static bool put_order_codes(struct launch *launch,
+                            const struct launcher_input *input)
 {
     u64 at = launch->params->control->fixed_size, end = at;
-    bool same = same_ranks(launch, input);
+    bool same = same_order_codes(launch, input);
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++) {
-        launch->ranks[i] = i < input->count ? input->morsels[i].ranks : NULL;
-        end = morsel_ranks(launch, i, end, same);
+        launch->order_codes[i] =
+            i < input->count ? input->morsels[i].order_codes : NULL;
+        end = morsel_order_codes(launch, i, end, same);
     }
     if (!same)
-        launch->ranks_end = end;
+        launch->order_codes_end = end;
     return !same && end > at;
 }
 
@@ -274,7 +278,7 @@ static u64 stage_control(struct launch *launch,
 {
     const struct control *control = launch->params->control;
     u8 *sent = staging(launch, 0);
-    bool others = put_ranks(launch, input), first = !launch->control_sent;
+    bool others = put_order_codes(launch, input), first = !launch->control_sent;
     if (first)
         memcpy(sent, control->bytes, control->fixed_size);
     if (!first && !others
@@ -283,7 +287,7 @@ static u64 stage_control(struct launch *launch,
     memcpy(sent, launch->head, control->head_size);
     launch->control_sent = true;
     if (others)
-        return launch->ranks_end;
+        return launch->order_codes_end;
     return first ? control->fixed_size : control->head_size;
 }
 

@@ -63,13 +63,12 @@ uint64_t launcher_rows_max(const struct launcher *launcher);
 /* Rows [0, rows) of the feeds, which lie at the offsets that they name. */
 struct launcher_morsel {
     const struct feed *feeds;
-    const struct run_ranks *ranks; /* one a feed; NULL: none has any. They
-                                      live as long as the launcher, and two
-                                      launches with the same pointer have
-                                      the same ranks                      */
-    uint64_t rows;                 /* at least 1                           */
-    struct device_memory *data;    /* in which they lie; NULL: ...         */
-    u8 *host;                      /* they are copied from here, column by
+    /* one a feed; NULL: none has any. They live as long as the launcher,
+     * and two launches with the same pointer have the same order_codes */
+    const struct order_codes *order_codes;
+    uint64_t rows;              /* at least 1                           */
+    struct device_memory *data; /* in which they lie; NULL: ...         */
+    u8 *host;                   /* they are copied from here, column by
                                    column                               */
 };
 

@@ -33,8 +33,10 @@ static bool feed_bounds(const struct feed *feed, uint64_t rows,
 static bool morsel_bounds(const struct launcher_morsel *morsel, unsigned place,
                           struct bounds *bounds)
 {
-    bool words = morsel->ranks != NULL && morsel->ranks[place].count > 0;
-    return !words && feed_bounds(&morsel->feeds[place], morsel->rows, bounds);
+    bool dictionary =
+        morsel->order_codes != NULL && morsel->order_codes[place].count > 0;
+    return !dictionary
+           && feed_bounds(&morsel->feeds[place], morsel->rows, bounds);
 }
 
 /* The values that feed `place` has in any of the morsels. */

@@ -169,10 +169,10 @@ static void set_parameters(struct apply_stream *apply, uint64_t row)
         if (to->null)
             continue;
         if (from->type == VDBQ_TEXT)
-            to->text =
-                words_text(stream_words(apply->head.inputs[0],
-                                        (unsigned)apply->tuple_columns[i]),
-                           (uint32_t)row_set_integer(from, row));
+            to->text = dictionary_text(
+                stream_dictionary(apply->head.inputs[0],
+                                  (unsigned)apply->tuple_columns[i]),
+                (uint32_t)row_set_integer(from, row));
         else if (from->type == VDBQ_FLOAT || from->type == VDBQ_DOUBLE)
             to->real = row_set_real(from, row);
         else
@@ -207,8 +207,8 @@ static enum vdbq_status add_scalar(struct apply_stream *apply,
         batch->column = &none;
     if (answer_column(apply)->type == VDBQ_TEXT && batch->rows > 0
         && (batch->column[0].nulls == NULL || batch->column[0].nulls[0] == 0)) {
-        text = words_text(stream_words(inner, 0),
-                          ((const uint32_t *)batch->column[0].values)[0]);
+        text = dictionary_text(stream_dictionary(inner, 0),
+                               ((const uint32_t *)batch->column[0].values)[0]);
         text.bytes = arena_copy(&apply->arena, text.bytes, text.length);
     }
     if (text.bytes == NULL
@@ -232,11 +232,11 @@ static struct row_set_column value_sought(const struct apply_stream *apply,
     if (value.type != VDBQ_TEXT)
         return value;
     struct vdbq_text text =
-        words_text(stream_words(apply->head.inputs[0],
-                                (unsigned)apply->tuple_columns[last]),
-                   *(const uint32_t *)value.values);
-    const struct words *words = stream_words(inner, 0);
-    if (words == NULL || !words_find(words, text, number))
+        dictionary_text(stream_dictionary(apply->head.inputs[0],
+                                          (unsigned)apply->tuple_columns[last]),
+                        *(const uint32_t *)value.values);
+    const struct dictionary *dictionary = stream_dictionary(inner, 0);
+    if (dictionary == NULL || !dictionary_find(dictionary, text, number))
         *number = ROW_SET_NO_ROW;
     value.values = number;
     return value;
@@ -408,9 +408,9 @@ static enum vdbq_status answer_texts(struct apply_stream *apply,
     if (status != VDBQ_OK || apply->texts.count == 0)
         return status;
     struct row_set_column *column = &apply->answers.columns[0];
-    column->words =
-        words_make(apply->texts.items, apply->texts.count, column->values);
-    return column->words != NULL ? VDBQ_OK : error_no_memory(error);
+    column->dictionary =
+        dictionary_make(apply->texts.items, apply->texts.count, column->values);
+    return column->dictionary != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* ---------------------------------------------------------------- rows -- */
@@ -438,18 +438,19 @@ static enum vdbq_status apply_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *apply_words(const struct stream *stream, unsigned column)
+static struct dictionary *apply_dictionary(const struct stream *stream,
+                                           unsigned column)
 {
     const struct apply_stream *apply = (const struct apply_stream *)stream;
     return column < stream->inputs[0]->step->column_count
-               ? stream_words(stream->inputs[0], column)
-               : apply->answers.columns[0].words;
+               ? stream_dictionary(stream->inputs[0], column)
+               : apply->answers.columns[0].dictionary;
 }
 
 const struct stream_kind apply_stream = {
     .size = sizeof(struct apply_stream),
     .calls = { .batch = apply_batch,
-               .words = apply_words,
+               .dictionary = apply_dictionary,
                .close = apply_close },
     .open = apply_open,
 };

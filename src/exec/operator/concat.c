@@ -10,12 +10,13 @@
 
 struct concat_stream {
     struct stream head;
-    size_t current;       /* the input whose rows come                */
-    struct words **words; /* a column: of all inputs; NULL: no text   */
-    uint32_t **numbers;   /* an input's column: the new number of each
+    size_t current; /* the input whose rows come                */
+    /* a column: of all inputs; NULL: no text */
+    struct dictionary **dictionaries;
+    uint32_t **numbers;  /* an input's column: the new number of each
                                   word; NULL: the same one                 */
-    uint32_t **room;      /* a column: numbers of the batch           */
-    uint64_t *rows_room;  /* likewise: how many                       */
+    uint32_t **room;     /* a column: numbers of the batch           */
+    uint64_t *rows_room; /* likewise: how many                       */
     struct vdbq_vector *vectors;
 };
 
@@ -27,40 +28,44 @@ static uint32_t **numbers_of(const struct concat_stream *concat, size_t input,
 }
 
 /* Joins the words of one column. */
-static enum vdbq_status join_words(struct concat_stream *concat,
-                                   unsigned column, struct words **parts,
-                                   uint32_t **numbers, struct error *error)
+static enum vdbq_status join_dictionary(struct concat_stream *concat,
+                                        unsigned column,
+                                        struct dictionary **parts,
+                                        uint32_t **numbers, struct error *error)
 {
     size_t inputs = concat->head.step->inputs.count, count = 0;
     for (size_t i = 0; i < inputs; i++) {
-        struct words *words = stream_words(concat->head.inputs[i], column);
-        if (words == NULL)
+        struct dictionary *dictionaries =
+            stream_dictionary(concat->head.inputs[i], column);
+        if (dictionaries == NULL)
             continue;
         uint32_t **to = numbers_of(concat, i, column);
-        *to = memory_zeroed(words->count, sizeof **to);
+        *to = memory_zeroed(dictionaries->count, sizeof **to);
         if (*to == NULL)
             return error_no_memory(error);
-        parts[count] = words;
+        parts[count] = dictionaries;
         numbers[count++] = *to;
     }
     if (count == 0)
         return VDBQ_OK;
-    concat->words[column] = words_join(parts, count, numbers);
-    return concat->words[column] != NULL ? VDBQ_OK : error_no_memory(error);
+    concat->dictionaries[column] = dictionary_join(parts, count, numbers);
+    return concat->dictionaries[column] != NULL ? VDBQ_OK
+                                                : error_no_memory(error);
 }
 
-static enum vdbq_status make_words(struct concat_stream *concat,
-                                   struct error *error)
+static enum vdbq_status make_dictionary(struct concat_stream *concat,
+                                        struct error *error)
 {
     const struct step *step = concat->head.step;
     enum vdbq_status status = VDBQ_OK;
-    struct words **parts = memory_zeroed(step->inputs.count, sizeof *parts);
+    struct dictionary **parts =
+        memory_zeroed(step->inputs.count, sizeof *parts);
     uint32_t **numbers = memory_zeroed(step->inputs.count, sizeof *numbers);
     if (parts == NULL || numbers == NULL)
         status = error_no_memory(error);
     for (unsigned i = 0; i < step->column_count && status == VDBQ_OK; i++)
         if (step->columns[i].type == VDBQ_TEXT)
-            status = join_words(concat, i, parts, numbers, error);
+            status = join_dictionary(concat, i, parts, numbers, error);
     memory_release(parts);
     memory_release(numbers);
     return status;
@@ -71,32 +76,32 @@ static enum vdbq_status concat_open(struct stream *stream, struct error *error)
     struct concat_stream *concat = (struct concat_stream *)stream;
     size_t columns = stream->step->column_count;
     size_t inputs = stream->step->inputs.count;
-    concat->words = memory_zeroed(columns, sizeof *concat->words);
+    concat->dictionaries = memory_zeroed(columns, sizeof *concat->dictionaries);
     concat->numbers = memory_zeroed(columns * inputs, sizeof *concat->numbers);
     concat->room = memory_zeroed(columns, sizeof *concat->room);
     concat->rows_room = memory_zeroed(columns, sizeof *concat->rows_room);
     concat->vectors = memory_zeroed(columns, sizeof *concat->vectors);
-    if (!concat->words || !concat->numbers || !concat->room
+    if (!concat->dictionaries || !concat->numbers || !concat->room
         || !concat->rows_room || !concat->vectors)
         return error_no_memory(error);
     for (size_t i = 0; i < inputs; i++)
         stream->rows_most += stream->inputs[i]->rows_most;
-    return make_words(concat, error);
+    return make_dictionary(concat, error);
 }
 
 static void concat_close(struct stream *stream)
 {
     struct concat_stream *concat = (struct concat_stream *)stream;
     size_t columns = stream->step->column_count;
-    for (size_t i = 0; concat->words != NULL && i < columns; i++)
-        words_release(concat->words[i]);
+    for (size_t i = 0; concat->dictionaries != NULL && i < columns; i++)
+        dictionary_release(concat->dictionaries[i]);
     for (size_t i = 0; concat->room != NULL && i < columns; i++)
         memory_release(concat->room[i]);
     for (size_t i = 0;
          concat->numbers != NULL && i < columns * stream->step->inputs.count;
          i++)
         memory_release(concat->numbers[i]);
-    memory_release(concat->words);
+    memory_release(concat->dictionaries);
     memory_release(concat->numbers);
     memory_release(concat->room);
     memory_release(concat->rows_room);
@@ -108,8 +113,8 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
                                  uint64_t rows, struct error *error)
 {
     const uint32_t *numbers = *numbers_of(concat, concat->current, column);
-    const struct words *words =
-        stream_words(concat->head.inputs[concat->current], column);
+    const struct dictionary *dictionaries =
+        stream_dictionary(concat->head.inputs[concat->current], column);
     struct vdbq_vector *vector = &concat->vectors[column];
     const uint32_t *from = vector->values;
     if (numbers == NULL)
@@ -124,7 +129,7 @@ static enum vdbq_status renumber(struct concat_stream *concat, unsigned column,
     }
     for (uint64_t i = 0; i < rows; i++)
         concat->room[column][i] =
-            from[i] < words->count ? numbers[from[i]] : ROW_SET_NO_ROW;
+            from[i] < dictionaries->count ? numbers[from[i]] : ROW_SET_NO_ROW;
     vector->values = concat->room[column];
     return VDBQ_OK;
 }
@@ -148,20 +153,21 @@ static enum vdbq_status concat_batch(struct stream *stream,
         return status;
     stream_retype(stream, batch, concat->vectors);
     for (unsigned i = 0; i < batch->columns && status == VDBQ_OK; i++)
-        if (concat->words[i] != NULL)
+        if (concat->dictionaries[i] != NULL)
             status = renumber(concat, i, batch->rows, error);
     return status;
 }
 
-static struct words *concat_words(const struct stream *stream, unsigned column)
+static struct dictionary *concat_dictionary(const struct stream *stream,
+                                            unsigned column)
 {
-    return ((const struct concat_stream *)stream)->words[column];
+    return ((const struct concat_stream *)stream)->dictionaries[column];
 }
 
 const struct stream_kind concat_stream = {
     .size = sizeof(struct concat_stream),
     .calls = { .batch = concat_batch,
-               .words = concat_words,
+               .dictionary = concat_dictionary,
                .close = concat_close },
     .open = concat_open,
 };

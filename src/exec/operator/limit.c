@@ -98,9 +98,10 @@ static enum vdbq_status limit_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *limit_words(const struct stream *stream, unsigned column)
+static struct dictionary *limit_dictionary(const struct stream *stream,
+                                           unsigned column)
 {
-    return stream_words(stream->inputs[0], column);
+    return stream_dictionary(stream->inputs[0], column);
 }
 
 static void limit_close(struct stream *stream)
@@ -111,7 +112,7 @@ static void limit_close(struct stream *stream)
 const struct stream_kind limit_stream = {
     .size = sizeof(struct limit_stream),
     .calls = { .batch = limit_batch,
-               .words = limit_words,
+               .dictionary = limit_dictionary,
                .close = limit_close },
     .open = limit_open,
 };

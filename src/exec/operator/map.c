@@ -99,9 +99,9 @@ static bool argument(const struct computing *computing, unsigned i,
     if (row_set_is_null(&column, row))
         return false;
     if (vector->type == VDBQ_TEXT)
-        value->text =
-            words_text(stream_words(computing->map->head.inputs[0], number),
-                       (uint32_t)row_set_integer(&column, row));
+        value->text = dictionary_text(
+            stream_dictionary(computing->map->head.inputs[0], number),
+            (uint32_t)row_set_integer(&column, row));
     else if (vector->type == VDBQ_FLOAT || vector->type == VDBQ_DOUBLE)
         value->real = row_set_real(&column, row);
     else
@@ -184,16 +184,16 @@ static enum vdbq_status compute(struct map_stream *map, unsigned number,
 }
 
 /* The texts of a column become words. */
-static enum vdbq_status make_words(struct map_stream *map, unsigned number,
-                                   struct error *error)
+static enum vdbq_status make_dictionary(struct map_stream *map, unsigned number,
+                                        struct error *error)
 {
     struct row_set_column *column = &map->results.columns[number];
     if (column->type != VDBQ_TEXT || map->texts.count == 0)
         return VDBQ_OK;
-    column->words =
-        words_make(map->texts.items, map->texts.count, column->values);
+    column->dictionary =
+        dictionary_make(map->texts.items, map->texts.count, column->values);
     map->texts.count = 0;
-    return column->words != NULL ? VDBQ_OK : error_no_memory(error);
+    return column->dictionary != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Computes all rows of all functions. */
@@ -215,7 +215,7 @@ static enum vdbq_status compute_all(struct map_stream *map, struct error *error)
     for (unsigned i = 0; i < function_count(map) && status == VDBQ_OK; i++) {
         status = compute(map, i, &batch, error);
         if (status == VDBQ_OK)
-            status = make_words(map, i, error);
+            status = make_dictionary(map, i, error);
         arena_finish(&map->arena);
     }
     map->results.rows = row_set->rows = batch.rows;
@@ -260,16 +260,19 @@ static enum vdbq_status map_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *map_words(const struct stream *stream, unsigned column)
+static struct dictionary *map_dictionary(const struct stream *stream,
+                                         unsigned column)
 {
     const struct map_stream *map = (const struct map_stream *)stream;
     unsigned before = stream->inputs[0]->step->column_count;
-    return column < before ? stream_words(stream->inputs[0], column)
-                           : map->results.columns[column - before].words;
+    return column < before ? stream_dictionary(stream->inputs[0], column)
+                           : map->results.columns[column - before].dictionary;
 }
 
 const struct stream_kind map_stream = {
     .size = sizeof(struct map_stream),
-    .calls = { .batch = map_batch, .words = map_words, .close = map_close },
+    .calls = { .batch = map_batch,
+               .dictionary = map_dictionary,
+               .close = map_close },
     .open = map_open,
 };

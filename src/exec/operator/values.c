@@ -18,11 +18,12 @@ static enum vdbq_status copy_texts(struct values_stream *values,
                                    unsigned column, struct error *error)
 {
     const struct step_values *step = &values->head.step->values;
-    struct words *words = words_make(step->vectors[column].values, step->rows,
-                                     values->rows.columns[column].values);
-    if (words == NULL)
+    struct dictionary *dictionary =
+        dictionary_make(step->vectors[column].values, step->rows,
+                        values->rows.columns[column].values);
+    if (dictionary == NULL)
         return error_no_memory(error);
-    row_set_words(&values->rows, column, words);
+    row_set_dictionary(&values->rows, column, dictionary);
     return VDBQ_OK;
 }
 
@@ -79,9 +80,12 @@ static enum vdbq_status values_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *values_words(const struct stream *stream, unsigned column)
+static struct dictionary *values_dictionary(const struct stream *stream,
+                                            unsigned column)
 {
-    return ((const struct values_stream *)stream)->rows.columns[column].words;
+    return ((const struct values_stream *)stream)
+        ->rows.columns[column]
+        .dictionary;
 }
 
 static void values_close(struct stream *stream)
@@ -94,7 +98,7 @@ static void values_close(struct stream *stream)
 const struct stream_kind values_stream = {
     .size = sizeof(struct values_stream),
     .calls = { .batch = values_batch,
-               .words = values_words,
+               .dictionary = values_dictionary,
                .close = values_close },
     .open = values_open,
 };

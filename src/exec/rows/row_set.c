@@ -37,7 +37,7 @@ void row_set_finish(struct row_set *row_set)
     for (unsigned i = 0; i < row_set->column_count; i++) {
         memory_release(row_set->columns[i].values);
         memory_release(row_set->columns[i].nulls);
-        words_release(row_set->columns[i].words);
+        dictionary_release(row_set->columns[i].dictionary);
     }
     memory_release(row_set->columns);
     *row_set = (struct row_set){ 0 };
@@ -295,9 +295,9 @@ void row_set_vectors(const struct row_set *row_set, uint64_t row,
     }
 }
 
-void row_set_words(struct row_set *row_set, unsigned column,
-                   struct words *words)
+void row_set_dictionary(struct row_set *row_set, unsigned column,
+                        struct dictionary *dictionary)
 {
-    words_release(row_set->columns[column].words);
-    row_set->columns[column].words = words;
+    dictionary_release(row_set->columns[column].dictionary);
+    row_set->columns[column].dictionary = dictionary;
 }

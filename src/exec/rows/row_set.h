@@ -7,7 +7,7 @@
 #ifndef VDBQ_EXEC_ROW_SET_H
 #define VDBQ_EXEC_ROW_SET_H
 
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 #include "program/steps/steps.h"
 
 /* Numbers of rows are u32; ROW_SET_NO_ROW is none. */
@@ -19,8 +19,8 @@ struct row_set_column {
     unsigned width;      /* of a value in bytes: 4 or 8                */
     void *values;        /* the machine's                              */
     uint8_t *nulls;      /* NULL: no value is NULL                     */
-    struct words *words; /* of VDBQ_TEXT, held; values are its numbers.
-                            NULL: there is no word                     */
+    /* of VDBQ_TEXT, held; values are its numbers. NULL: there is no word */
+    struct dictionary *dictionary;
 };
 
 struct row_set {
@@ -89,8 +89,8 @@ void row_set_vectors(const struct row_set *row_set, uint64_t row,
                      struct vdbq_vector *vectors);
 
 /* Takes over the words that a column's values are numbers of. */
-void row_set_words(struct row_set *row_set, unsigned column,
-                   struct words *words);
+void row_set_dictionary(struct row_set *row_set, unsigned column,
+                        struct dictionary *dictionary);
 
 static inline bool row_set_is_null(const struct row_set_column *column,
                                    uint64_t row)

@@ -53,46 +53,50 @@ static enum vdbq_status describe(struct chunks *chunks,
  * which count as one. */
 static enum vdbq_status make_base(struct chunks *chunks,
                                   const struct chunk_params *params,
-                                  struct word_base **base, struct error *error)
+                                  struct dictionary_base **base,
+                                  struct error *error)
 {
     struct program_pack pack;
     enum vdbq_status status =
         program_pack(params->program, &chunks->arena, &pack, error);
     if (status != VDBQ_OK)
         return status;
-    struct words **words =
-        arena_alloc(&chunks->arena, (pack.feed_count + 1) * sizeof *words);
-    struct words *none = words_make(NULL, 0, NULL);
+    struct dictionary **dictionaries = arena_alloc(
+        &chunks->arena, (pack.feed_count + 1) * sizeof *dictionaries);
+    struct dictionary *none = dictionary_make(NULL, 0, NULL);
     const struct program_table *table = vector_at(&params->program->tables, 0);
-    for (unsigned i = 0; words != NULL && i < pack.feed_count; i++) {
+    for (unsigned i = 0; dictionaries != NULL && i < pack.feed_count; i++) {
         int column = pack.feeds[i].column;
         if (column >= 0 && table->column_types[column] == TYPE_WORD)
-            words[i] = params->words[column] ? params->words[column] : none;
+            dictionaries[i] = params->dictionaries[column]
+                                  ? params->dictionaries[column]
+                                  : none;
     }
-    *base = words != NULL && none != NULL
-                ? word_base_make(words, 1, pack.feed_count)
+    *base = dictionaries != NULL && none != NULL
+                ? dictionary_base_make(dictionaries, 1, pack.feed_count)
                 : NULL;
-    words_release(none);
+    dictionary_release(none);
     return *base != NULL ? VDBQ_OK : error_no_memory(error);
 }
 
 /* Collects the words of the run. */
-static enum vdbq_status make_words(struct chunks *chunks,
-                                   const struct chunk_params *params,
-                                   struct error *error)
+static enum vdbq_status make_dictionary(struct chunks *chunks,
+                                        const struct chunk_params *params,
+                                        struct error *error)
 {
-    struct word_base *base = NULL;
+    struct dictionary_base *base = NULL;
     enum vdbq_status status = make_base(chunks, params, &base, error);
-    struct word_table_params words = {
+    struct run_dictionary_params dictionary = {
         .program = params->program,
         .base = base,
         .parameters = params->stream->parameters,
         .parameter_count = params->stream->parameter_count,
     };
-    words.inner = inner_words(params->inner, &words.inner_count);
+    dictionary.inner =
+        inner_dictionaries(params->inner, &dictionary.inner_count);
     if (status == VDBQ_OK)
-        status = word_table_init(&chunks->words, &words, error);
-    word_base_release(base);
+        status = run_dictionary_init(&chunks->dictionary, &dictionary, error);
+    dictionary_base_release(base);
     return status;
 }
 
@@ -104,11 +108,12 @@ static enum vdbq_status open_launcher(struct chunks *chunks,
 {
     enum vdbq_status status = VDBQ_OK;
     if (params->inner != NULL)
-        status = inner_put(params->inner,
-                           &(struct inner_place){ .device = place->device,
-                                                  .resident = place->resident,
-                                                  .words = &chunks->words },
-                           error);
+        status = inner_put(
+            params->inner,
+            &(struct inner_place){ .device = place->device,
+                                   .resident = place->resident,
+                                   .dictionary = &chunks->dictionary },
+            error);
     if (status != VDBQ_OK)
         return status;
     return launcher_open(
@@ -120,7 +125,7 @@ static enum vdbq_status open_launcher(struct chunks *chunks,
                                    .rows = params->rows,
                                    .most_live = params->most_live,
                                    .inner = inner_run(params->inner),
-                                   .values = &chunks->words.values },
+                                   .values = &chunks->dictionary.values },
         &chunks->launcher, error);
 }
 
@@ -138,8 +143,8 @@ enum vdbq_status chunks_init(struct chunks *chunks,
     chunks->mode = place.mode;
     chunks->device = place.device;
     chunks->takes = place.takes;
-    if (word_table_needed(params->program))
-        status = make_words(chunks, params, error);
+    if (run_dictionary_needed(params->program))
+        status = make_dictionary(chunks, params, error);
     if (status == VDBQ_OK)
         status = open_launcher(chunks, params, &place, error);
     if (status != VDBQ_OK)
@@ -159,7 +164,7 @@ void chunks_finish(struct chunks *chunks)
     launcher_close(chunks->launcher);
     for (unsigned i = 0; i < LAUNCHER_RING_MAX; i++)
         device_memory_release(chunks->ring[i].memory);
-    word_table_finish(&chunks->words);
+    run_dictionary_finish(&chunks->dictionary);
     arena_finish(&chunks->arena);
     *chunks = (struct chunks){ 0 };
 }
@@ -332,8 +337,8 @@ enum vdbq_status chunks_start(struct chunks *chunks, struct error *error)
     place_feeds(chunks, chunk);
     morsel->feeds = chunks->places;
     morsel->rows = chunk->rows;
-    if (chunks->words.base != NULL)
-        morsel->ranks = word_table_ranks(&chunks->words, 0);
+    if (chunks->dictionary.base != NULL)
+        morsel->order_codes = run_dictionary_codes(&chunks->dictionary, 0);
     if (chunks->mode == MODE_MAPPED)
         morsel->data = chunk->memory;
     else
@@ -381,8 +386,9 @@ enum vdbq_status chunks_start_rows(struct chunks *chunks,
     input.morsels[0] = (struct launcher_morsel){ .feeds = chunks->places,
                                                  .rows = rows,
                                                  .data = from->memory };
-    if (chunks->words.base != NULL)
-        input.morsels[0].ranks = word_table_ranks(&chunks->words, 0);
+    if (chunks->dictionary.base != NULL)
+        input.morsels[0].order_codes =
+            run_dictionary_codes(&chunks->dictionary, 0);
     chunks->rows_started += rows;
     return launcher_start(chunks->launcher, &input, error);
 }

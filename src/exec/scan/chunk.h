@@ -12,7 +12,7 @@
 #include "exec/rows/row_set.h"
 #include "exec/launch/launcher.h"
 #include "exec/stream/stream.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 
 struct chunk {
     struct device_memory *memory; /* NULL: none yet                       */
@@ -40,20 +40,20 @@ struct chunks {
     uint64_t rows_room; /* of the chunk that is filled next    */
     uint64_t rows_started;
     uint64_t bytes_started;
-    struct word_table words; /* zeroed: the program needs none      */
+    struct run_dictionary dictionary; /* zeroed: the program needs none      */
     struct arena arena;
 };
 
 struct chunk_params {
-    const struct stream_params *stream; /* for its choose              */
-    const struct program *program;      /* checked; its first table is that
+    const struct stream_params *stream;     /* for its choose              */
+    const struct program *program;          /* checked; its first table is that
                                            of the rows                 */
-    struct inner *inner;                /* rows that it probes, put in place
+    struct inner *inner;                    /* rows that it probes, put in place
                                            here; NULL: none            */
-    struct words *const *words;         /* of each column of the rows; NULL
+    struct dictionary *const *dictionaries; /* of each column of the rows; NULL
                                            for those that are no text   */
-    uint64_t rows;                      /* about how many there will be */
-    bool most_live;                     /* as of the launcher           */
+    uint64_t rows;                          /* about how many there will be */
+    bool most_live;                         /* as of the launcher           */
 };
 
 /* chunks_finish() is due whatever it returns, and accepts a zeroed struct. */

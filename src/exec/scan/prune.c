@@ -77,9 +77,9 @@ static struct interval word_values(const struct pruning *pruning,
 {
     size_t chunk = (size_t)(tablet - pruning->params.table->tablets);
     struct interval range = interval_any(TYPE_I32);
-    if (pruning->params.words != NULL)
-        word_table_range(pruning->params.words, chunk, feed, &range.low,
-                         &range.high);
+    if (pruning->params.dictionary != NULL)
+        run_dictionary_range(pruning->params.dictionary, chunk, feed,
+                             &range.low, &range.high);
     return range;
 }
 
@@ -95,8 +95,9 @@ static struct feed_range row_numbers(const struct tablet_ref *tablet)
 /* What the run knows of the program's texts; NULL: nothing. */
 static const struct run_values *run_values(const struct pruning *pruning)
 {
-    return pruning->params.words != NULL ? &pruning->params.words->values
-                                         : NULL;
+    return pruning->params.dictionary != NULL
+               ? &pruning->params.dictionary->values
+               : NULL;
 }
 
 /* Which rows of a tablet are meant: those whose value is NULL, or is not. */

@@ -8,14 +8,14 @@
 #define VDBQ_EXEC_PRUNE_H
 
 #include "data/catalogue/catalogue.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 #include "program/program.h"
 
 struct pruning_params {
     const struct program *program;
     const struct program_pack *pack;
     const struct table *table;
-    const struct word_table *words; /* of the run; NULL: it has none */
+    const struct run_dictionary *dictionary; /* of the run; NULL: it has none */
     const struct feed_range *inner; /* of inner rows, inner_ranges(); NULL:
                                        there are none                */
 };

@@ -38,7 +38,8 @@ struct scan {
     uint64_t bytes_mapped; /* of which so many lie in the file         */
     bool fed;              /* nothing is left to start                 */
     bool failed;
-    struct word_table words; /* zeroed: the program needs none           */
+    /* zeroed: the program needs none */
+    struct run_dictionary dictionary;
     struct device_times word_times; /* of reading dictionaries             */
     struct error held; /* ... since this happened; status OK: not  */
     struct arena arena;
@@ -49,43 +50,43 @@ static enum vdbq_status feed(struct scan *scan, struct error *error);
 /* ---------------------------------------------------------- open, close -- */
 
 /* Dictionaries of the table's columns; without a table there are none. */
-static enum vdbq_status make_base(struct scan *scan, struct word_base **base,
-                                  struct error *error)
+static enum vdbq_status
+make_base(struct scan *scan, struct dictionary_base **base, struct error *error)
 {
     struct program_pack pack;
     if (scan->table == NULL) {
-        *base = word_base_make(NULL, 0, 0);
+        *base = dictionary_base_make(NULL, 0, 0);
         return *base != NULL ? VDBQ_OK : error_no_memory(error);
     }
     enum vdbq_status status =
         program_pack(scan->params.launcher.program, &scan->arena, &pack, error);
     if (status != VDBQ_OK)
         return status;
-    return word_cache_base(
-        &(struct word_cache_params){ .cache = scan->params.words,
-                                     .pool = scan->params.pool,
-                                     .table = scan->table,
-                                     .pack = &pack,
-                                     .times = &scan->word_times },
+    return dictionary_cache_base(
+        &(struct dictionary_cache_params){ .cache = scan->params.dictionaries,
+                                           .pool = scan->params.pool,
+                                           .table = scan->table,
+                                           .pack = &pack,
+                                           .times = &scan->word_times },
         base, error);
 }
 
 /* Collects the words of the run. */
-static enum vdbq_status make_words(struct scan *scan, struct error *error)
+static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
 {
-    struct word_base *base = NULL;
+    struct dictionary_base *base = NULL;
     enum vdbq_status status = make_base(scan, &base, error);
-    struct word_table_params params = {
+    struct run_dictionary_params params = {
         .program = scan->params.launcher.program,
         .base = base,
         .parameters = scan->params.parameters,
         .parameter_count = scan->params.parameter_count,
     };
-    params.inner = inner_words(scan->params.inner, &params.inner_count);
+    params.inner = inner_dictionaries(scan->params.inner, &params.inner_count);
     if (status == VDBQ_OK)
-        status = word_table_init(&scan->words, &params, error);
-    word_base_release(base);
-    scan->params.launcher.values = &scan->words.values;
+        status = run_dictionary_init(&scan->dictionary, &params, error);
+    dictionary_base_release(base);
+    scan->params.launcher.values = &scan->dictionary.values;
     return status;
 }
 
@@ -117,7 +118,7 @@ static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
             inner_put(params->inner,
                       &(struct inner_place){ .device = params->launcher.device,
                                              .resident = params->resident,
-                                             .words = &scan->words },
+                                             .dictionary = &scan->dictionary },
                       error);
     params->launcher.inner = inner_run(params->inner);
     return status == VDBQ_OK
@@ -134,8 +135,8 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
         scan->table = catalogue_table_id(
             params->snapshot->catalogue,
             VECTOR_ITEMS(&program->tables, struct program_table)[0].id);
-    if (word_table_needed(program))
-        status = make_words(scan, error);
+    if (run_dictionary_needed(program))
+        status = make_dictionary(scan, error);
     if (status == VDBQ_OK)
         status = open_launcher(scan, error);
     if (status != VDBQ_OK)
@@ -159,15 +160,16 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
     if (scan->feeds == NULL)
         return error_no_memory(error);
     if (scan->table != NULL
-        && !walk_init(
-            &scan->walk,
-            &(struct pruning_params){
-                .program = params->launcher.program,
-                .pack = scan->sources.pack,
-                .table = scan->table,
-                .words = scan->words.base != NULL ? &scan->words : NULL,
-                .inner = inner_ranges(params->inner) },
-            params->prunes, &scan->arena))
+        && !walk_init(&scan->walk,
+                      &(struct pruning_params){
+                          .program = params->launcher.program,
+                          .pack = scan->sources.pack,
+                          .table = scan->table,
+                          .dictionary = scan->dictionary.base != NULL
+                                            ? &scan->dictionary
+                                            : NULL,
+                          .inner = inner_ranges(params->inner) },
+                      params->prunes, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;
 }
@@ -205,7 +207,7 @@ void scan_close(struct scan *scan)
     if (scan->params.pool != NULL)
         pool_settle(scan->params.pool);
     vector_finish(&scan->copies);
-    word_table_finish(&scan->words);
+    run_dictionary_finish(&scan->dictionary);
     arena_finish(&scan->arena);
     memory_release(scan);
 }
@@ -335,8 +337,9 @@ static enum vdbq_status add_morsel(struct scan *scan, struct part *part,
                                         .rows = left < most ? left : most,
                                         .data = source_data(source, sources),
                                         .host = source_host(source, sources) };
-    if (scan->words.base != NULL)
-        morsel->ranks = word_table_ranks(&scan->words, scan->walk.tablet);
+    if (scan->dictionary.base != NULL)
+        morsel->order_codes =
+            run_dictionary_codes(&scan->dictionary, scan->walk.tablet);
     source_feeds(source, sources, scan->walk.row, feeds);
     uint64_t bytes = morsel_bytes(scan, morsel);
     part->bytes += bytes;
@@ -452,9 +455,9 @@ static enum vdbq_status feed(struct scan *scan, struct error *error)
     return VDBQ_OK;
 }
 
-struct words *scan_words(const struct scan *scan)
+struct dictionary *scan_dictionary(const struct scan *scan)
 {
-    return scan->words.words;
+    return scan->dictionary.dictionary;
 }
 
 void scan_stats(struct scan *scan, struct vdbq_stats *stats)

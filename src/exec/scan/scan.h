@@ -12,15 +12,16 @@
 #include "exec/build_side/inner.h"
 #include "exec/launch/resident.h"
 #include "exec/launch/launcher.h"
-#include "exec/dictionary/word_cache.h"
+#include "exec/dictionary/dictionary_cache.h"
 
 struct scan_params {
     struct launcher_params launcher;
-    const struct snapshot *snapshot;    /* outlives the scan                  */
-    struct pool *pool;                  /* of the snapshot's database and of
+    const struct snapshot *snapshot; /* outlives the scan                  */
+    struct pool *pool;               /* of the snapshot's database and of
                                         the launcher's device              */
-    struct resident *resident;          /* of that device; for MODE_CACHED    */
-    struct word_cache *words;           /* beside the pool; NULL: none        */
+    struct resident *resident;       /* of that device; for MODE_CACHED    */
+    /* beside the pool; NULL: none */
+    struct dictionary_cache *dictionaries;
     struct inner *inner;                /* rows that the program probes, put
                                         in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
@@ -57,7 +58,7 @@ enum vdbq_status scan_advance(struct scan *scan, bool *more,
                               struct error *error);
 
 /* The words of the result's texts; NULL: the program has none. The scan's. */
-struct words *scan_words(const struct scan *scan);
+struct dictionary *scan_dictionary(const struct scan *scan);
 
 /* Adds what the scan has cost so far to `stats`. */
 void scan_stats(struct scan *scan, struct vdbq_stats *stats);

@@ -125,13 +125,13 @@ static enum vdbq_status scan_moves_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *scan_moves_words(const struct stream *stream,
-                                      unsigned column)
+static struct dictionary *scan_moves_dictionary(const struct stream *stream,
+                                                unsigned column)
 {
     const struct scan_moves *scan = (const struct scan_moves *)stream;
-    return stream->step->columns[column].type == VDBQ_TEXT
-               ? stream_words(stream->inputs[0], scan->moves[column].column)
-               : NULL;
+    return stream->step->columns[column].type == VDBQ_TEXT ? stream_dictionary(
+               stream->inputs[0], scan->moves[column].column)
+                                                           : NULL;
 }
 
 static void scan_moves_close(struct stream *stream)
@@ -144,7 +144,7 @@ static void scan_moves_close(struct stream *stream)
 const struct stream_kind scan_moves = {
     .size = sizeof(struct scan_moves),
     .calls = { .batch = scan_moves_batch,
-               .words = scan_moves_words,
+               .dictionary = scan_moves_dictionary,
                .close = scan_moves_close },
     .open = scan_moves_open,
 };

@@ -39,22 +39,23 @@ static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
 {
     const struct stream *input = scan->input;
     unsigned count = input->step->column_count;
-    struct words **words = memory_zeroed(count, sizeof *words);
-    if (words == NULL)
+    struct dictionary **dictionaries =
+        memory_zeroed(count, sizeof *dictionaries);
+    if (dictionaries == NULL)
         return error_no_memory(error);
     for (unsigned i = 0; i < count; i++)
-        words[i] = stream_words(input, i);
+        dictionaries[i] = stream_dictionary(input, i);
     enum vdbq_status status = chunks_init(
         &scan->chunks,
         &(struct chunk_params){
             .stream = scan->head.params,
             .program = &scan->head.step->scan.program,
             .inner = scan->inner,
-            .words = words,
+            .dictionaries = dictionaries,
             .rows = input->rows_most,
             .most_live = stream_most_live(scan->head.step, input->rows_most) },
         error);
-    memory_release(words);
+    memory_release(dictionaries);
     return status;
 }
 
@@ -287,7 +288,7 @@ static struct device_column describe(struct stream *stream, unsigned number,
     struct device_column column =
         device_column_of(&stream->step->columns[number],
                          program_result(program, number).null_register >= 0,
-                         stream_words(stream, number));
+                         stream_dictionary(stream, number));
     int from = copied_column(program, number);
     if (column.ranged || from < 0 || !inputs[from].ranged)
         return column;
@@ -339,11 +340,12 @@ static const struct stream_device_calls device_calls = {
 
 /* ------------------------------------------------------------------ rest -- */
 
-static struct words *scan_rows_words(const struct stream *stream,
-                                     unsigned column)
+static struct dictionary *scan_rows_dictionary(const struct stream *stream,
+                                               unsigned column)
 {
     return stream->step->columns[column].type == VDBQ_TEXT
-               ? ((const struct scan_rows *)stream)->chunks.words.words
+               ? ((const struct scan_rows *)stream)
+                     ->chunks.dictionary.dictionary
                : NULL;
 }
 
@@ -368,7 +370,7 @@ static void scan_rows_close(struct stream *stream)
 const struct stream_kind scan_rows = {
     .size = sizeof(struct scan_rows),
     .calls = { .batch = scan_rows_batch,
-               .words = scan_rows_words,
+               .dictionary = scan_rows_dictionary,
                .stats = scan_rows_stats,
                .close = scan_rows_close,
                .device = &device_calls },

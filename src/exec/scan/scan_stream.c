@@ -54,7 +54,7 @@ static enum vdbq_status open_scan(struct scan_stream *made,
         .snapshot = params->snapshot,
         .pool = place->pool,
         .resident = place->resident,
-        .words = place->words,
+        .dictionaries = place->dictionaries,
         .inner = made->inner,
         .parameters = params->parameters,
         .parameter_count = params->parameter_count,
@@ -102,11 +102,11 @@ static enum vdbq_status scan_stream_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *scan_stream_words(const struct stream *stream,
-                                       unsigned column)
+static struct dictionary *scan_stream_words(const struct stream *stream,
+                                            unsigned column)
 {
     return stream->step->columns[column].type == VDBQ_TEXT
-               ? scan_words(((const struct scan_stream *)stream)->scan)
+               ? scan_dictionary(((const struct scan_stream *)stream)->scan)
                : NULL;
 }
 
@@ -160,7 +160,7 @@ static struct device_column describe(struct stream *input, unsigned number,
     struct device_column column =
         device_column_of(&input->step->columns[number],
                          program_result(program, number).null_register >= 0,
-                         stream_words(input, number));
+                         stream_dictionary(input, number));
     if (!known || column.ranged || column.type == VDBQ_FLOAT
         || column.type == VDBQ_DOUBLE)
         return column;
@@ -193,7 +193,7 @@ static const struct stream_device_calls device_calls = {
 const struct stream_kind scan_stream = {
     .size = sizeof(struct scan_stream),
     .calls = { .batch = scan_stream_batch,
-               .words = scan_stream_words,
+               .dictionary = scan_stream_words,
                .stats = scan_stream_stats,
                .close = scan_stream_close,
                .device = &device_calls },

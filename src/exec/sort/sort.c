@@ -214,8 +214,8 @@ static void put_word(void *context, unsigned share)
                   end - first);
 }
 
-static enum vdbq_status sort_words(struct sorting *sorting, uint32_t *order,
-                                   struct error *error)
+static enum vdbq_status sort_dictionary(struct sorting *sorting,
+                                        uint32_t *order, struct error *error)
 {
     uint64_t *room = memory_resize(NULL, ((size_t)sorting->count + 1) * 16);
     uint64_t *other;
@@ -251,7 +251,7 @@ enum vdbq_status sort_order(const struct sort_key *keys, unsigned key_count,
     for (unsigned i = 0; i < key_count; i++)
         add_key(&sorting, &keys[i]);
     place_fields(&sorting);
-    status = sort_words(&sorting, order, error);
+    status = sort_dictionary(&sorting, order, error);
     memory_release(sorting.fields);
     return status;
 }

@@ -138,12 +138,13 @@ static enum vdbq_status open_device(struct sort_stream *sort, bool *done,
 /* ------------------------------------------------------------------ open -- */
 
 /* The words of the columns that go out. */
-static void take_words(struct sort_stream *sort)
+static void take_dictionary(struct sort_stream *sort)
 {
     for (unsigned i = 0; i < sort->output.column_count; i++)
         if (sort->output.columns[i].type == VDBQ_TEXT)
-            row_set_words(&sort->output, i,
-                          words_hold(stream_words(sort->head.inputs[0], i)));
+            row_set_dictionary(
+                &sort->output, i,
+                dictionary_hold(stream_dictionary(sort->head.inputs[0], i)));
 }
 
 static enum vdbq_status sort_open(struct stream *stream, struct error *error)
@@ -166,7 +167,7 @@ static enum vdbq_status sort_open(struct stream *stream, struct error *error)
         status = error_no_memory(error);
     if (status != VDBQ_OK)
         return status;
-    take_words(sort);
+    take_dictionary(sort);
     stream_close_input(stream, 0);
     sort->end = end < sort->rows->rows ? end : sort->rows->rows;
     sort->next = step->sort.offset < sort->end ? step->sort.offset : sort->end;
@@ -230,9 +231,12 @@ sort_batch(struct stream *stream, struct vdbq_batch *batch, struct error *error)
     return status;
 }
 
-static struct words *sort_words(const struct stream *stream, unsigned column)
+static struct dictionary *sort_dictionary(const struct stream *stream,
+                                          unsigned column)
 {
-    return ((const struct sort_stream *)stream)->output.columns[column].words;
+    return ((const struct sort_stream *)stream)
+        ->output.columns[column]
+        .dictionary;
 }
 
 static void sort_stats(const struct stream *stream, struct vdbq_stats *stats)
@@ -245,7 +249,7 @@ static void sort_stats(const struct stream *stream, struct vdbq_stats *stats)
 const struct stream_kind sort_stream = {
     .size = sizeof(struct sort_stream),
     .calls = { .batch = sort_batch,
-               .words = sort_words,
+               .dictionary = sort_dictionary,
                .stats = sort_stats,
                .close = sort_close },
     .open = sort_open,

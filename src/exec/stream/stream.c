@@ -260,10 +260,12 @@ enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
     return status;
 }
 
-struct words *stream_words(const struct stream *stream, unsigned column)
+struct dictionary *stream_dictionary(const struct stream *stream,
+                                     unsigned column)
 {
-    return stream->calls->words != NULL ? stream->calls->words(stream, column)
-                                        : NULL;
+    return stream->calls->dictionary != NULL
+               ? stream->calls->dictionary(stream, column)
+               : NULL;
 }
 
 void stream_retype(const struct stream *stream, struct vdbq_batch *batch,
@@ -297,7 +299,8 @@ enum vdbq_status stream_materialise_begin(struct stream *stream,
                                            stream->step->column_count, error);
     for (unsigned i = 0; i < row_set->column_count && status == VDBQ_OK; i++)
         if (row_set->columns[i].type == VDBQ_TEXT)
-            row_set_words(row_set, i, words_hold(stream_words(stream, i)));
+            row_set_dictionary(row_set, i,
+                               dictionary_hold(stream_dictionary(stream, i)));
     return status;
 }
 

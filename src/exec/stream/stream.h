@@ -25,7 +25,7 @@
 
 #include "base/os/os.h"
 #include "data/pool/pool.h"
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 #include "exec/launch/resident.h"
 #include "exec/launch/launcher.h"
 #include "program/parameter.h"
@@ -33,14 +33,15 @@
 
 struct stream;
 struct stream_kind;
-struct word_cache;
+struct dictionary_cache;
 
 /* Where a scan runs, and how. */
 struct stream_place {
     struct device *device;
     struct pool *pool;         /* of the database and that device         */
     struct resident *resident; /* of that device; for MODE_CACHED         */
-    struct word_cache *words;  /* beside the pool; may be NULL            */
+    /* beside the pool; may be NULL */
+    struct dictionary_cache *dictionaries;
     enum run_mode mode;
     enum device_build build;
     bool adaptive;
@@ -103,8 +104,8 @@ enum vdbq_status stream_open(const struct stream_params *params,
                              struct stream **stream, struct error *error);
 void stream_close(struct stream *stream); /* accepts NULL */
 
-/* The next rows; rows 0: the end. A vector's `type` is that of SQL, its
- * values are the machine's: for VDBQ_TEXT, int32_t numbers of stream_words().
+/* The next rows; rows 0: the end. A vector's `type` is that of SQL, its values
+ * are the machine's: for VDBQ_TEXT, int32_t numbers of stream_dictionary().
  * They live until the next call. */
 enum vdbq_status stream_batch(struct stream *stream, struct vdbq_batch *batch,
                               struct error *error);
@@ -115,6 +116,7 @@ void stream_add_stats(const struct stream *stream, struct vdbq_stats *stats);
 
 /* The words of a text column, the same from opening to end. NULL for other
  * columns. Held by the stream. */
-struct words *stream_words(const struct stream *stream, unsigned column);
+struct dictionary *stream_dictionary(const struct stream *stream,
+                                     unsigned column);
 
 #endif

@@ -36,13 +36,14 @@ struct device_column *stream_device_columns(struct stream *stream)
 }
 
 struct device_column device_column_of(const struct step_column *column,
-                                      bool nullable, const struct words *words)
+                                      bool nullable,
+                                      const struct dictionary *dictionary)
 {
     struct device_column made = { .type = column->type, .nullable = nullable };
-    if (column->type != VDBQ_TEXT || words == NULL)
+    if (column->type != VDBQ_TEXT || dictionary == NULL)
         return made;
     made.ranged = true;
-    made.high = words->count > 0 ? words->count - 1 : 0;
+    made.high = dictionary->count > 0 ? dictionary->count - 1 : 0;
     return made;
 }
 

@@ -16,8 +16,9 @@ struct stream_calls {
      * end or a failure. */
     enum vdbq_status (*batch)(struct stream *stream, struct vdbq_batch *batch,
                               struct error *error);
-    /* As stream_words(); NULL: no column is a text. */
-    struct words *(*words)(const struct stream *stream, unsigned column);
+    /* As stream_dictionary(); NULL: no column is a text. */
+    struct dictionary *(*dictionary)(const struct stream *stream,
+                                     unsigned column);
     /* Adds what it has cost itself; may be NULL. */
     void (*stats)(const struct stream *stream, struct vdbq_stats *stats);
     /* Frees what the kind's struct holds, not the struct; may find it half
@@ -115,7 +116,8 @@ bool stream_bounded(const struct stream *stream);
 struct device_column *stream_device_columns(struct stream *stream);
 /* What its type, and of a text its words, tell of a column. */
 struct device_column device_column_of(const struct step_column *column,
-                                      bool nullable, const struct words *words);
+                                      bool nullable,
+                                      const struct dictionary *dictionary);
 /* A sink takes the rows, and no batch gives any: before the first are asked
  * for. */
 void stream_sink(struct stream *stream, struct sink *sink);

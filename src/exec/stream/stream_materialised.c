@@ -20,12 +20,12 @@ static enum vdbq_status materialised_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *materialised_words(const struct stream *stream,
-                                        unsigned column)
+static struct dictionary *materialised_dictionary(const struct stream *stream,
+                                                  unsigned column)
 {
     return ((const struct materialised_stream *)stream)
         ->rows.row_set.columns[column]
-        .words;
+        .dictionary;
 }
 
 static void materialised_close(struct stream *stream)
@@ -35,7 +35,7 @@ static void materialised_close(struct stream *stream)
 
 static const struct stream_calls materialised_calls = {
     .batch = materialised_batch,
-    .words = materialised_words,
+    .dictionary = materialised_dictionary,
     .close = materialised_close,
 };
 

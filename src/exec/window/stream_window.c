@@ -18,16 +18,17 @@ struct window_stream {
 };
 
 /* Gives results that are texts the words of the column they come from. */
-static void take_words(struct window_stream *window)
+static void take_dictionary(struct window_stream *window)
 {
     const struct vector *functions = &window->head.step->window.functions;
     for (unsigned i = 0; i < window->results.column_count; i++) {
         const struct step_window_function *function = vector_at(functions, i);
         int column = function->aggregate.column;
         if (window->results.columns[i].type == VDBQ_TEXT && column >= 0)
-            row_set_words(
+            row_set_dictionary(
                 &window->results, i,
-                words_hold(window->input.row_set.columns[column].words));
+                dictionary_hold(
+                    window->input.row_set.columns[column].dictionary));
     }
 }
 
@@ -63,7 +64,7 @@ static enum vdbq_status window_open(struct stream *stream, struct error *error)
         status = compute(window, error);
     if (status != VDBQ_OK)
         return status;
-    take_words(window);
+    take_dictionary(window);
     stream_close_input(stream, 0);
     stream->rows_most = window->input.row_set.rows;
     return VDBQ_OK;
@@ -86,12 +87,14 @@ static enum vdbq_status window_batch(struct stream *stream,
     return VDBQ_OK;
 }
 
-static struct words *window_words(const struct stream *stream, unsigned column)
+static struct dictionary *window_dictionary(const struct stream *stream,
+                                            unsigned column)
 {
     const struct window_stream *window = (const struct window_stream *)stream;
     unsigned before = window->input.row_set.column_count;
-    return column < before ? window->input.row_set.columns[column].words
-                           : window->results.columns[column - before].words;
+    return column < before
+               ? window->input.row_set.columns[column].dictionary
+               : window->results.columns[column - before].dictionary;
 }
 
 static void window_close(struct stream *stream)
@@ -105,7 +108,7 @@ static void window_close(struct stream *stream)
 const struct stream_kind window_stream = {
     .size = sizeof(struct window_stream),
     .calls = { .batch = window_batch,
-               .words = window_words,
+               .dictionary = window_dictionary,
                .close = window_close },
     .open = window_open,
 };

@@ -13,14 +13,14 @@
 
 #include "data/transaction/transaction.h"
 #include "device/device.h"
-#include "exec/dictionary/word_cache.h"
+#include "exec/dictionary/dictionary_cache.h"
 #include "plan/plan.h"
 
 struct rig {
     struct database *database;
     struct device *device;
     struct pool *pool;
-    struct word_cache *cache;
+    struct dictionary_cache *cache;
     struct error error;
 };
 
@@ -50,7 +50,7 @@ static void append(struct rig *rig, const char *word)
 
 static void open_rig(struct rig *rig)
 {
-    *rig = (struct rig){ .cache = word_cache_create() };
+    *rig = (struct rig){ .cache = dictionary_cache_create() };
     expect_ok(rig, database_open(
                        &(struct database_params){ .path = ":memory:",
                                                   .flags = VDBQ_OPEN_CREATE,
@@ -64,7 +64,7 @@ static void open_rig(struct rig *rig)
 
 static void close_rig(struct rig *rig)
 {
-    word_cache_destroy(rig->cache);
+    dictionary_cache_destroy(rig->cache);
     pool_destroy(rig->pool);
     device_close(rig->device);
     database_close(rig->database);
@@ -79,13 +79,13 @@ static const char program_text[] = "Table 0 0 0 0 \"t\"\n"
                                    "Finish\n";
 
 /* The words of column a, as the newest state of the table has them. */
-static struct word_base *read_words(struct rig *rig)
+static struct dictionary_base *read_words(struct rig *rig)
 {
     struct snapshot snapshot;
     struct program program;
     struct program_pack pack;
     struct device_times times = { 0 };
-    struct word_base *base;
+    struct dictionary_base *base;
     program_init(&program);
     expect_ok(rig, snapshot_open(rig->database, &snapshot, &rig->error));
     const struct table *table = catalogue_table(snapshot.catalogue, "t");
@@ -94,13 +94,13 @@ static struct word_base *read_words(struct rig *rig)
                                  &rig->error));
     expect_ok(rig, program_check(&program, &rig->error));
     expect_ok(rig, program_pack(&program, &program.arena, &pack, &rig->error));
-    expect_ok(rig,
-              word_cache_base(&(struct word_cache_params){ .cache = rig->cache,
-                                                           .pool = rig->pool,
-                                                           .table = table,
-                                                           .pack = &pack,
-                                                           .times = &times },
-                              &base, &rig->error));
+    expect_ok(rig, dictionary_cache_base(
+                       &(struct dictionary_cache_params){ .cache = rig->cache,
+                                                          .pool = rig->pool,
+                                                          .table = table,
+                                                          .pack = &pack,
+                                                          .times = &times },
+                       &base, &rig->error));
     program_finish(&program);
     snapshot_close(&snapshot);
     return base;
@@ -112,16 +112,16 @@ static void test_words_are_kept(void **state)
     struct rig rig;
     open_rig(&rig);
     append(&rig, "one");
-    struct word_base *first = read_words(&rig), *again = read_words(&rig);
+    struct dictionary_base *first = read_words(&rig), *again = read_words(&rig);
     assert_ptr_equal(first, again);
     append(&rig, "two");
-    struct word_base *longer = read_words(&rig), *kept = read_words(&rig);
+    struct dictionary_base *longer = read_words(&rig), *kept = read_words(&rig);
     assert_ptr_not_equal(first, longer);
     assert_ptr_equal(longer, kept);
-    word_base_release(first);
-    word_base_release(again);
-    word_base_release(longer);
-    word_base_release(kept);
+    dictionary_base_release(first);
+    dictionary_base_release(again);
+    dictionary_base_release(longer);
+    dictionary_base_release(kept);
     close_rig(&rig);
 }
 

@@ -15,7 +15,7 @@
 
 #include "base/type.h"
 #include "data/catalogue/facts.h"
-#include "data/tablet/words_sort.h"
+#include "data/tablet/dictionary_sort.h"
 #include "data/tablet/block.h"
 #include "data/tablet/tablet_inner.h"
 #include "fixtures/chance.h"
@@ -53,25 +53,26 @@ static void build(enum encoding_choice choice)
         { VDBQ_TEXT, made.numbers[2], NULL }
     };
     static struct vdbq_text some[ROWS_MAX];
-    struct words *words[COLUMNS] = { NULL };
+    struct dictionary *words[COLUMNS] = { NULL };
     struct tablet_column described[COLUMNS];
 
     for (uint32_t k = 0; k < made.rows; k++)
         some[k] = made.nulls[k] ? (struct vdbq_text){ 0 } : made.texts[k];
-    words[0] = words_make(some, made.rows, (uint32_t *)made.numbers[0]);
-    words[2] = words_make(made.texts, made.rows, (uint32_t *)made.numbers[2]);
+    words[0] = dictionary_make(some, made.rows, (uint32_t *)made.numbers[0]);
+    words[2] =
+        dictionary_make(made.texts, made.rows, (uint32_t *)made.numbers[2]);
     assert_true(words[0] != NULL && words[2] != NULL);
     struct tablet_source source = { .table = &table,
                                     .rows = made.rows,
                                     .vectors = vectors,
-                                    .words = words,
+                                    .dictionaries = words,
                                     .choice = choice };
     block_destroy(&made.block);
     made.block = block_create(tablet_describe(&source, described, made.facts));
     memset(made.block.bytes, 0xaa, made.block.size);
     tablet_build(&source, described, made.block.bytes);
-    words_release(words[0]);
-    words_release(words[2]);
+    dictionary_release(words[0]);
+    dictionary_release(words[2]);
 }
 
 static struct tablet_column *at(unsigned c)
@@ -102,10 +103,10 @@ static void fill(uint32_t rows, uint32_t variety, bool with_nulls)
     }
 }
 
-static void assert_text(const struct words *words, int32_t code,
+static void assert_text(const struct dictionary *words, int32_t code,
                         struct vdbq_text expected)
 {
-    struct vdbq_text text = words_text(words, (uint32_t)code);
+    struct vdbq_text text = dictionary_text(words, (uint32_t)code);
 
     assert_true(code >= 0 && (uint32_t)code < words->count);
     assert_int_equal(text.length, expected.length);
@@ -118,7 +119,7 @@ static void assert_values(void)
     const void *block = made.block.bytes;
 
     for (unsigned c = 0; c < COLUMNS; c += 2) {
-        struct words *words = words_of_tablet(block, c);
+        struct dictionary *words = dictionary_of_tablet(block, c);
         tablet_values(block, c, codes);
         for (uint32_t k = 0; k < made.rows; k++) {
             bool null = c == 0 && made.nulls[k] != 0;
@@ -126,7 +127,7 @@ static void assert_values(void)
             if (!null)
                 assert_text(words, codes[k], made.texts[k]);
         }
-        words_release(words);
+        dictionary_release(words);
     }
 }
 
@@ -242,16 +243,16 @@ static void sorted_texts_are_in_order(void **unused)
         uint32_t count = run < 5 ? run : (uint32_t)chance_below(SORTED);
         for (uint32_t i = 0; i < count; i++)
             texts[i] = odd_text(room[i], run % 3);
-        struct words *words = words_make(texts, count, numbers);
+        struct dictionary *words = dictionary_make(texts, count, numbers);
         assert_non_null(words);
         for (uint32_t i = 1; i < words->count; i++)
-            assert_true(
-                text_compare(words_text(words, i - 1), words_text(words, i))
-                < 0);
+            assert_true(text_compare(dictionary_text(words, i - 1),
+                                     dictionary_text(words, i))
+                        < 0);
         for (uint32_t i = 0; i < count; i++)
             assert_int_equal(
-                text_compare(words_text(words, numbers[i]), texts[i]), 0);
-        words_release(words);
+                text_compare(dictionary_text(words, numbers[i]), texts[i]), 0);
+        dictionary_release(words);
     }
 }
 
@@ -261,18 +262,18 @@ static void deep_texts_are_sorted(void **unused)
     enum { DEEP = 4000 };
     static char room[DEEP * 8];
     static struct vdbq_text texts[DEEP];
-    struct words *words;
+    struct dictionary *words;
 
     (void)unused;
     memset(room, 'x', sizeof room);
     for (uint32_t i = 0; i < DEEP; i++)
         texts[i] = (struct vdbq_text){ room, (DEEP - i) * sizeof(uint64_t) };
-    words = words_make(texts, DEEP, NULL);
+    words = dictionary_make(texts, DEEP, NULL);
     assert_non_null(words);
     assert_int_equal(words->count, DEEP);
     for (uint32_t i = 0; i < DEEP; i++)
-        assert_int_equal(words_text(words, i).length, (i + 1) * 8);
-    words_release(words);
+        assert_int_equal(dictionary_text(words, i).length, (i + 1) * 8);
+    dictionary_release(words);
 }
 
 /* -------------------------------------------------------------- check -- */
@@ -352,16 +353,17 @@ static void read_all(void)
     const void *block = made.block.bytes;
 
     for (unsigned c = 0; c < COLUMNS; c += 2) {
-        struct words *words = words_of_tablet(block, c);
+        struct dictionary *words = dictionary_of_tablet(block, c);
         assert_non_null(words);
         tablet_values(block, c, codes);
         for (uint32_t k = 0; k < made.rows; k++)
             if (!tablet_null(block, c, k)) {
-                struct vdbq_text text = words_text(words, (uint32_t)codes[k]);
+                struct vdbq_text text =
+                    dictionary_text(words, (uint32_t)codes[k]);
                 assert_true(codes[k] >= 0 && (uint32_t)codes[k] < words->count);
                 assert_true(text_is_utf8(text.bytes, text.length));
             }
-        words_release(words);
+        dictionary_release(words);
     }
 }
 

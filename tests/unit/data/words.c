@@ -38,13 +38,13 @@ static void words_are_sorted_and_different(void **state)
                                        text_of("app"),     { NULL, 0 },
                                        text_of("\xc3\xa4") };
     uint32_t numbers[7], number;
-    struct words *words = words_make(texts, 7, numbers);
+    struct dictionary *words = dictionary_make(texts, 7, numbers);
 
     (void)state;
     assert_non_null(words);
     assert_int_equal(words->count, 5);
     for (unsigned i = 0; i < 7; i++) {
-        struct vdbq_text back = words_text(words, numbers[i]);
+        struct vdbq_text back = dictionary_text(words, numbers[i]);
         if (texts[i].bytes == NULL)
             continue;
         assert_int_equal(back.length, texts[i].length);
@@ -53,12 +53,12 @@ static void words_are_sorted_and_different(void **state)
     assert_int_equal(numbers[2], 0);
     assert_int_equal(numbers[4], 1);
     assert_int_equal(numbers[6], 4);
-    assert_true(words_find(words, text_of("apple"), &number));
+    assert_true(dictionary_find(words, text_of("apple"), &number));
     assert_int_equal(number, 2);
-    assert_false(words_find(words, text_of("b"), &number));
+    assert_false(dictionary_find(words, text_of("b"), &number));
     assert_int_equal(number, 3);
-    assert_int_equal(words_text(words, 5).length, 0);
-    words_release(words);
+    assert_int_equal(dictionary_text(words, 5).length, 0);
+    dictionary_release(words);
 }
 
 static void many_words_are_found_again(void **state)
@@ -67,20 +67,20 @@ static void many_words_are_found_again(void **state)
     static char bytes[COUNT][12];
     static struct vdbq_text texts[COUNT];
     static uint32_t numbers[COUNT];
-    struct words *words;
+    struct dictionary *words;
 
     (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         sprintf(bytes[i], "%u", (unsigned)chance_below(2000));
         texts[i] = text_of(bytes[i]);
     }
-    words = words_make(texts, COUNT, numbers);
+    words = dictionary_make(texts, COUNT, numbers);
     for (uint32_t i = 0; i < COUNT; i++) {
         uint32_t number;
-        assert_true(words_find(words, texts[i], &number));
+        assert_true(dictionary_find(words, texts[i], &number));
         assert_int_equal(number, numbers[i]);
     }
-    words_release(words);
+    dictionary_release(words);
 }
 
 static void joined_words_keep_their_order(void **state)
@@ -88,11 +88,13 @@ static void joined_words_keep_their_order(void **state)
     const struct vdbq_text a[] = { text_of("b"), text_of("d") };
     const struct vdbq_text b[] = { text_of("a"), text_of("b") };
     const struct vdbq_text c[] = { text_of("c") };
-    struct words *parts[] = { words_make(a, 2, NULL), words_make(b, 2, NULL),
-                              words_make(c, 1, NULL), words_make(c, 0, NULL) };
+    struct dictionary *parts[] = { dictionary_make(a, 2, NULL),
+                                   dictionary_make(b, 2, NULL),
+                                   dictionary_make(c, 1, NULL),
+                                   dictionary_make(c, 0, NULL) };
     uint32_t of_a[2], of_b[2], of_c[1];
     uint32_t *const numbers[] = { of_a, of_b, of_c, NULL };
-    struct words *all = words_join(parts, 4, numbers);
+    struct dictionary *all = dictionary_join(parts, 4, numbers);
 
     (void)state;
     assert_int_equal(all->count, 4);
@@ -101,12 +103,12 @@ static void joined_words_keep_their_order(void **state)
     assert_int_equal(of_b[0], 0);
     assert_int_equal(of_b[1], 1);
     assert_int_equal(of_c[0], 2);
-    words_release(all);
-    all = words_join(parts, 1, NULL);
+    dictionary_release(all);
+    all = dictionary_join(parts, 1, NULL);
     assert_ptr_equal(all, parts[0]);
-    words_release(all);
+    dictionary_release(all);
     for (unsigned i = 0; i < 4; i++)
-        words_release(parts[i]);
+        dictionary_release(parts[i]);
 }
 
 /* -------------------------------------------------------------- types -- */
@@ -283,14 +285,14 @@ static void check_text(const void *block, unsigned column, uint32_t row,
                        struct vdbq_text expected)
 {
     int32_t codes[ROWS * 2];
-    struct words *words = words_of_tablet(block, column);
+    struct dictionary *words = dictionary_of_tablet(block, column);
     struct vdbq_text text;
 
     tablet_values(block, column, codes);
-    text = words_text(words, (uint32_t)codes[row]);
+    text = dictionary_text(words, (uint32_t)codes[row]);
     assert_int_equal(text.length, expected.length);
     assert_memory_equal(text.bytes, expected.bytes, text.length);
-    words_release(words);
+    dictionary_release(words);
 }
 
 /* Compares a tablet with the values it was made of. */
@@ -426,10 +428,10 @@ static void read_all(const void *block)
         tablet_values(block, i, values);
         tablet_facts(block, i, &facts);
         if (columns[i].type == VDBQ_TEXT) {
-            struct words *words = words_of_tablet(block, i);
+            struct dictionary *words = dictionary_of_tablet(block, i);
             for (uint32_t k = 0; k < words->count; k++)
-                words_text(words, k);
-            words_release(words);
+                dictionary_text(words, k);
+            dictionary_release(words);
         }
     }
 }

@@ -17,7 +17,7 @@
 
 #include <math.h>
 
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 #include "exec/join/device_join.h"
 #include "fixtures/failing_memory.h"
 #include "fixtures/random_rows.h"
@@ -34,7 +34,7 @@ struct side {
     uint64_t values[COLUMNS][SIDE_ROWS]; /* 4 or 8 bytes each, side by side */
     uint8_t nulls[COLUMNS][SIDE_ROWS];
     struct device_column columns[COLUMNS];
-    struct words *words[COLUMNS];
+    struct dictionary *dictionaries[COLUMNS];
 };
 
 static struct side sides[2];
@@ -50,7 +50,7 @@ static void ok(enum vdbq_status status)
 /* ----------------------------------------------------------------- rows -- */
 
 /* Some of the words "w0", "w1", ... */
-static struct words *some_words(unsigned from)
+static struct dictionary *some_words(unsigned from)
 {
     static char bytes[WORDS][8];
     struct vdbq_text texts[WORDS];
@@ -59,7 +59,7 @@ static struct words *some_words(unsigned from)
         texts[i] =
             (struct vdbq_text){ .bytes = bytes[i], .length = (size_t)length };
     }
-    return words_make(texts, WORDS, NULL);
+    return dictionary_make(texts, WORDS, NULL);
 }
 
 static void put_value(struct side *side, unsigned column, uint32_t row,
@@ -86,7 +86,7 @@ static void put_value(struct side *side, unsigned column, uint32_t row,
 
 /* Fills a side: `ranged`: its integers are known to be few. */
 static void fill(struct side *side, uint32_t rows, uint32_t variety, bool nulls,
-                 bool ranged, struct words *words)
+                 bool ranged, struct dictionary *dictionaries)
 {
     side->rows = rows;
     for (unsigned c = 0; c < COLUMNS; c++) {
@@ -96,7 +96,7 @@ static void fill(struct side *side, uint32_t rows, uint32_t variety, bool nulls,
                                     .ranged = ranged && c == 0,
                                     .low = -3,
                                     .high = variety };
-        side->words[c] = types[c] == VDBQ_TEXT ? words : NULL;
+        side->dictionaries[c] = types[c] == VDBQ_TEXT ? dictionaries : NULL;
         for (uint32_t row = 0; row < rows; row++) {
             put_value(side, c, row, variety);
             side->nulls[c][row] =
@@ -136,8 +136,10 @@ static bool equal_values(unsigned column, uint32_t a, uint32_t b)
     case VDBQ_BIGINT:
         return left[a] == right[b];
     case VDBQ_TEXT:
-        x = words_text(sides[0].words[column], ((const uint32_t *)left)[a]);
-        y = words_text(sides[1].words[column], ((const uint32_t *)right)[b]);
+        x = dictionary_text(sides[0].dictionaries[column],
+                            ((const uint32_t *)left)[a]);
+        y = dictionary_text(sides[1].dictionaries[column],
+                            ((const uint32_t *)right)[b]);
         return x.length == y.length && memcmp(x.bytes, y.bytes, x.length) == 0;
     default:
         return ((const uint32_t *)left)[a] == ((const uint32_t *)right)[b];
@@ -287,15 +289,16 @@ static void check(const struct step_join *step, uint64_t round_rows,
                          &failure));
     ok(device_store_fill(&from, &left, &failure));
     ok(device_join_create(
-        &(struct device_join_params){ .step = step,
-                                      .device = device,
-                                      .left = sides[0].columns,
-                                      .right = sides[1].columns,
-                                      .left_count = COLUMNS,
-                                      .right_count = COLUMNS,
-                                      .left_words = sides[0].words,
-                                      .right_words = sides[1].words,
-                                      .round_rows = round_rows },
+        &(struct device_join_params){
+            .step = step,
+            .device = device,
+            .left = sides[0].columns,
+            .right = sides[1].columns,
+            .left_count = COLUMNS,
+            .right_count = COLUMNS,
+            .left_dictionaries = sides[0].dictionaries,
+            .right_dictionaries = sides[1].dictionaries,
+            .round_rows = round_rows },
         &join, &failure));
     ok(device_store_fill(device_join_right(join), &right, &failure));
     ok(device_join_index(join, &failure));
@@ -363,7 +366,7 @@ static void rows_are_as_naive_ones(void **state)
                                    { 4 }, { 0, 1 }, { 4, 3, 0 }, { 2, 4 } };
     static const unsigned key_counts[] = { 1, 1, 1, 1, 1, 2, 3, 2 };
     static const uint64_t rounds[] = { 0, 1000, 7, 64 };
-    struct words *left = some_words(0), *right = some_words(30);
+    struct dictionary *left = some_words(0), *right = some_words(30);
     (void)state;
     if (device == NULL)
         skip();
@@ -381,8 +384,8 @@ static void rows_are_as_naive_ones(void **state)
               random_below(2));
         step_finish(&step);
     }
-    words_release(left);
-    words_release(right);
+    dictionary_release(left);
+    dictionary_release(right);
 }
 
 /* One key has nearly all rows of both sides. */
@@ -427,15 +430,16 @@ static enum vdbq_status run_once(const struct step_join *step)
     struct sink_rows rows = { .count = 1 };
     struct device_join *join;
     enum vdbq_status status = device_join_create(
-        &(struct device_join_params){ .step = step,
-                                      .device = device,
-                                      .left = sides[0].columns,
-                                      .right = sides[1].columns,
-                                      .left_count = COLUMNS,
-                                      .right_count = COLUMNS,
-                                      .left_words = sides[0].words,
-                                      .right_words = sides[1].words,
-                                      .round_rows = 100 },
+        &(struct device_join_params){
+            .step = step,
+            .device = device,
+            .left = sides[0].columns,
+            .right = sides[1].columns,
+            .left_count = COLUMNS,
+            .right_count = COLUMNS,
+            .left_dictionaries = sides[0].dictionaries,
+            .right_dictionaries = sides[1].dictionaries,
+            .round_rows = 100 },
         &join, &failure);
     if (status != VDBQ_OK)
         return status;
@@ -456,7 +460,7 @@ static void missing_memory_is_told(void **state)
 {
     const int key = 4;
     struct step_join step = step_of(JOIN_LEFT, &key, 1, false);
-    struct words *left = some_words(0), *right = some_words(30);
+    struct dictionary *left = some_words(0), *right = some_words(30);
     enum vdbq_status status = VDBQ_NO_MEMORY;
     (void)state;
     if (device == NULL)
@@ -470,8 +474,8 @@ static void missing_memory_is_told(void **state)
         assert_true(status == VDBQ_OK || status == VDBQ_NO_MEMORY);
     }
     step_finish(&step);
-    words_release(left);
-    words_release(right);
+    dictionary_release(left);
+    dictionary_release(right);
 }
 
 int main(void)

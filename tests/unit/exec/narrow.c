@@ -37,7 +37,8 @@ static struct feed sequence(int64_t first)
 
 /* What becomes of a column of `width` bytes with these feeds, one a morsel. */
 static struct output outcome(unsigned width, const struct feed *feeds,
-                             unsigned morsels, const struct run_ranks *ranks)
+                             unsigned morsels,
+                             const struct order_codes *order_codes)
 {
     struct output output = { .width = width, .narrow = 99 };
     int result_feed = 0;
@@ -47,9 +48,9 @@ static struct output outcome(unsigned width, const struct feed *feeds,
     struct launcher_input input = { .count = morsels };
 
     for (unsigned i = 0; i < morsels; i++)
-        input.morsels[i] = (struct launcher_morsel){ .feeds = &feeds[i],
-                                                     .rows = ROWS,
-                                                     .ranks = ranks };
+        input.morsels[i] = (struct launcher_morsel){
+            .feeds = &feeds[i], .rows = ROWS, .order_codes = order_codes
+        };
     bool any = narrow_outputs(&pack, &input, &output);
     assert_int_equal(any, output.narrow > 0);
     return output;
@@ -87,10 +88,10 @@ static void codes_say_how_narrow(void **state)
 static void what_is_not_known_stays_wide(void **state)
 {
     struct feed plain = { .encoding = ENCODING_PLAIN };
-    struct feed mixed[] = { packed(0, 3), plain }, words = packed(0, 3);
+    struct feed mixed[] = { packed(0, 3), plain }, dictionary = packed(0, 3);
     const int32_t numbers[] = { 700 };
-    const struct run_ranks looked_up = { .ranks = numbers, .count = 1 };
-    const struct run_ranks none = { 0 };
+    const struct order_codes looked_up = { .order_codes = numbers, .count = 1 };
+    const struct order_codes none = { 0 };
     struct output output = { .width = 4 };
     int computed = -1;
     struct program_pack pack = { .result_count = 1, .result_feeds = &computed };
@@ -100,8 +101,8 @@ static void what_is_not_known_stays_wide(void **state)
     expect(8, packed(INT64_MAX - 5, 8), 0); /* codes of no column */
     assert_int_equal(outcome(4, mixed, 2, NULL).narrow, 0);
     assert_int_equal(outcome(4, mixed, 0, NULL).narrow, 0);
-    assert_int_equal(outcome(4, &words, 1, &looked_up).narrow, 0);
-    assert_int_equal(outcome(4, &words, 1, &none).narrow, 1);
+    assert_int_equal(outcome(4, &dictionary, 1, &looked_up).narrow, 0);
+    assert_int_equal(outcome(4, &dictionary, 1, &none).narrow, 1);
     narrow_outputs(&pack, &(struct launcher_input){ .count = 1 }, &output);
     assert_int_equal(output.narrow, 0);
 }

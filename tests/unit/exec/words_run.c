@@ -2,7 +2,7 @@
 /*
  * Words of a run: programs over chunks of codes with dictionaries of their
  * own give the texts, and the values of calls, that they should; and where a
- * run adds no word to those of one dictionary, there are no ranks.
+ * run adds no word to those of one dictionary, there are no order_codes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "cl/tablet.h"
 #include "device/device.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 #include "exec/launch/launcher.h"
 
 enum { CHUNKS = 2, ROWS = 3 };
@@ -64,40 +64,42 @@ static struct vdbq_text text_of(const char *bytes)
 }
 
 /* The base of all chunks, and each one's codes. */
-static struct word_base *make_base(size_t chunks, int32_t codes[][ROWS])
+static struct dictionary_base *make_base(size_t chunks, int32_t codes[][ROWS])
 {
-    struct words *dictionaries[CHUNKS];
+    struct dictionary *dictionaries[CHUNKS];
     for (size_t c = 0; c < chunks; c++) {
         struct vdbq_text all[ROWS];
         for (int i = 0; i < ROWS; i++)
             all[i] = text_of(texts[c][i]);
-        dictionaries[c] = words_make(all, ROWS, (uint32_t *)codes[c]);
+        dictionaries[c] = dictionary_make(all, ROWS, (uint32_t *)codes[c]);
         assert_non_null(dictionaries[c]);
     }
-    struct word_base *base = word_base_make(dictionaries, chunks, 1);
+    struct dictionary_base *base =
+        dictionary_base_make(dictionaries, chunks, 1);
     assert_non_null(base);
     for (size_t c = 0; c < chunks; c++)
-        words_release(dictionaries[c]);
+        dictionary_release(dictionaries[c]);
     return base;
 }
 
-static void make_table(struct word_table *table, const struct program *program,
-                       struct word_base *base, const char *parameter)
+static void make_table(struct run_dictionary *table,
+                       const struct program *program,
+                       struct dictionary_base *base, const char *parameter)
 {
     struct error error = { 0 };
     struct parameter value = { .type = VDBQ_TEXT, .text = text_of(parameter) };
-    enum vdbq_status status =
-        word_table_init(table,
-                        &(struct word_table_params){ .program = program,
-                                                     .base = base,
-                                                     .parameters = &value,
-                                                     .parameter_count = 1 },
-                        &error);
+    enum vdbq_status status = run_dictionary_init(
+        table,
+        &(struct run_dictionary_params){ .program = program,
+                                         .base = base,
+                                         .parameters = &value,
+                                         .parameter_count = 1 },
+        &error);
     if (status != VDBQ_OK)
         fail_msg("%s", error.message);
 }
 
-static void expect_row(const struct word_table *table,
+static void expect_row(const struct run_dictionary *table,
                        const struct vdbq_batch *batch, uint64_t row,
                        const char *text)
 {
@@ -111,8 +113,10 @@ static void expect_row(const struct word_table *table,
             text[i] >= 'A' && text[i] <= 'Z' ? (char)(text[i] + 32) : text[i];
         characters += text[i] != '\0' && (text[i] & 0xc0) != 0x80;
     }
-    struct vdbq_text word = words_text(table->words, (uint32_t)narrow[0][row]);
-    struct vdbq_text small = words_text(table->words, (uint32_t)narrow[1][row]);
+    struct vdbq_text word =
+        dictionary_text(table->dictionary, (uint32_t)narrow[0][row]);
+    struct vdbq_text small =
+        dictionary_text(table->dictionary, (uint32_t)narrow[1][row]);
     assert_int_equal(word.length, length);
     assert_memory_equal(word.bytes, text, length);
     assert_int_equal(small.length, length);
@@ -124,15 +128,16 @@ static void expect_row(const struct word_table *table,
     assert_int_equal(narrow[5][row], strcmp(text, "Bert") < 0);
 }
 
-static void run_chunk(struct launcher *launcher, const struct word_table *table,
-                      size_t chunk, int32_t *codes)
+static void run_chunk(struct launcher *launcher,
+                      const struct run_dictionary *table, size_t chunk,
+                      int32_t *codes)
 {
     struct feed feed = { .width = 4, .encoding = ENCODING_PLAIN };
     struct error error = { 0 };
     struct vdbq_batch batch;
     struct launcher_input input = {
         .morsels = { { .feeds = &feed,
-                       .ranks = word_table_ranks(table, chunk),
+                       .order_codes = run_dictionary_codes(table, chunk),
                        .host = (u8 *)codes,
                        .rows = ROWS } },
         .count = 1,
@@ -146,21 +151,21 @@ static void run_chunk(struct launcher *launcher, const struct word_table *table,
     assert_int_equal(batch.rows, 0);
 }
 
-/* Chunks run by turns, so that ranks change, and stay. */
+/* Chunks run by turns, so that order_codes change, and stay. */
 static void calls_follow_the_words(void **state)
 {
     static const size_t order[] = { 0, 1, 1, 0 };
     int32_t codes[CHUNKS][ROWS];
-    struct word_base *base = make_base(CHUNKS, codes);
+    struct dictionary_base *base = make_base(CHUNKS, codes);
     struct program program;
-    struct word_table table;
+    struct run_dictionary table;
     struct device *device;
     struct launcher *launcher;
     struct error error = { 0 };
     (void)state;
     make_program(&program, program_text);
     make_table(&table, &program, base, "Bert");
-    word_base_release(base);
+    dictionary_base_release(base);
     struct device_params params = { .choice = "host" };
     assert_int_equal(device_open(&params, &device, &error), VDBQ_OK);
     assert_int_equal(
@@ -174,7 +179,7 @@ static void calls_follow_the_words(void **state)
         run_chunk(launcher, &table, order[i], codes[order[i]]);
     launcher_close(launcher);
     device_close(device);
-    word_table_finish(&table);
+    run_dictionary_finish(&table);
     program_finish(&program);
 }
 
@@ -191,31 +196,31 @@ static const char plain_text[] = "Table 0 0 0 0 \"t\"\n"
 static void one_dictionary_needs_no_ranks(void **state)
 {
     int32_t codes[CHUNKS][ROWS];
-    struct word_base *base = make_base(1, codes);
+    struct dictionary_base *base = make_base(1, codes);
     struct program program;
-    struct word_table table;
+    struct run_dictionary table;
     (void)state;
     make_program(&program, plain_text);
-    assert_true(word_table_needed(&program));
+    assert_true(run_dictionary_needed(&program));
     make_table(&table, &program, base, "bob");
-    assert_ptr_equal(table.words, base->words);
-    assert_null(word_table_ranks(&table, 0));
+    assert_ptr_equal(table.dictionary, base->dictionary);
+    assert_null(run_dictionary_codes(&table, 0));
     assert_int_equal(table.values.slots[0], codes[0][1]);
-    word_table_finish(&table);
+    run_dictionary_finish(&table);
     make_table(&table, &program, base, "Bea");
-    assert_int_equal(table.words->count, ROWS + 1);
-    assert_non_null(word_table_ranks(&table, 0));
-    word_table_finish(&table);
-    word_base_release(base);
+    assert_int_equal(table.dictionary->count, ROWS + 1);
+    assert_non_null(run_dictionary_codes(&table, 0));
+    run_dictionary_finish(&table);
+    dictionary_base_release(base);
     program_finish(&program);
 }
 
 static void malformed_calls_are_refused(void **state)
 {
     int32_t codes[CHUNKS][ROWS];
-    struct word_base *base = make_base(1, codes);
+    struct dictionary_base *base = make_base(1, codes);
     struct program program;
-    struct word_table table;
+    struct run_dictionary table;
     struct error error = { 0 };
     (void)state;
     make_program(&program, "Table 0 0 0 0 \"t\"\n"
@@ -226,13 +231,14 @@ static void malformed_calls_are_refused(void **state)
                            "Result 0 1\n"
                            "Converge\n"
                            "Finish\n");
-    assert_int_equal(word_table_init(&table,
-                                     &(struct word_table_params){
-                                         .program = &program, .base = base },
-                                     &error),
-                     VDBQ_PROGRAM);
-    word_table_finish(&table);
-    word_base_release(base);
+    assert_int_equal(
+        run_dictionary_init(&table,
+                            &(struct run_dictionary_params){
+                                .program = &program, .base = base },
+                            &error),
+        VDBQ_PROGRAM);
+    run_dictionary_finish(&table);
+    dictionary_base_release(base);
     program_finish(&program);
 }
 

@@ -5,7 +5,7 @@
  * their bytes; texts of which they are the same are sorted by the next eight
  * bytes, by themselves. Few texts are put in their places one by one.
  */
-#include "data/tablet/words_sort.h"
+#include "data/tablet/dictionary_sort.h"
 
 #include <string.h>
 
@@ -34,7 +34,8 @@ int text_compare(struct vdbq_text a, struct vdbq_text b)
     return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-bool words_sort(const struct vdbq_text *texts, uint32_t count, uint32_t *order)
+bool dictionary_sort(const struct vdbq_text *texts, uint32_t count,
+                     uint32_t *order)
 {
     struct item *items = memory_zeroed((size_t)count * 2 + 1, sizeof *items);
     const struct sorting sorting = { texts, items + count };

@@ -2,7 +2,7 @@
 /*
  * The making of the directory: about as many buckets as there are numbers.
  */
-#include "exec/rows/ranks.h"
+#include "exec/rows/rank_index.h"
 
 #include "base/memory.h"
 
@@ -15,11 +15,11 @@ static unsigned shift_for(uint64_t span, uint32_t count)
     return shift;
 }
 
-enum vdbq_status ranks_init(struct ranks *ranks, int64_t *sorted,
-                            uint32_t count, struct error *error)
+enum vdbq_status rank_index_init(struct rank_index *ranks, int64_t *sorted,
+                                 uint32_t count, struct error *error)
 {
     uint64_t buckets, bucket = 0, span;
-    *ranks = (struct ranks){ .sorted = sorted, .count = count };
+    *ranks = (struct rank_index){ .sorted = sorted, .count = count };
     if (count == 0)
         return VDBQ_OK;
     span = ranks_distance(ranks, sorted[count - 1]);
@@ -37,9 +37,9 @@ enum vdbq_status ranks_init(struct ranks *ranks, int64_t *sorted,
     return VDBQ_OK;
 }
 
-void ranks_finish(struct ranks *ranks)
+void rank_index_finish(struct rank_index *ranks)
 {
     memory_release(ranks->sorted);
     memory_release(ranks->starts);
-    *ranks = (struct ranks){ 0 };
+    *ranks = (struct rank_index){ 0 };
 }

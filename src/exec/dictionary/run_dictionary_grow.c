@@ -3,13 +3,13 @@
  * The words of a run grow, and what holds numbers of words follows (word table
  * rule 2).
  */
-#include "exec/dictionary/word_making.h"
+#include "exec/dictionary/run_dictionary_inner.h"
 
 /* ----------------------------------------------------------- renumbering -- */
 
 bool word_inner_first(const struct making *making, unsigned column)
 {
-    struct words *const *inner = making->params->inner;
+    struct dictionary *const *inner = making->params->inner;
     unsigned i = 0;
     while (inner[i] != inner[column])
         i++;
@@ -31,7 +31,7 @@ static bool renumber(struct making *making, const uint32_t *numbers,
                      uint32_t now)
 {
     renumber_inner(making, numbers);
-    uint32_t count = making->params->base->words->count;
+    uint32_t count = making->params->base->dictionary->count;
     bool first = making->renumbered == NULL;
     if (first)
         making->renumbered = arena_alloc(
@@ -46,43 +46,44 @@ static bool renumber(struct making *making, const uint32_t *numbers,
 /* --------------------------------------------------------------- growing -- */
 
 /* Whether all texts are words already; then `numbers` has theirs. */
-static bool are_there(const struct words *words, const struct vdbq_text *texts,
-                      size_t count, uint32_t *numbers)
+static bool are_there(const struct dictionary *dictionary,
+                      const struct vdbq_text *texts, size_t count,
+                      uint32_t *numbers)
 {
     for (size_t i = 0; i < count; i++)
         if (texts[i].bytes == NULL)
             numbers[i] = 0;
-        else if (!words_find(words, texts[i], &numbers[i]))
+        else if (!dictionary_find(dictionary, texts[i], &numbers[i]))
             return false;
     return true;
 }
 
-bool word_grow_by(struct making *making, struct words *more,
+bool word_grow_by(struct making *making, struct dictionary *more,
                   uint32_t *more_numbers)
 {
-    struct word_table *table = making->table;
-    struct words *parts[2] = { table->words, more };
+    struct run_dictionary *table = making->table;
+    struct dictionary *parts[2] = { table->dictionary, more };
     uint32_t *numbers[2] = { NULL, more_numbers };
-    numbers[0] = memory_resize(NULL, (table->words->count + (size_t)1)
+    numbers[0] = memory_resize(NULL, (table->dictionary->count + (size_t)1)
                                          * sizeof **numbers);
-    struct words *all =
-        numbers[0] != NULL ? words_join(parts, 2, numbers) : NULL;
-    bool same = all != NULL && all->count == table->words->count;
+    struct dictionary *all =
+        numbers[0] != NULL ? dictionary_join(parts, 2, numbers) : NULL;
+    bool same = all != NULL && all->count == table->dictionary->count;
     bool joined =
         all != NULL && (same || renumber(making, numbers[0], all->count));
     memory_release(numbers[0]);
-    words_release(joined ? table->words : all);
+    dictionary_release(joined ? table->dictionary : all);
     if (joined)
-        table->words = all;
+        table->dictionary = all;
     return joined;
 }
 
 bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
                         size_t count, uint32_t *numbers)
 {
-    if (are_there(making->table->words, texts, count, numbers))
+    if (are_there(making->table->dictionary, texts, count, numbers))
         return true;
-    struct words *more = words_make(texts, count, numbers);
+    struct dictionary *more = dictionary_make(texts, count, numbers);
     uint32_t *places =
         more == NULL
             ? NULL
@@ -92,6 +93,6 @@ bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
         if (texts[i].bytes != NULL)
             numbers[i] = places[numbers[i]];
     memory_release(places);
-    words_release(more);
+    dictionary_release(more);
     return added;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the words of a run, in the order of word table rule 1, and what
- * follows from them: constants, parameters, ranks.
+ * follows from them: constants, parameters, order_codes.
  */
 #include <string.h>
 
-#include "exec/dictionary/word_making.h"
+#include "exec/dictionary/run_dictionary_inner.h"
 
 /* Whether a program leaves something open in an instruction. */
 static bool is_open(const struct instruction *in)
@@ -16,7 +16,7 @@ static bool is_open(const struct instruction *in)
            || in->op == OP_COLUMN_AT_WORD || in->op == OP_PROBE_WORD;
 }
 
-bool word_table_needed(const struct program *program)
+bool run_dictionary_needed(const struct program *program)
 {
     for (size_t pc = 0; pc < program->code.count; pc++)
         if (is_open(program_at(program, (int)pc)))
@@ -33,12 +33,12 @@ static bool add_inner(struct making *making)
     unsigned count = making->params->inner_count;
     making->inner = arena_alloc(arena, (count + 1) * sizeof *making->inner);
     for (unsigned i = 0; making->inner != NULL && i < count; i++) {
-        struct words *words = making->params->inner[i];
-        if (words == NULL || !word_inner_first(making, i))
+        struct dictionary *dictionary = making->params->inner[i];
+        if (dictionary == NULL || !word_inner_first(making, i))
             continue;
-        uint32_t *numbers =
-            arena_alloc(arena, (words->count + (size_t)1) * sizeof *numbers);
-        if (numbers == NULL || !word_grow_by(making, words, numbers))
+        uint32_t *numbers = arena_alloc(arena, (dictionary->count + (size_t)1)
+                                                   * sizeof *numbers);
+        if (numbers == NULL || !word_grow_by(making, dictionary, numbers))
             return false;
         making->inner[i] = numbers;
     }
@@ -46,24 +46,25 @@ static bool add_inner(struct making *making)
 }
 
 /* Notes what the codes of columns of inner rows stand for. */
-static bool make_inner_ranks(struct making *making)
+static bool make_inner_order_codes(struct making *making)
 {
-    struct words *const *inner = making->params->inner;
+    struct dictionary *const *inner = making->params->inner;
     unsigned count = making->params->inner_count;
-    struct run_ranks *ranks =
-        arena_alloc(&making->table->arena, (count + 1) * sizeof *ranks);
-    making->table->inner_ranks = ranks;
-    for (unsigned i = 0; ranks != NULL && i < count; i++) {
+    struct order_codes *order_codes =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
+    making->table->inner_order_codes = order_codes;
+    for (unsigned i = 0; order_codes != NULL && i < count; i++) {
         unsigned first = 0;
         while (inner[first] != inner[i])
             first++;
-        uint32_t words = inner[i] != NULL ? inner[i]->count : 0;
+        uint32_t dictionary = inner[i] != NULL ? inner[i]->count : 0;
         const uint32_t *numbers = making->inner[first];
-        if (words > 0 && numbers[words - 1] != words - 1)
-            ranks[i] = (struct run_ranks){ .ranks = (const i32 *)numbers,
-                                           .count = words };
+        if (dictionary > 0 && numbers[dictionary - 1] != dictionary - 1)
+            order_codes[i] =
+                (struct order_codes){ .order_codes = (const i32 *)numbers,
+                                      .count = dictionary };
     }
-    return ranks != NULL;
+    return order_codes != NULL;
 }
 
 /* ----------------------------------------------------------- constants -- */
@@ -145,7 +146,7 @@ static void fill_slots(struct making *making)
         struct vdbq_text text = constant_text(making, in);
         uint32_t number = 0;
         if (text.bytes != NULL)
-            words_find(making->table->words, text, &number);
+            dictionary_find(making->table->dictionary, text, &number);
         making->slots[i] = op_facts(in->op)->form == FORM_PARAMETER
                                    && in->op != OP_PARAMETER_WORD
                                ? parameter_bits(making, in)
@@ -153,80 +154,89 @@ static void fill_slots(struct making *making)
     }
 }
 
-/* --------------------------------------------------------------- ranks -- */
+/* -------------------------------------------------------- order_codes -- */
 
 /* Ranks of the base, with the numbers that its words have now. */
-static bool renumber_ranks(struct making *making, const struct run_ranks *from,
-                           struct run_ranks *to)
+static bool renumber_order_codes(struct making *making,
+                                 const struct order_codes *from,
+                                 struct order_codes *to)
 {
-    uint32_t count =
-        from->ranks ? from->count : making->params->base->words->count;
-    i32 *ranks =
-        arena_alloc(&making->table->arena, (count + (size_t)1) * sizeof *ranks);
-    if (ranks == NULL)
+    uint32_t count = from->order_codes
+                         ? from->count
+                         : making->params->base->dictionary->count;
+    i32 *order_codes = arena_alloc(&making->table->arena,
+                                   (count + (size_t)1) * sizeof *order_codes);
+    if (order_codes == NULL)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        ranks[i] =
-            (i32)making->renumbered[from->ranks ? (uint32_t)from->ranks[i] : i];
-    *to = (struct run_ranks){ .ranks = ranks, .count = count };
+        order_codes[i] =
+            (i32)making
+                ->renumbered[from->order_codes ? (uint32_t)from->order_codes[i]
+                                               : i];
+    *to = (struct order_codes){ .order_codes = order_codes, .count = count };
     return true;
 }
 
-/* Feeds that share ranks in the base share them here, too, where they are
+/* Feeds that share order_codes in the base share them here, too, where they are
  * neighbours of the same feed. */
-static bool make_ranks(struct making *making)
+static bool make_order_codes(struct making *making)
 {
-    const struct word_base *base = making->params->base;
+    const struct dictionary_base *base = making->params->base;
     size_t count = base->chunks * base->feeds;
-    making->table->ranks = base->ranks;
+    making->table->order_codes = base->order_codes;
     if (making->renumbered == NULL)
         return true;
-    struct run_ranks *ranks =
-        arena_alloc(&making->table->arena, (count + 1) * sizeof *ranks);
-    making->table->ranks = ranks;
-    for (size_t i = 0; ranks != NULL && i < count; i++) {
+    struct order_codes *order_codes =
+        arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
+    making->table->order_codes = order_codes;
+    for (size_t i = 0; order_codes != NULL && i < count; i++) {
         size_t last = i < base->feeds ? i : i - base->feeds;
         if (!base->is_text[i % base->feeds])
             continue;
-        if (last != i && base->ranks[last].ranks == base->ranks[i].ranks)
-            ranks[i] = ranks[last];
-        else if (!renumber_ranks(making, &base->ranks[i], &ranks[i]))
+        if (last != i
+            && base->order_codes[last].order_codes
+                   == base->order_codes[i].order_codes)
+            order_codes[i] = order_codes[last];
+        else if (!renumber_order_codes(making, &base->order_codes[i],
+                                       &order_codes[i]))
             return false;
     }
-    return ranks != NULL;
+    return order_codes != NULL;
 }
 
-/* The most bytes that the ranks of a chunk take. */
-static u64 ranks_size(const struct word_table *table)
+/* The most bytes that the order_codes of a chunk take. */
+static u64 order_codes_bytes(const struct run_dictionary *table)
 {
     u64 most = 0;
     for (size_t chunk = 0; chunk < table->base->chunks; chunk++) {
         u64 size = 0;
         for (unsigned i = 0; i < table->base->feeds; i++)
-            size +=
-                run_ranks_size(&table->ranks[chunk * table->base->feeds + i]);
+            size += order_codes_size(
+                &table->order_codes[chunk * table->base->feeds + i]);
         most = size > most ? size : most;
     }
     return most;
 }
 
-void word_table_range(const struct word_table *table, size_t chunk,
-                      unsigned feed, int64_t *low, int64_t *high)
+void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
+                          unsigned feed, int64_t *low, int64_t *high)
 {
     size_t place = chunk * table->base->feeds + feed;
-    const struct run_ranks *ranks = &table->ranks[place];
+    const struct order_codes *order_codes = &table->order_codes[place];
     uint32_t count = table->base->counts[place];
     if (count == 0)
         return;
-    *low = ranks->ranks != NULL ? ranks->ranks[0] : 0;
-    *high = ranks->ranks != NULL ? ranks->ranks[count - 1] : (i64)count - 1;
+    *low = order_codes->order_codes != NULL ? order_codes->order_codes[0] : 0;
+    *high = order_codes->order_codes != NULL
+                ? order_codes->order_codes[count - 1]
+                : (i64)count - 1;
 }
 
-const struct run_ranks *word_table_ranks(const struct word_table *table,
-                                         size_t chunk)
+const struct order_codes *
+run_dictionary_codes(const struct run_dictionary *table, size_t chunk)
 {
-    return table->values.ranks_size > 0
-               ? &table->ranks[chunk * table->base->feeds]
+    return table->values.order_codes_bytes > 0
+               ? &table->order_codes[chunk * table->base->feeds]
                : NULL;
 }
 
@@ -234,7 +244,7 @@ const struct run_ranks *word_table_ranks(const struct word_table *table,
 
 static enum vdbq_status make(struct making *making)
 {
-    struct word_table *table = making->table;
+    struct run_dictionary *table = making->table;
     enum vdbq_status status = program_pack(
         making->params->program, &table->arena, &making->pack, making->error);
     if (status != VDBQ_OK)
@@ -255,33 +265,36 @@ static enum vdbq_status make(struct making *making)
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);
-    if (!make_ranks(making) || !make_inner_ranks(making))
+    if (!make_order_codes(making) || !make_inner_order_codes(making))
         return error_no_memory(making->error);
-    table->values = (struct run_values){ .slots = making->slots,
-                                         .lookups = making->lookups,
-                                         .ranks_size = ranks_size(table) };
+    table->values =
+        (struct run_values){ .slots = making->slots,
+                             .lookups = making->lookups,
+                             .order_codes_bytes = order_codes_bytes(table) };
     return VDBQ_OK;
 }
 
-enum vdbq_status word_table_init(struct word_table *table,
-                                 const struct word_table_params *params,
-                                 struct error *error)
+enum vdbq_status run_dictionary_init(struct run_dictionary *table,
+                                     const struct run_dictionary_params *params,
+                                     struct error *error)
 {
     struct making making = { .table = table,
                              .params = params,
                              .calls = VECTOR(struct call),
                              .error = error };
-    *table = (struct word_table){ .base = word_base_hold(params->base),
-                                  .words = words_hold(params->base->words) };
+    *table = (struct run_dictionary){
+        .base = dictionary_base_hold(params->base),
+        .dictionary = dictionary_hold(params->base->dictionary)
+    };
     enum vdbq_status status = make(&making);
     vector_finish(&making.calls);
     return status;
 }
 
-void word_table_finish(struct word_table *table)
+void run_dictionary_finish(struct run_dictionary *table)
 {
-    words_release(table->words);
-    word_base_release(table->base);
+    dictionary_release(table->dictionary);
+    dictionary_base_release(table->base);
     arena_finish(&table->arena);
-    *table = (struct word_table){ 0 };
+    *table = (struct run_dictionary){ 0 };
 }

@@ -3,19 +3,20 @@
  * Dictionaries of tables, kept for the next query that reads the same columns
  * of the same state of a table. Goes with a pool: one thread at a time.
  */
-#ifndef VDBQ_EXEC_WORD_CACHE_H
-#define VDBQ_EXEC_WORD_CACHE_H
+#ifndef VDBQ_EXEC_DICTIONARY_CACHE_H
+#define VDBQ_EXEC_DICTIONARY_CACHE_H
 
 #include "data/pool/pool.h"
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 
-struct word_cache;
+struct dictionary_cache;
 
-struct word_cache *word_cache_create(void);        /* NULL: no memory */
-void word_cache_destroy(struct word_cache *cache); /* accepts NULL */
+struct dictionary_cache *dictionary_cache_create(void); /* NULL: no memory */
+/* Accepts NULL. */
+void dictionary_cache_destroy(struct dictionary_cache *cache);
 
-struct word_cache_params {
-    struct word_cache *cache; /* NULL: nothing is kept         */
+struct dictionary_cache_params {
+    struct dictionary_cache *cache; /* NULL: nothing is kept         */
     struct pool *pool;
     const struct table *table;
     const struct program_pack *pack; /* the columns that are read     */
@@ -25,7 +26,8 @@ struct word_cache_params {
 /* The words of the text columns that a program reads: chunk i is tablet i.
  * The caller releases them. Reads tablets where they are not kept: fails as
  * pool_pin() does. */
-enum vdbq_status word_cache_base(const struct word_cache_params *params,
-                                 struct word_base **base, struct error *error);
+enum vdbq_status
+dictionary_cache_base(const struct dictionary_cache_params *params,
+                      struct dictionary_base **base, struct error *error);
 
 #endif

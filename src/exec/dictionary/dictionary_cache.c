@@ -4,7 +4,7 @@
  * state of the table's rows, which says what its tablets and their words are
  * (identity rule 3), and by the columns that are read.
  */
-#include "exec/dictionary/word_cache.h"
+#include "exec/dictionary/dictionary_cache.h"
 
 #include <string.h>
 
@@ -16,29 +16,29 @@ enum { ENTRIES = 32 };
 struct entry {
     struct identity state; /* of the table's rows */
     unsigned feed_count;
-    unsigned *columns;      /* of the feeds        */
-    struct word_base *base; /* NULL: a free entry  */
+    unsigned *columns;            /* of the feeds        */
+    struct dictionary_base *base; /* NULL: a free entry  */
     uint64_t used;
 };
 
-struct word_cache {
+struct dictionary_cache {
     struct entry entries[ENTRIES];
     uint64_t clock;
 };
 
-struct word_cache *word_cache_create(void)
+struct dictionary_cache *dictionary_cache_create(void)
 {
-    return memory_zeroed(1, sizeof(struct word_cache));
+    return memory_zeroed(1, sizeof(struct dictionary_cache));
 }
 
 static void entry_finish(struct entry *entry)
 {
     memory_release(entry->columns);
-    word_base_release(entry->base);
+    dictionary_base_release(entry->base);
     *entry = (struct entry){ 0 };
 }
 
-void word_cache_destroy(struct word_cache *cache)
+void dictionary_cache_destroy(struct dictionary_cache *cache)
 {
     for (int i = 0; cache != NULL && i < ENTRIES; i++)
         entry_finish(&cache->entries[i]);
@@ -47,13 +47,14 @@ void word_cache_destroy(struct word_cache *cache)
 
 /* ---------------------------------------------------------------- keys -- */
 
-static unsigned column_of(const struct word_cache_params *params, unsigned feed)
+static unsigned column_of(const struct dictionary_cache_params *params,
+                          unsigned feed)
 {
     return feed_table_column(params->table, params->pack->feeds[feed].column);
 }
 
 static bool is_of(const struct entry *entry,
-                  const struct word_cache_params *params)
+                  const struct dictionary_cache_params *params)
 {
     if (entry->base == NULL
         || !identity_equal(entry->state, params->table->state)
@@ -66,7 +67,7 @@ static bool is_of(const struct entry *entry,
 }
 
 /* The place for a new entry: a free one, or the least recently used. */
-static struct entry *oldest(struct word_cache *cache)
+static struct entry *oldest(struct dictionary_cache *cache)
 {
     struct entry *place = &cache->entries[0];
     for (int i = 1; i < ENTRIES; i++)
@@ -76,7 +77,8 @@ static struct entry *oldest(struct word_cache *cache)
 }
 
 /* Keeps the words, if there is memory for it. */
-static void keep(const struct word_cache_params *params, struct word_base *base)
+static void keep(const struct dictionary_cache_params *params,
+                 struct dictionary_base *base)
 {
     struct entry *place = oldest(params->cache);
     struct entry made = { .state = params->table->state,
@@ -88,23 +90,23 @@ static void keep(const struct word_cache_params *params, struct word_base *base)
         return;
     for (unsigned i = 0; i < made.feed_count; i++)
         made.columns[i] = column_of(params, i);
-    made.base = word_base_hold(base);
+    made.base = dictionary_base_hold(base);
     entry_finish(place);
     *place = made;
 }
 
 /* ------------------------------------------------------------- reading -- */
 
-static bool is_text(const struct word_cache_params *params, unsigned feed)
+static bool is_text(const struct dictionary_cache_params *params, unsigned feed)
 {
     unsigned column = column_of(params, feed);
     return column != NO_KEY && params->table->columns[column].type == VDBQ_TEXT;
 }
 
 /* Reads the dictionaries of one tablet. */
-static enum vdbq_status read_tablet(const struct word_cache_params *params,
-                                    size_t tablet, struct words **dictionaries,
-                                    struct error *error)
+static enum vdbq_status
+read_tablet(const struct dictionary_cache_params *params, size_t tablet,
+            struct dictionary **dictionaries, struct error *error)
 {
     struct pool_slot *slot;
     unsigned columns[COLUMNS_MAX];
@@ -122,8 +124,8 @@ static enum vdbq_status read_tablet(const struct word_cache_params *params,
          i++) {
         if (!is_text(params, i))
             continue;
-        dictionaries[i] = words_of_tablet(device_memory_host(slot->memory),
-                                          column_of(params, i));
+        dictionaries[i] = dictionary_of_tablet(device_memory_host(slot->memory),
+                                               column_of(params, i));
         if (dictionaries[i] == NULL)
             status = error_no_memory(error);
     }
@@ -132,12 +134,13 @@ static enum vdbq_status read_tablet(const struct word_cache_params *params,
 }
 
 /* Reads those of all tablets, and joins them. */
-static enum vdbq_status read_base(const struct word_cache_params *params,
-                                  struct word_base **base, struct error *error)
+static enum vdbq_status read_base(const struct dictionary_cache_params *params,
+                                  struct dictionary_base **base,
+                                  struct error *error)
 {
     unsigned feeds = params->pack->feed_count;
     size_t tablets = params->table->tablet_count, count = tablets * feeds;
-    struct words **dictionaries =
+    struct dictionary **dictionaries =
         memory_zeroed(count + 1, sizeof *dictionaries);
     enum vdbq_status status =
         dictionaries == NULL ? error_no_memory(error) : VDBQ_OK;
@@ -147,24 +150,25 @@ static enum vdbq_status read_base(const struct word_cache_params *params,
     for (size_t i = 0; any && i < tablets && status == VDBQ_OK; i++)
         status = read_tablet(params, i, dictionaries + i * feeds, error);
     if (status == VDBQ_OK) {
-        *base = word_base_make(dictionaries, tablets, feeds);
+        *base = dictionary_base_make(dictionaries, tablets, feeds);
         if (*base == NULL)
             status = error_no_memory(error);
     }
     for (size_t i = 0; dictionaries != NULL && i < count; i++)
-        words_release(dictionaries[i]);
+        dictionary_release(dictionaries[i]);
     memory_release(dictionaries);
     return status;
 }
 
-enum vdbq_status word_cache_base(const struct word_cache_params *params,
-                                 struct word_base **base, struct error *error)
+enum vdbq_status
+dictionary_cache_base(const struct dictionary_cache_params *params,
+                      struct dictionary_base **base, struct error *error)
 {
-    struct word_cache *cache = params->cache;
+    struct dictionary_cache *cache = params->cache;
     for (int i = 0; cache != NULL && i < ENTRIES; i++)
         if (is_of(&cache->entries[i], params)) {
             cache->entries[i].used = ++cache->clock;
-            *base = word_base_hold(cache->entries[i].base);
+            *base = dictionary_base_hold(cache->entries[i].base);
             return VDBQ_OK;
         }
     enum vdbq_status status = read_base(params, base, error);

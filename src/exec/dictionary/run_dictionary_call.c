@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "exec/dictionary/word_making.h"
+#include "exec/dictionary/run_dictionary_inner.h"
 
 static struct call *find_call(const struct making *making, const char *text)
 {
@@ -38,7 +38,7 @@ static enum vdbq_status compute(struct making *making, struct call *call,
     struct function_value value;
     struct error refused = { 0 };
     lookup->arguments[lookup->open].text =
-        words_text(making->table->words, word);
+        dictionary_text(making->table->dictionary, word);
     enum vdbq_status status =
         function_call(lookup->function, lookup->arguments, lookup->count, arena,
                       &value, &refused);
@@ -82,7 +82,7 @@ static enum vdbq_status take_texts(struct making *making, size_t number,
 static enum vdbq_status compute_all(struct making *making, size_t number)
 {
     struct arena results = { 0 };
-    uint32_t count = making->table->words->count;
+    uint32_t count = making->table->dictionary->count;
     struct call *call = vector_at(&making->calls, number);
     struct vdbq_text *texts =
         arena_alloc(&results, (count + (size_t)1) * sizeof *texts);

@@ -3,33 +3,35 @@
  * Sorted numbers, and how many of them are less than one: a directory by the
  * numbers' high bits says where to look, and a binary search does the rest.
  */
-#ifndef VDBQ_EXEC_RANKS_H
-#define VDBQ_EXEC_RANKS_H
+#ifndef VDBQ_EXEC_RANK_INDEX_H
+#define VDBQ_EXEC_RANK_INDEX_H
 
 #include <stdint.h>
 
 #include "base/error.h"
 
-struct ranks {
+struct rank_index {
     int64_t *sorted; /* owned                                          */
     uint32_t count;
     uint32_t *starts; /* of each bucket, and the end of the last one    */
     unsigned shift;   /* bucket: the distance from the first, shifted   */
 };
 
-/* Takes over `sorted`, which has ascending numbers. ranks_finish() is due
+/* Takes over `sorted`, which has ascending numbers. rank_index_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
-enum vdbq_status ranks_init(struct ranks *ranks, int64_t *sorted,
-                            uint32_t count, struct error *error);
-void ranks_finish(struct ranks *ranks);
+enum vdbq_status rank_index_init(struct rank_index *ranks, int64_t *sorted,
+                                 uint32_t count, struct error *error);
+void rank_index_finish(struct rank_index *ranks);
 
-static inline uint64_t ranks_distance(const struct ranks *ranks, int64_t value)
+static inline uint64_t ranks_distance(const struct rank_index *ranks,
+                                      int64_t value)
 {
     return (uint64_t)value - (uint64_t)ranks->sorted[0];
 }
 
 /* How many of the numbers are less than `value`. */
-static inline uint32_t ranks_below(const struct ranks *ranks, int64_t value)
+static inline uint32_t rank_index_below(const struct rank_index *ranks,
+                                        int64_t value)
 {
     uint32_t first, count;
     uint64_t bucket;
@@ -50,9 +52,11 @@ static inline uint32_t ranks_below(const struct ranks *ranks, int64_t value)
 }
 
 /* How many are not greater. */
-static inline uint32_t ranks_up_to(const struct ranks *ranks, int64_t value)
+static inline uint32_t rank_index_up_to(const struct rank_index *ranks,
+                                        int64_t value)
 {
-    return value == INT64_MAX ? ranks->count : ranks_below(ranks, value + 1);
+    return value == INT64_MAX ? ranks->count
+                              : rank_index_below(ranks, value + 1);
 }
 
 #endif

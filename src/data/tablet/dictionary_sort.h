@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of texts, and sorting many of them. */
-#ifndef VDBQ_DATA_WORDS_SORT_H
-#define VDBQ_DATA_WORDS_SORT_H
+#ifndef VDBQ_DATA_DICTIONARY_SORT_H
+#define VDBQ_DATA_DICTIONARY_SORT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +12,7 @@
 int text_compare(struct vdbq_text a, struct vdbq_text b);
 
 /* Writes the places of different texts in their order. False: no memory. */
-bool words_sort(const struct vdbq_text *texts, uint32_t count, uint32_t *order);
+bool dictionary_sort(const struct vdbq_text *texts, uint32_t count,
+                     uint32_t *order);
 
 #endif

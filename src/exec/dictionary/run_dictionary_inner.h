@@ -11,10 +11,10 @@
  *    that holds numbers follows: the base's words, those of inner rows, and
  *    what calls gave.
  */
-#ifndef VDBQ_EXEC_WORD_MAKING_H
-#define VDBQ_EXEC_WORD_MAKING_H
+#ifndef VDBQ_EXEC_RUN_DICTIONARY_INNER_H
+#define VDBQ_EXEC_RUN_DICTIONARY_INNER_H
 
-#include "exec/dictionary/word_table.h"
+#include "exec/dictionary/run_dictionary.h"
 #include "program/functions/function.h"
 
 /* A different call and what it gives, for each word. */
@@ -30,8 +30,8 @@ struct call {
 };
 
 struct making {
-    struct word_table *table;
-    const struct word_table_params *params;
+    struct run_dictionary *table;
+    const struct run_dictionary_params *params;
     struct program_pack pack;
     struct vector calls;  /* of struct call                             */
     uint32_t **inner;     /* numbers of the words of inner columns now  */
@@ -41,11 +41,11 @@ struct making {
     struct error *error;
 };
 
-/* ---------------------------------------------------------- word_grow.c -- */
+/* ---------------------------------------------- run_dictionary_grow.c -- */
 
 /* Joins more words to those that are there and gives their numbers. False: no
  * memory. */
-bool word_grow_by(struct making *making, struct words *more,
+bool word_grow_by(struct making *making, struct dictionary *more,
                   uint32_t *more_numbers);
 /* Adds texts to the words and gives their numbers; those without bytes are
  * none. False: no memory. */
@@ -54,7 +54,7 @@ bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
 /* Whether a column of inner rows is the first one with its words. */
 bool word_inner_first(const struct making *making, unsigned column);
 
-/* ---------------------------------------------------------- word_call.c -- */
+/* ---------------------------------------------- run_dictionary_call.c -- */
 
 /* Computes the calls of all lookups, whose texts become words. */
 enum vdbq_status word_call_all(struct making *making);

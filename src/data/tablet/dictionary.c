@@ -4,49 +4,50 @@
  * make them, different texts are found in a table of hashes first, since most
  * texts of a column are there many times; only they are sorted.
  */
-#include "data/tablet/words.h"
+#include "data/tablet/dictionary.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 #include "data/tablet/block.h"
 #include "data/tablet/tablet.h"
-#include "data/tablet/words_sort.h"
+#include "data/tablet/dictionary_sort.h"
 
-struct words *words_hold(struct words *words)
+struct dictionary *dictionary_hold(struct dictionary *dictionary)
 {
-    if (words != NULL)
-        words->holders++;
-    return words;
+    if (dictionary != NULL)
+        dictionary->holders++;
+    return dictionary;
 }
 
-void words_release(struct words *words)
+void dictionary_release(struct dictionary *dictionary)
 {
-    if (words != NULL && --words->holders == 0)
-        memory_release(words);
+    if (dictionary != NULL && --dictionary->holders == 0)
+        memory_release(dictionary);
 }
 
-struct vdbq_text words_text(const struct words *words, uint32_t number)
+struct vdbq_text dictionary_text(const struct dictionary *dictionary,
+                                 uint32_t number)
 {
     struct vdbq_text text = { .bytes = "" };
     uint32_t start;
 
-    if (words == NULL || number >= words->count)
+    if (dictionary == NULL || number >= dictionary->count)
         return text;
-    start = number > 0 ? words->ends[number - 1] : 0;
-    text.bytes = words->bytes + start;
-    text.length = words->ends[number] - start;
+    start = number > 0 ? dictionary->ends[number - 1] : 0;
+    text.bytes = dictionary->bytes + start;
+    text.length = dictionary->ends[number] - start;
     return text;
 }
 
-bool words_find(const struct words *words, struct vdbq_text text,
-                uint32_t *number)
+bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
+                     uint32_t *number)
 {
-    uint32_t low = 0, high = words != NULL ? words->count : 0;
+    uint32_t low = 0, high = dictionary != NULL ? dictionary->count : 0;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        int order = text_compare(words_text(words, middle), text);
+        int order = text_compare(dictionary_text(dictionary, middle), text);
         if (order == 0) {
             *number = middle;
             return true;
@@ -60,49 +61,53 @@ bool words_find(const struct words *words, struct vdbq_text text,
     return false;
 }
 
-uint32_t *words_translate(const struct words *from, const struct words *to)
+uint32_t *dictionary_translate(const struct dictionary *from,
+                               const struct dictionary *to)
 {
     uint32_t count = from != NULL ? from->count : 0, at = 0;
     uint32_t others = to != NULL ? to->count : 0;
     uint32_t *numbers = memory_zeroed(count, sizeof *numbers);
 
     for (uint32_t i = 0; numbers != NULL && i < count; i++) {
-        struct vdbq_text text = words_text(from, i);
-        while (at < others && text_compare(words_text(to, at), text) < 0)
+        struct vdbq_text text = dictionary_text(from, i);
+        while (at < others && text_compare(dictionary_text(to, at), text) < 0)
             at++;
-        numbers[i] = at < others && text_compare(words_text(to, at), text) == 0
-                         ? at
-                         : WORDS_NONE;
+        numbers[i] =
+            at < others && text_compare(dictionary_text(to, at), text) == 0
+                ? at
+                : DICTIONARY_NONE;
     }
     return numbers;
 }
 
 /* Words of that many texts and bytes, not written yet. */
-static struct words *words_room(uint32_t count, uint64_t bytes)
+static struct dictionary *dictionary_room(uint32_t count, uint64_t bytes)
 {
     size_t ends = (size_t)count * sizeof(uint32_t);
-    struct words *words;
+    struct dictionary *dictionary;
 
     if (bytes > UINT32_MAX)
         return NULL;
-    words = memory_resize(NULL, sizeof *words + ends + (size_t)bytes + 1);
-    if (words == NULL)
+    dictionary =
+        memory_resize(NULL, sizeof *dictionary + ends + (size_t)bytes + 1);
+    if (dictionary == NULL)
         return NULL;
-    *words = (struct words){ .holders = 1,
+    *dictionary =
+        (struct dictionary){ .holders = 1,
                              .count = count,
-                             .ends = (const uint32_t *)(words + 1),
-                             .bytes = (const char *)(words + 1) + ends };
-    return words;
+                             .ends = (const uint32_t *)(dictionary + 1),
+                             .bytes = (const char *)(dictionary + 1) + ends };
+    return dictionary;
 }
 
 /* Writes the next word: number `number`, behind `end` bytes. */
-static uint32_t put(struct words *words, uint32_t number, uint32_t end,
-                    struct vdbq_text text)
+static uint32_t put(struct dictionary *dictionary, uint32_t number,
+                    uint32_t end, struct vdbq_text text)
 {
     if (text.length > 0)
-        memcpy((char *)words->bytes + end, text.bytes, text.length);
+        memcpy((char *)dictionary->bytes + end, text.bytes, text.length);
     end += (uint32_t)text.length;
-    ((uint32_t *)words->ends)[number] = end;
+    ((uint32_t *)dictionary->ends)[number] = end;
     return end;
 }
 
@@ -190,49 +195,49 @@ static bool enter(struct making *making, struct vdbq_text text, uint32_t *place)
 
 /* The words of the texts; `order` and `number_of` have room for a number for
  * each. */
-static struct words *write_words(const struct making *making, uint32_t *order,
-                                 uint32_t *number_of)
+static struct dictionary *write_words(const struct making *making,
+                                      uint32_t *order, uint32_t *number_of)
 {
     const struct vdbq_text *texts = making->texts;
     uint32_t count = (uint32_t)making->count, end = 0;
-    struct words *words;
+    struct dictionary *dictionary;
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < count; i++)
         bytes += texts[i].length;
-    words = words_room(count, bytes);
-    if (words == NULL || !words_sort(texts, count, order)) {
-        words_release(words);
+    dictionary = dictionary_room(count, bytes);
+    if (dictionary == NULL || !dictionary_sort(texts, count, order)) {
+        dictionary_release(dictionary);
         return NULL;
     }
     for (uint32_t i = 0; i < count; i++) {
-        end = put(words, i, end, texts[order[i]]);
+        end = put(dictionary, i, end, texts[order[i]]);
         number_of[order[i]] = i;
     }
-    return words;
+    return dictionary;
 }
 
 /* The words; what was a place in `numbers` becomes a number. */
-static struct words *finish_words(const struct making *making, size_t count,
-                                  uint32_t *numbers)
+static struct dictionary *finish_words(const struct making *making,
+                                       size_t count, uint32_t *numbers)
 {
     uint32_t *order = memory_zeroed(making->count * 2 + 1, sizeof *order);
     uint32_t *number_of = order + making->count;
-    struct words *words = NULL;
+    struct dictionary *dictionary = NULL;
 
     if (order != NULL)
-        words = write_words(making, order, number_of);
-    for (size_t i = 0; words != NULL && numbers != NULL && i < count; i++)
+        dictionary = write_words(making, order, number_of);
+    for (size_t i = 0; dictionary != NULL && numbers != NULL && i < count; i++)
         numbers[i] = numbers[i] == UINT32_MAX ? 0 : number_of[numbers[i]];
     memory_release(order);
-    return words;
+    return dictionary;
 }
 
-struct words *words_make(const struct vdbq_text *texts, size_t count,
-                         uint32_t *numbers)
+struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
+                                   uint32_t *numbers)
 {
     struct making making = { 0 };
-    struct words *words = NULL;
+    struct dictionary *dictionary = NULL;
     bool room = true;
 
     for (size_t i = 0; i < count && room; i++) {
@@ -243,54 +248,54 @@ struct words *words_make(const struct vdbq_text *texts, size_t count,
             numbers[i] = place;
     }
     if (room)
-        words = finish_words(&making, count, numbers);
+        dictionary = finish_words(&making, count, numbers);
     making_finish(&making);
-    return words;
+    return dictionary;
 }
 
 /* --------------------------------------------------------------- join -- */
 
 /* Two sets of words that become one; either's numbers in it may be asked. */
 struct joining {
-    const struct words *part[2];
+    const struct dictionary *part[2];
     uint32_t *numbers[2];
 };
 
-static uint64_t bytes_of(const struct words *words)
+static uint64_t bytes_of(const struct dictionary *dictionary)
 {
-    return words->count > 0 ? words->ends[words->count - 1] : 0;
+    return dictionary->count > 0 ? dictionary->ends[dictionary->count - 1] : 0;
 }
 
-static struct words *join_two(const struct joining *joining)
+static struct dictionary *join_two(const struct joining *joining)
 {
-    const struct words *a = joining->part[0], *b = joining->part[1];
+    const struct dictionary *a = joining->part[0], *b = joining->part[1];
     uint32_t i = 0, k = 0, end = 0, count = 0;
     uint64_t bytes = bytes_of(a) + bytes_of(b);
-    struct words *words;
+    struct dictionary *dictionary;
 
     if ((uint64_t)a->count + b->count > UINT32_MAX)
         return NULL;
-    words = words_room(a->count + b->count, bytes);
-    while (words != NULL && (i < a->count || k < b->count)) {
-        int order = i == a->count ? 1
-                    : k == b->count
-                        ? -1
-                        : text_compare(words_text(a, i), words_text(b, k));
-        end = put(words, count, end,
-                  order <= 0 ? words_text(a, i) : words_text(b, k));
+    dictionary = dictionary_room(a->count + b->count, bytes);
+    while (dictionary != NULL && (i < a->count || k < b->count)) {
+        int order = i == a->count   ? 1
+                    : k == b->count ? -1
+                                    : text_compare(dictionary_text(a, i),
+                                                   dictionary_text(b, k));
+        end = put(dictionary, count, end,
+                  order <= 0 ? dictionary_text(a, i) : dictionary_text(b, k));
         if (order <= 0)
             joining->numbers[0][i++] = count;
         if (order >= 0)
             joining->numbers[1][k++] = count;
         count++;
     }
-    if (words != NULL)
-        words->count = count;
-    return words;
+    if (dictionary != NULL)
+        dictionary->count = count;
+    return dictionary;
 }
 
 /* The numbers of parts [first, end) go through one more table. */
-static void follow(struct words *const *parts, size_t first, size_t end,
+static void follow(struct dictionary *const *parts, size_t first, size_t end,
                    uint32_t *const *numbers, const uint32_t *table)
 {
     for (size_t i = first; i < end; i++)
@@ -299,19 +304,20 @@ static void follow(struct words *const *parts, size_t first, size_t end,
 }
 
 /* Joins parts [first, end), halves first; `numbers` are all there. */
-static struct words *join_range(struct words *const *parts, size_t first,
-                                size_t end, uint32_t *const *numbers)
+static struct dictionary *join_range(struct dictionary *const *parts,
+                                     size_t first, size_t end,
+                                     uint32_t *const *numbers)
 {
     size_t middle = first + (end - first) / 2;
-    struct words *halves[2] = { NULL, NULL }, *words = NULL;
+    struct dictionary *halves[2] = { NULL, NULL }, *dictionary = NULL;
     uint32_t *tables[2] = { NULL, NULL };
 
     if (end - first == 1) {
         for (uint32_t k = 0; parts[first] != NULL && k < parts[first]->count;
              k++)
             numbers[first][k] = k;
-        return parts[first] != NULL ? words_hold(parts[first])
-                                    : words_room(0, 0);
+        return parts[first] != NULL ? dictionary_hold(parts[first])
+                                    : dictionary_room(0, 0);
     }
     halves[0] = join_range(parts, first, middle, numbers);
     halves[1] = join_range(parts, middle, end, numbers);
@@ -319,23 +325,23 @@ static struct words *join_range(struct words *const *parts, size_t first,
         tables[i] = memory_resize(NULL, ((size_t)halves[i]->count + 1)
                                             * sizeof *tables[i]);
     if (tables[0] != NULL && tables[1] != NULL)
-        words = join_two(&(struct joining){ { halves[0], halves[1] },
-                                            { tables[0], tables[1] } });
-    if (words != NULL) {
+        dictionary = join_two(&(struct joining){ { halves[0], halves[1] },
+                                                 { tables[0], tables[1] } });
+    if (dictionary != NULL) {
         follow(parts, first, middle, numbers, tables[0]);
         follow(parts, middle, end, numbers, tables[1]);
     }
     for (unsigned i = 0; i < 2; i++) {
         memory_release(tables[i]);
-        words_release(halves[i]);
+        dictionary_release(halves[i]);
     }
-    return words;
+    return dictionary;
 }
 
-struct words *words_join(struct words *const *parts, size_t count,
-                         uint32_t *const *numbers)
+struct dictionary *dictionary_join(struct dictionary *const *parts,
+                                   size_t count, uint32_t *const *numbers)
 {
-    struct words *words = NULL;
+    struct dictionary *dictionary = NULL;
     uint32_t **own = memory_zeroed(count + 1, sizeof *own);
     bool room = own != NULL;
 
@@ -347,25 +353,26 @@ struct words *words_join(struct words *const *parts, size_t count,
         room = own[i] != NULL;
     }
     if (room)
-        words = count > 0 ? join_range(parts, 0, count, own) : words_room(0, 0);
+        dictionary = count > 0 ? join_range(parts, 0, count, own)
+                               : dictionary_room(0, 0);
     for (size_t i = 0; own != NULL && i < count; i++)
         if (numbers == NULL || numbers[i] == NULL)
             memory_release(own[i]);
     memory_release(own);
-    return words;
+    return dictionary;
 }
 
 /* ------------------------------------------------------------- tablet -- */
 
-struct words *words_of_tablet(const void *block, unsigned column)
+struct dictionary *dictionary_of_tablet(const void *block, unsigned column)
 {
     const struct tablet_words *head = tablet_words(block, column);
     const uint32_t *ends = (const uint32_t *)(head + 1);
-    struct words *words = words_room(head->count, head->bytes);
+    struct dictionary *dictionary = dictionary_room(head->count, head->bytes);
 
-    if (words == NULL)
+    if (dictionary == NULL)
         return NULL;
-    memcpy((uint32_t *)words->ends, ends, head->count * sizeof *ends);
-    memcpy((char *)words->bytes, ends + head->count, head->bytes);
-    return words;
+    memcpy((uint32_t *)dictionary->ends, ends, head->count * sizeof *ends);
+    memcpy((char *)dictionary->bytes, ends + head->count, head->bytes);
+    return dictionary;
 }

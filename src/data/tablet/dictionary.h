@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A dictionary: different texts, its words, sorted by their bytes, so that the
+ * number of a word stands for it: equal texts have equal numbers, and their
+ * order is that of the numbers. The machine computes with these numbers alone.
+ * A dictionary never changes once it is made, and is shared by counting its
+ * holders.
+ */
+#ifndef VDBQ_DATA_DICTIONARY_H
+#define VDBQ_DATA_DICTIONARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api/vdbq.h"
+#include "base/vector.h"
+
+struct dictionary {
+    unsigned holders;
+    uint32_t count;
+    const uint32_t *ends; /* of word i, in `bytes`; it begins where the one
+                             before it ends, the first at 0              */
+    const char *bytes;
+};
+
+/* Accepts NULL. */
+struct dictionary *dictionary_hold(struct dictionary *dictionary);
+void dictionary_release(struct dictionary *dictionary); /* accepts NULL */
+
+/* The text of a word; it lives as long as the words. Numbers that no word
+ * has (of values that are NULL) give "". */
+struct vdbq_text dictionary_text(const struct dictionary *dictionary,
+                                 uint32_t number);
+
+/* The number of a text; false: it is none of the words, and `*number` is how
+ * many are less. */
+bool dictionary_find(const struct dictionary *dictionary, struct vdbq_text text,
+                     uint32_t *number);
+
+/* The number in `to` of each word of `from`; DICTIONARY_NONE: it has none
+ * there. Both may be NULL, as without words. To be released; NULL: no
+ * memory. */
+#define DICTIONARY_NONE 0xffffffffu
+uint32_t *dictionary_translate(const struct dictionary *from,
+                               const struct dictionary *to);
+
+/* Makes words of texts, in any order, equal ones too. `numbers`, where it is
+ * not NULL, gets the number of each. A text whose bytes are NULL is none: it
+ * gets 0. NULL: no memory, or more than 4 GiB. */
+struct dictionary *dictionary_make(const struct vdbq_text *texts, size_t count,
+                                   uint32_t *numbers);
+
+/* Words of several, together. `numbers[i]`, where it is not NULL, gets for
+ * each word of parts[i] its number in them. One part alone is held, not
+ * copied. NULL: no memory. */
+struct dictionary *dictionary_join(struct dictionary *const *parts,
+                                   size_t count, uint32_t *const *numbers);
+
+/* A copy of the words of a text column of a checked tablet: its codes are
+ * their numbers. NULL: no memory. */
+struct dictionary *dictionary_of_tablet(const void *block, unsigned column);
+
+#endif

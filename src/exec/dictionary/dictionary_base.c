@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dictionaries together. Each different one counts once, wherever it stands.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exec/dictionary/run_dictionary.h"
+
+/* The different dictionaries, in the order of their addresses. */
+struct parts {
+    struct dictionary **dictionaries;
+    uint32_t **numbers; /* of each one's words, in those of all */
+    size_t count;
+};
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uintptr_t x = (uintptr_t) * (struct dictionary *const *)a;
+    uintptr_t y = (uintptr_t) * (struct dictionary *const *)b;
+    return (x > y) - (x < y);
+}
+
+/* Finds the different ones of `count` dictionaries. */
+static bool find_parts(struct parts *parts,
+                       struct dictionary *const *dictionaries, size_t count,
+                       struct arena *arena)
+{
+    parts->dictionaries =
+        arena_alloc(arena, (count + 1) * sizeof *parts->dictionaries);
+    parts->numbers = arena_alloc(arena, (count + 1) * sizeof *parts->numbers);
+    if (parts->dictionaries == NULL || parts->numbers == NULL)
+        return false;
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (dictionaries[i] != NULL)
+            parts->dictionaries[found++] = dictionaries[i];
+    if (found > 1)
+        qsort(parts->dictionaries, found, sizeof *parts->dictionaries,
+              compare_addresses);
+    for (size_t i = 0; i < found; i++)
+        if (i == 0
+            || parts->dictionaries[i] != parts->dictionaries[parts->count - 1])
+            parts->dictionaries[parts->count++] = parts->dictionaries[i];
+    return true;
+}
+
+/* Joins the parts; one alone stays as it is, without numbers. */
+static bool join_parts(struct dictionary_base *base, struct parts *parts)
+{
+    if (parts->count == 1) {
+        base->dictionary = dictionary_hold(parts->dictionaries[0]);
+        return true;
+    }
+    for (size_t i = 0; i < parts->count; i++) {
+        size_t size =
+            (parts->dictionaries[i]->count + (size_t)1) * sizeof(uint32_t);
+        parts->numbers[i] = arena_alloc(&base->arena, size);
+        if (parts->numbers[i] == NULL)
+            return false;
+    }
+    base->dictionary =
+        dictionary_join(parts->dictionaries, parts->count, parts->numbers);
+    return base->dictionary != NULL;
+}
+
+/* What the codes of a dictionary stand for. Numbers ascend, so that they are
+ * the codes themselves where the last one is. */
+static struct order_codes order_codes_of(const struct parts *parts,
+                                         struct dictionary *dictionary)
+{
+    struct order_codes order_codes = { 0 };
+    if (dictionary == NULL || dictionary->count == 0 || parts->count < 2)
+        return order_codes;
+    struct dictionary **at =
+        bsearch(&dictionary, parts->dictionaries, parts->count,
+                sizeof *parts->dictionaries, compare_addresses);
+    const uint32_t *numbers = parts->numbers[at - parts->dictionaries];
+    if (numbers[dictionary->count - 1] == dictionary->count - 1)
+        return order_codes;
+    return (struct order_codes){ .order_codes = (const i32 *)numbers,
+                                 .count = dictionary->count };
+}
+
+static bool fill(struct dictionary_base *base,
+                 struct dictionary *const *dictionaries)
+{
+    struct parts parts = { 0 };
+    size_t count = base->chunks * base->feeds;
+    base->order_codes =
+        arena_alloc(&base->arena, (count + 1) * sizeof *base->order_codes);
+    base->counts =
+        arena_alloc(&base->arena, (count + 1) * sizeof *base->counts);
+    base->is_text = arena_alloc(&base->arena, base->feeds + (size_t)1);
+    if (base->order_codes == NULL || base->counts == NULL
+        || base->is_text == NULL
+        || !find_parts(&parts, dictionaries, count, &base->arena)
+        || !join_parts(base, &parts))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        base->order_codes[i] = order_codes_of(&parts, dictionaries[i]);
+        base->is_text[i % base->feeds] |= dictionaries[i] != NULL;
+        base->counts[i] = dictionaries[i] != NULL ? dictionaries[i]->count : 0;
+    }
+    return true;
+}
+
+struct dictionary_base *
+dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
+                     unsigned feeds)
+{
+    struct dictionary_base *base = memory_zeroed(1, sizeof *base);
+    if (base == NULL)
+        return NULL;
+    base->holders = 1;
+    base->chunks = chunks;
+    base->feeds = feeds;
+    if (fill(base, dictionaries))
+        return base;
+    dictionary_base_release(base);
+    return NULL;
+}
+
+struct dictionary_base *dictionary_base_hold(struct dictionary_base *base)
+{
+    base->holders++;
+    return base;
+}
+
+void dictionary_base_release(struct dictionary_base *base)
+{
+    if (base == NULL || --base->holders > 0)
+        return;
+    dictionary_release(base->dictionary);
+    arena_finish(&base->arena);
+    memory_release(base);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of a run. A program computes with numbers of words; here they are
+ * collected: those of the columns that it reads, of its constants and
+ * parameters, and of its lookups' results, in the order of its instructions.
+ * From them come the values of constants and parameters, the lookup tables,
+ * and the order_codes: which number each code of a column stands for.
+ *
+ * Dictionaries come from where rows come from: a table's tablets, the chunks
+ * of another step's rows, inner rows. Where a run adds no word to those of one
+ * dictionary, its codes are the numbers and nothing is computed.
+ */
+#ifndef VDBQ_EXEC_RUN_DICTIONARY_H
+#define VDBQ_EXEC_RUN_DICTIONARY_H
+
+#include "data/tablet/dictionary.h"
+#include "exec/launch/control.h"
+#include "program/parameter.h"
+
+/* Words of all dictionaries together. Never changes; shared by counting. */
+struct dictionary_base {
+    unsigned holders;
+    struct dictionary *dictionary;
+    unsigned feeds;
+    size_t chunks;
+    bool *is_text; /* whether feed f has words                   */
+    /* of feed f in chunk c: [c * feeds + f] */
+    struct order_codes *order_codes;
+    uint32_t *counts; /* words of the dictionaries: likewise        */
+    struct arena arena;
+};
+
+/* `dictionaries[c * feeds + f]`: the words of feed f in chunk c; NULL where
+ * it is no text. They may be released afterwards. NULL: no memory. */
+struct dictionary_base *
+dictionary_base_make(struct dictionary *const *dictionaries, size_t chunks,
+                     unsigned feeds);
+struct dictionary_base *dictionary_base_hold(struct dictionary_base *base);
+void dictionary_base_release(struct dictionary_base *base); /* accepts NULL */
+
+struct run_dictionary {
+    /* of the run: what Result's texts are */
+    struct dictionary *dictionary;
+    struct run_values values; /* for launcher_params                        */
+    /* as those of dictionary_base */
+    struct order_codes *order_codes;
+    /* one a column of inner rows */
+    struct order_codes *inner_order_codes;
+    struct dictionary_base *base;
+    struct arena arena;
+};
+
+/* Whether a program leaves anything open, so that a run needs a word table:
+ * texts, parameters, lookups, or columns of words. */
+bool run_dictionary_needed(const struct program *program);
+
+struct run_dictionary_params {
+    const struct program *program;   /* checked                           */
+    struct dictionary_base *base;    /* held while the table lives        */
+    struct dictionary *const *inner; /* of columns of inner rows; NULL: one
+                                           that is no text                   */
+    unsigned inner_count;
+    const struct parameter *parameters;
+    unsigned parameter_count; /* those behind are NULL             */
+};
+/* Fails with PROGRAM (a call that is none), NO_MEMORY. run_dictionary_finish()
+ * is due whatever it returns. */
+enum vdbq_status run_dictionary_init(struct run_dictionary *table,
+                                     const struct run_dictionary_params *params,
+                                     struct error *error);
+/* Accepts a zeroed one. */
+void run_dictionary_finish(struct run_dictionary *table);
+
+/* The least and the greatest number of the words that a feed has in a chunk;
+ * unchanged where it has none. */
+void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
+                          unsigned feed, int64_t *low, int64_t *high);
+
+/* The order_codes of the feeds in a chunk, for launcher_input. */
+const struct order_codes *
+run_dictionary_codes(const struct run_dictionary *table, size_t chunk);
+
+#endif
