@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "program/functions/function.h"
+#include "program/functions/function_table.h"
 #include "program/program.h"
 
 enum {
@@ -210,17 +211,23 @@ static bool gives(const struct function *function, enum opcode op)
            == (op == OP_LOOKUP_WORD ? TYPE_WORD : op_facts(op)->writes);
 }
 
+/* The functions that SQL has names for and the host computes, but those of
+ * moments, which are in the range that the planner's casts give them. */
 static const struct function *pick_function(struct making *making,
                                             enum opcode op)
 {
-    const struct function *all = functions(), *found = NULL;
+#define NAME(name, ...) #name,
+    static const char *const names[] = { SCALAR_FUNCTIONS(NAME, NAME, NAME) };
+    const size_t known = sizeof names / sizeof *names;
+    const struct function *found = NULL;
     unsigned count = 0, wanted = fuzz_take(&making->bytes, 200);
 
-    for (unsigned round = 0; round < 2; round++)
-        for (const struct function *f = all; f->name; f++)
-            if (f->arguments_max > 0 && f->arguments[0] == VDBQ_TEXT
-                && gives(f, op) && count++ <= wanted)
-                found = f;
+    for (size_t i = 0; i < 2 * known; i++) {
+        const struct function *f = function_find(names[i % known]);
+        if (f != NULL && function_takes(f, 0) == VDBQ_TEXT && gives(f, op)
+            && strcmp(f->name, "strftime") != 0 && count++ <= wanted)
+            found = f;
+    }
     return found;
 }
 
@@ -236,15 +243,13 @@ static bool make_call(struct making *making, struct made *made)
 
     if (function == NULL)
         return false;
-    unsigned more = function->arguments_max - function->arguments_min;
-    unsigned count =
-        function->arguments_min + fuzz_take(&making->bytes, more + 1);
+    unsigned more = function->most - function->least;
+    unsigned count = function->least + fuzz_take(&making->bytes, more + 1);
     int length =
         snprintf(made->name, sizeof made->name, "%s(?", function->name);
     for (unsigned i = 1; i < count; i++) {
-        unsigned kind = function->arguments[i] == VDBQ_TEXT     ? 1
-                        : function->arguments[i] == VDBQ_DOUBLE ? 2
-                                                                : 0;
+        enum vdbq_type type = function_takes(function, i);
+        unsigned kind = type == VDBQ_TEXT ? 1 : type == VDBQ_DOUBLE ? 2 : 0;
         length +=
             snprintf(made->name + length, sizeof made->name - (size_t)length,
                      ", %s", values[kind][fuzz_take(&making->bytes, 4)]);

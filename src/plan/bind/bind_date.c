@@ -9,7 +9,7 @@
 
 #include "base/os/os.h"
 #include "base/text.h"
-#include "plan/bind/call.h"
+#include "plan/bind/scalar.h"
 #include "plan/make/call.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
@@ -35,8 +35,8 @@ static int unit_named(const char *name, size_t length)
     return -1;
 }
 
-static struct expression *make_extract(struct binder *binder,
-                                       const struct call *call)
+struct expression *scalar_extract(struct binder *binder,
+                                  const struct call *call)
 {
     const struct expression *part = call->arguments[0];
     int unit = -1;
@@ -55,8 +55,7 @@ static struct expression *make_extract(struct binder *binder,
 }
 
 /* year(x) and so on. */
-static struct expression *make_part(struct binder *binder,
-                                    const struct call *call)
+struct expression *scalar_part(struct binder *binder, const struct call *call)
 {
     int unit = unit_named(call->name, strlen(call->name));
 
@@ -182,22 +181,20 @@ static struct expression *formatted(struct binder *binder,
 
 /* --------------------------------------------------- functions of SQLite -- */
 
-static struct expression *make_date(struct binder *binder,
-                                    const struct call *call)
+struct expression *scalar_date(struct binder *binder, const struct call *call)
 {
     struct expression *e = moment(binder, call, 0);
 
     return e ? expression_cast_plain(binder, e, VDBQ_DATE, e->at) : NULL;
 }
 
-static struct expression *make_timestamp(struct binder *binder,
-                                         const struct call *call)
+struct expression *scalar_timestamp(struct binder *binder,
+                                    const struct call *call)
 {
     return moment(binder, call, 0);
 }
 
-static struct expression *make_time(struct binder *binder,
-                                    const struct call *call)
+struct expression *scalar_time(struct binder *binder, const struct call *call)
 {
     struct vdbq_text format = { "%H:%M:%S", strlen("%H:%M:%S") };
 
@@ -206,8 +203,8 @@ static struct expression *make_time(struct binder *binder,
 }
 
 /* Whole seconds since 1970. */
-static struct expression *make_unixepoch(struct binder *binder,
-                                         const struct call *call)
+struct expression *scalar_unixepoch(struct binder *binder,
+                                    const struct call *call)
 {
     struct expression *e = moment(binder, call, 0), *epoch;
 
@@ -218,10 +215,10 @@ static struct expression *make_unixepoch(struct binder *binder,
 }
 
 /* Whole seconds, as a TIMESTAMP. */
-static struct expression *make_datetime(struct binder *binder,
-                                        const struct call *call)
+struct expression *scalar_datetime(struct binder *binder,
+                                   const struct call *call)
 {
-    struct expression *e = make_unixepoch(binder, call), *unit;
+    struct expression *e = scalar_unixepoch(binder, call), *unit;
 
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
@@ -231,8 +228,8 @@ static struct expression *make_datetime(struct binder *binder,
 }
 
 /* Days, to a millisecond, since noon of 4714-11-24 BC. */
-static struct expression *make_julianday(struct binder *binder,
-                                         const struct call *call)
+struct expression *scalar_julianday(struct binder *binder,
+                                    const struct call *call)
 {
     struct expression *e = moment(binder, call, 0), *day;
 
@@ -253,8 +250,8 @@ static bool is_format(const struct expression *e)
 
 /* strftime(format, moment, modifiers ...), or strftime(moment, format) where
  * the types tell which is which. */
-static struct expression *make_strftime(struct binder *binder,
-                                        const struct call *call)
+struct expression *scalar_strftime(struct binder *binder,
+                                   const struct call *call)
 {
     struct expression *format = call->arguments[0];
     struct call swapped = *call;
@@ -263,7 +260,7 @@ static struct expression *make_strftime(struct binder *binder,
         && call->count == 2 && call->arguments[1]->type == VDBQ_TEXT) {
         swapped.arguments[0] = call->arguments[1];
         swapped.arguments[1] = format;
-        return make_strftime(binder, &swapped);
+        return scalar_strftime(binder, &swapped);
     }
     if (format->type != VDBQ_TEXT && !is_null_constant(format))
         return refuse_argument(binder, call, format);
@@ -284,9 +281,9 @@ static const struct {
     const char *name;
     struct expression *(*make)(struct binder *binder, const struct call *call);
 } currents[] = {
-    { "current_date", make_date },
-    { "current_time", make_time },
-    { "current_timestamp", make_datetime },
+    { "current_date", scalar_date },
+    { "current_time", scalar_time },
+    { "current_timestamp", scalar_datetime },
 };
 
 struct expression *bind_current(struct binder *binder,
@@ -302,29 +299,4 @@ struct expression *bind_current(struct binder *binder,
         }
     *found = false;
     return NULL;
-}
-
-const struct call_maker *date_makers(void)
-{
-    static const struct call_maker makers[] = {
-        { "extract", 2, 2, make_extract },
-        { "date_part", 2, 2, make_extract },
-        { "date", 0, CALL_ARGUMENTS_MAX, make_date },
-        { "datetime", 0, CALL_ARGUMENTS_MAX, make_datetime },
-        { "time", 0, CALL_ARGUMENTS_MAX, make_time },
-        { "timestamp", 1, CALL_ARGUMENTS_MAX, make_timestamp },
-        { "julianday", 0, CALL_ARGUMENTS_MAX, make_julianday },
-        { "unixepoch", 0, CALL_ARGUMENTS_MAX, make_unixepoch },
-        { "strftime", 1, CALL_ARGUMENTS_MAX, make_strftime },
-        { "now", 0, 0, make_timestamp },
-        { "year", 1, 1, make_part },
-        { "month", 1, 1, make_part },
-        { "day", 1, 1, make_part },
-        { "hour", 1, 1, make_part },
-        { "minute", 1, 1, make_part },
-        { "second", 1, 1, make_part },
-        { .name = NULL }
-    };
-
-    return makers;
 }

@@ -2,7 +2,7 @@
 /*
  * Functions of numbers: opcodes of the machine, or made of other expressions.
  */
-#include "plan/bind/call.h"
+#include "plan/bind/scalar.h"
 #include "plan/make/convert.h"
 #include "plan/make/expression_new.h"
 #include "plan/make/known.h"
@@ -21,8 +21,7 @@ static struct expression *as_double(struct binder *binder,
 }
 
 /* One opcode of DOUBLEs; what is not a number is NULL. */
-static struct expression *one_opcode(struct binder *binder,
-                                     const struct call *call, enum opcode op)
+struct expression *scalar_opcode(struct binder *binder, const struct call *call)
 {
     struct expression *left = as_double(binder, call, 0), *right = NULL;
 
@@ -30,8 +29,8 @@ static struct expression *one_opcode(struct binder *binder,
         right = as_double(binder, call, 1);
     if (left == NULL || (call->count > 1 && right == NULL))
         return NULL;
-    return expression_math(binder, op, VDBQ_DOUBLE, left, right, true,
-                           call->tree->at);
+    return expression_math(binder, call->function->op, VDBQ_DOUBLE, left, right,
+                           true, call->tree->at);
 }
 
 /* ------------------------------------------- made of other expressions -- */
@@ -46,8 +45,7 @@ static struct expression *number_of(struct binder *binder, struct expression *e)
 }
 
 /* Of floats what is left of the first, fractions and all; % cuts them off. */
-static struct expression *make_mod(struct binder *binder,
-                                   const struct call *call)
+struct expression *scalar_mod(struct binder *binder, const struct call *call)
 {
     struct expression *left = number_of(binder, call->arguments[0]);
     struct expression *right =
@@ -67,8 +65,7 @@ static struct expression *make_mod(struct binder *binder,
 }
 
 /* Without its sign, which -0.0 has, too. */
-static struct expression *make_abs(struct binder *binder,
-                                   const struct call *call)
+struct expression *scalar_abs(struct binder *binder, const struct call *call)
 {
     struct expression *e = call->arguments[0], *zero, *minus, *test;
 
@@ -89,8 +86,7 @@ static struct expression *make_abs(struct binder *binder,
                 : NULL;
 }
 
-static struct expression *make_sign(struct binder *binder,
-                                    const struct call *call)
+struct expression *scalar_sign(struct binder *binder, const struct call *call)
 {
     struct expression *e = call->arguments[0];
     struct expression *zero = expression_integer(binder, 0, e->at);
@@ -107,8 +103,7 @@ static struct expression *make_sign(struct binder *binder,
 
 /* ------------------------------------------------------------ rounding -- */
 
-static struct expression *make_round(struct binder *binder,
-                                     const struct call *call)
+struct expression *scalar_round(struct binder *binder, const struct call *call)
 {
     struct expression *e = as_double(binder, call, 0), *digits;
 
@@ -124,62 +119,14 @@ static struct expression *make_round(struct binder *binder,
 }
 
 /* Integers are whole; other numbers become so by an opcode. */
-static struct expression *whole(struct binder *binder, const struct call *call,
-                                enum opcode op)
+struct expression *scalar_whole(struct binder *binder, const struct call *call)
 {
     struct expression *e = call->arguments[0];
 
     if (is_integer(e->type))
         return e;
     e = as_double(binder, call, 0);
-    return e ? expression_math(binder, op, VDBQ_DOUBLE, e, NULL, false,
-                               call->tree->at)
+    return e ? expression_math(binder, call->function->op, VDBQ_DOUBLE, e, NULL,
+                               false, call->tree->at)
              : NULL;
-}
-
-/* ----------------------------------------------------------- the table -- */
-
-/* Those that are one opcode: name, arguments, what makes it, opcode. */
-/* clang-format off */
-#define OPCODES(X)                                                           \
-    X(floor, 1, whole, FLOOR)                                                \
-    X(ceil, 1, whole, CEIL)                                                  \
-    X(ceiling, 1, whole, CEIL)                                               \
-    X(trunc, 1, whole, TRUNC)                                                \
-    X(sqrt, 1, one_opcode, SQRT)                                             \
-    X(exp, 1, one_opcode, EXP)                                               \
-    X(ln, 1, one_opcode, LN)                                                 \
-    X(log, 1, one_opcode, LOG10)                                             \
-    X(log10, 1, one_opcode, LOG10)                                           \
-    X(log2, 1, one_opcode, LOG2)                                             \
-    X(sin, 1, one_opcode, SIN)                                               \
-    X(cos, 1, one_opcode, COS)                                               \
-    X(tan, 1, one_opcode, TAN)                                               \
-    X(asin, 1, one_opcode, ASIN)                                             \
-    X(acos, 1, one_opcode, ACOS)                                             \
-    X(atan, 1, one_opcode, ATAN)                                             \
-    X(atan2, 2, one_opcode, ATAN2)                                           \
-    X(power, 2, one_opcode, POWER)                                           \
-    X(pow, 2, one_opcode, POWER)
-/* clang-format on */
-
-#define MAKER(name, count, maker, op)                                          \
-    static struct expression *make_##name(struct binder *binder,               \
-                                          const struct call *call)             \
-    {                                                                          \
-        return maker(binder, call, OP_##op##_F64);                             \
-    }
-OPCODES(MAKER)
-
-const struct call_maker *math_makers(void)
-{
-#define MAKER_ROW(name, count, maker, op) { #name, count, count, make_##name },
-    static const struct call_maker makers[] = { OPCODES(MAKER_ROW){ "mod", 2, 2,
-                                                                    make_mod },
-                                                { "abs", 1, 1, make_abs },
-                                                { "sign", 1, 1, make_sign },
-                                                { "round", 1, 2, make_round },
-                                                { .name = NULL } };
-
-    return makers;
 }

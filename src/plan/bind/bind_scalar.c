@@ -7,9 +7,9 @@
 #include <strings.h>
 
 #include "base/text.h"
-#include "plan/bind/call.h"
 #include "plan/bind/like.h"
 #include "plan/bind/names.h"
+#include "plan/bind/scalar.h"
 #include "plan/make/call.h"
 #include "plan/make/compare.h"
 #include "plan/make/convert.h"
@@ -42,14 +42,13 @@ static struct expression *coalesce_from(struct binder *binder,
                  : NULL;
 }
 
-static struct expression *make_coalesce(struct binder *binder,
-                                        const struct call *call)
+struct expression *scalar_coalesce(struct binder *binder,
+                                   const struct call *call)
 {
     return coalesce_from(binder, call, 0);
 }
 
-static struct expression *make_nullif(struct binder *binder,
-                                      const struct call *call)
+struct expression *scalar_nullif(struct binder *binder, const struct call *call)
 {
     struct expression *a = call->arguments[0], *b = call->arguments[1];
     struct expression *equal =
@@ -61,8 +60,7 @@ static struct expression *make_nullif(struct binder *binder,
                 : NULL;
 }
 
-static struct expression *make_iif(struct binder *binder,
-                                   const struct call *call)
+struct expression *scalar_iif(struct binder *binder, const struct call *call)
 {
     struct expression *condition = expression_condition(
         binder, call->arguments[0], call->arguments[0]->at);
@@ -115,14 +113,13 @@ static struct expression *null_first(struct binder *binder,
     return best;
 }
 
-static struct expression *make_least(struct binder *binder,
-                                     const struct call *call)
+struct expression *scalar_least(struct binder *binder, const struct call *call)
 {
     return null_first(binder, call, extreme(binder, call, AST_LE));
 }
 
-static struct expression *make_greatest(struct binder *binder,
-                                        const struct call *call)
+struct expression *scalar_greatest(struct binder *binder,
+                                   const struct call *call)
 {
     return null_first(binder, call, extreme(binder, call, AST_GE));
 }
@@ -165,8 +162,7 @@ static struct expression *joined(struct binder *binder,
 }
 
 /* concat() passes over NULLs; || does not. */
-static struct expression *make_concat(struct binder *binder,
-                                      const struct call *call)
+struct expression *scalar_concat(struct binder *binder, const struct call *call)
 {
     struct expression *texts[CALL_ARGUMENTS_MAX];
 
@@ -181,8 +177,8 @@ static struct expression *make_concat(struct binder *binder,
 
 /* The separator goes in front of each text that there is, and the first one
  * is cut off again. */
-static struct expression *make_concat_ws(struct binder *binder,
-                                         const struct call *call)
+struct expression *scalar_concat_ws(struct binder *binder,
+                                    const struct call *call)
 {
     struct expression *between = as_text(binder, call->arguments[0]);
     struct expression *texts[CALL_ARGUMENTS_MAX] = { NULL }, *cut[2], *one;
@@ -210,8 +206,7 @@ static struct expression *make_concat_ws(struct binder *binder,
                   : NULL;
 }
 
-static struct expression *make_typeof(struct binder *binder,
-                                      const struct call *call)
+struct expression *scalar_typeof(struct binder *binder, const struct call *call)
 {
     const char *name = type_name((enum vdbq_type)call->arguments[0]->type);
     struct vdbq_text text = { name, strlen(name) };
@@ -222,8 +217,7 @@ static struct expression *make_typeof(struct binder *binder,
 /* ------------------------------------------------------------------ all -- */
 
 /* hex(NULL) is the empty text, as in SQLite. */
-static struct expression *make_hex(struct binder *binder,
-                                   const struct call *call)
+struct expression *scalar_hex(struct binder *binder, const struct call *call)
 {
     struct expression *e = as_text(binder, call->arguments[0]);
 
@@ -232,8 +226,7 @@ static struct expression *make_hex(struct binder *binder,
 }
 
 /* like(pattern, text), glob(pattern, text): the other way round than LIKE. */
-static struct expression *make_like(struct binder *binder,
-                                    const struct call *call)
+struct expression *scalar_like(struct binder *binder, const struct call *call)
 {
     struct expression *operands[3] = { call->arguments[1], call->arguments[0] };
 
@@ -243,54 +236,34 @@ static struct expression *make_like(struct binder *binder,
                            call->tree->at);
 }
 
-/* Those of texts, choices and types. */
-static const struct call_maker makers[] = {
-    { "coalesce", 1, CALL_ARGUMENTS_MAX, make_coalesce },
-    { "ifnull", 2, 2, make_coalesce },
-    { "nullif", 2, 2, make_nullif },
-    { "iif", 3, 3, make_iif },
-    { "if", 3, 3, make_iif },
-    { "min", 2, CALL_ARGUMENTS_MAX, make_least },
-    { "least", 1, CALL_ARGUMENTS_MAX, make_least },
-    { "max", 2, CALL_ARGUMENTS_MAX, make_greatest },
-    { "greatest", 1, CALL_ARGUMENTS_MAX, make_greatest },
-    { "typeof", 1, 1, make_typeof },
-    { "concat", 1, CALL_ARGUMENTS_MAX, make_concat },
-    { "concat_ws", 2, CALL_ARGUMENTS_MAX, make_concat_ws },
-    { "hex", 1, 1, make_hex },
-    { "like", 2, 3, make_like },
-    { "ilike", 2, 3, make_like },
-    { "glob", 2, 2, make_like },
-    { .name = NULL }
-};
+/* ----------------------------------------------------------- the table -- */
 
-/* ------------------------------------------------------------ by name -- */
-
-static const struct call_maker *const *maker_tables(void)
+/* A function that the host computes, as it is. */
+static struct expression *scalar_host(struct binder *binder,
+                                      const struct call *call)
 {
-    static const struct call_maker *tables[4];
-
-    tables[0] = makers;
-    tables[1] = math_makers();
-    tables[2] = date_makers();
-    return tables;
+    return expression_call(binder, call->name, call->arguments, call->count,
+                           call->tree->at);
 }
 
-/* The maker of that name; of several the one for so many arguments. */
-static const struct call_maker *find_maker(const struct call *call)
-{
-    const struct call_maker *found = NULL;
+enum { MANY = CALL_ARGUMENTS_MAX };
 
-    for (const struct call_maker *const *table = maker_tables(); *table != NULL;
-         table++)
-        for (const struct call_maker *at = *table; at->name != NULL; at++) {
-            if (!name_equal(call->name, at->name))
-                continue;
-            found = at;
-            if (call->count >= at->least && call->count <= at->most)
-                return at;
-        }
-    return found;
+#define BOUND(name, least, most, bind, meaning)                                \
+    { #name, least, most, scalar_##bind, OP_INVALID },
+#define OPCODE(name, least, most, bind, op, meaning)                           \
+    { #name, least, most, scalar_##bind, OP_##op##_F64 },
+#define HOST(name, least, most, gives, takes, may, body, meaning)              \
+    { #name, least, most, scalar_host, OP_INVALID },
+static const struct scalar scalars[] = { SCALAR_FUNCTIONS(BOUND, OPCODE,
+                                                          HOST) };
+enum { SCALARS = sizeof scalars / sizeof *scalars };
+
+static const struct scalar *find(const char *name)
+{
+    for (size_t i = 0; i < SCALARS; i++)
+        if (name_equal(name, scalars[i].name))
+            return &scalars[i];
+    return NULL;
 }
 
 static struct expression *refuse_count(struct binder *binder,
@@ -318,40 +291,21 @@ static struct expression *refuse_name(struct binder *binder,
 
     error_at(binder->error, VDBQ_UNKNOWN, call->tree->at,
              "no such function: %s", call->name);
-    for (const struct function *f = functions(); f->name != NULL; f++)
-        likely_name(&likely, call->name, f->name);
-    for (const struct call_maker *const *table = maker_tables(); *table != NULL;
-         table++)
-        for (const struct call_maker *at = *table; at->name != NULL; at++)
-            likely_name(&likely, call->name, at->name);
+    for (size_t i = 0; i < SCALARS; i++)
+        likely_name(&likely, call->name, scalars[i].name);
     if (likely.name != NULL)
         error_hint(binder->error, "did you mean \"%s\"?", likely.name);
     return NULL;
 }
 
-/* A function of the host that has a name in SQL. */
-static struct expression *call_host(struct binder *binder,
-                                    const struct call *call)
+struct expression *bind_scalar(struct binder *binder, struct call *call)
 {
-    const struct function *function = function_named(call->name);
+    const struct scalar *scalar = find(call->name);
 
-    if (function == NULL)
+    if (scalar == NULL)
         return refuse_name(binder, call);
-    if (call->count < function->arguments_min
-        || call->count > function->arguments_max)
-        return refuse_count(binder, call, function->arguments_min,
-                            function->arguments_max);
-    return expression_call(binder, call->name, call->arguments, call->count,
-                           call->tree->at);
-}
-
-struct expression *bind_scalar(struct binder *binder, const struct call *call)
-{
-    const struct call_maker *maker = find_maker(call);
-
-    if (maker == NULL)
-        return call_host(binder, call);
-    if (call->count < maker->least || call->count > maker->most)
-        return refuse_count(binder, call, maker->least, maker->most);
-    return maker->make(binder, call);
+    if (call->count < scalar->least || call->count > scalar->most)
+        return refuse_count(binder, call, scalar->least, scalar->most);
+    call->function = scalar;
+    return scalar->bind(binder, call);
 }

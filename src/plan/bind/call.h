@@ -12,11 +12,14 @@ struct binder;
 
 enum { CALL_ARGUMENTS_MAX = 64 };
 
+struct scalar; /* plan/bind/scalar.h */
+
 /* A call whose arguments are bound. */
 struct call {
     const struct ast_expression *tree;
-    const char *name;
-    unsigned count;
+    const char *name;              /* as it is written                   */
+    const struct scalar *function; /* NULL: not looked up, or no scalar  */
+    unsigned count;                /* of arguments                       */
     struct expression *arguments[CALL_ARGUMENTS_MAX];
     struct expression *filter; /* of an aggregate; NULL: none            */
     struct vector partition;   /* OVER: of struct expression * ...       */
@@ -39,20 +42,7 @@ struct expression *bind_aggregate(struct binder *binder,
 struct expression *bind_window(struct binder *binder, const struct call *call);
 
 /* bind_scalar.c: what is made of other expressions, an opcode, or the host's. */
-struct expression *bind_scalar(struct binder *binder, const struct call *call);
-
-/* A function that is made of other expressions. */
-struct call_maker {
-    const char *name;     /* NULL: the end of a table */
-    unsigned least, most; /* arguments            */
-    struct expression *(*make)(struct binder *binder, const struct call *call);
-};
-
-/* bind_math.c */
-const struct call_maker *math_makers(void);
-
-/* bind_date.c */
-const struct call_maker *date_makers(void);
+struct expression *bind_scalar(struct binder *binder, struct call *call);
 
 /* bind_date.c: CURRENT_DATE and its like, which look like columns; not
  * `*found`: it is none. */

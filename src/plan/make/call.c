@@ -122,7 +122,7 @@ static bool fit_arguments(struct binder *binder,
 {
     *null = false;
     for (unsigned i = 0; i < count; i++) {
-        int type = (int)function->arguments[i];
+        int type = (int)function_takes(function, i);
         bool stays = type == VDBQ_BIGINT && arguments[i]->type != VDBQ_TEXT
                      && !is_float(arguments[i]->type);
         *null |= is_null_constant(arguments[i]);
@@ -185,8 +185,8 @@ struct expression *expression_call(struct binder *binder, const char *name,
     bool constant = true, null;
     const char *call;
 
-    assert(function != NULL && count >= function->arguments_min
-           && count <= function->arguments_max);
+    assert(function != NULL && count >= function->least
+           && count <= function->most);
     for (unsigned i = 0; i < count; i++) {
         fitting[i] = expression_known(binder, arguments[i]);
         if (fitting[i] == NULL)

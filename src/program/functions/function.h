@@ -27,28 +27,23 @@ enum { FUNCTION_ARGUMENTS_MAX = 8 };
 
 struct function_call_state;
 
-/* A function. Of names that stand in SQL (lower, substr, like ...) and of
- * others that the planner alone uses (a cast of text to a number is
- * "to_integer", of a number to text "from_integer" ...). Argument types are
- * VDBQ_TEXT, VDBQ_BIGINT or VDBQ_DOUBLE: the planner casts others. */
+/* A function: a row of function_table.h. */
 struct function {
     const char *name;
+    unsigned least, most; /* arguments                                  */
     enum vdbq_type result;
-    unsigned arguments_min, arguments_max;
-    enum vdbq_type arguments[FUNCTION_ARGUMENTS_MAX];
-    bool nulls; /* it can be NULL where no argument is          */
-    bool fails; /* it can fail: its message says of what value  */
-    const char *meaning;
+    const char *takes; /* T, I or D for each argument, `most` of them */
+    bool nulls;        /* it can be NULL where no argument is         */
+    bool fails;        /* it can fail; the message says of what value */
     /* Computes it; see function_inner.h. */
     enum vdbq_status (*compute)(struct function_call_state *state);
 };
 
-/* The function of that name (without case); NULL: none. */
+/* The function of that name (without case), whether SQL has it or the planner
+ * alone; NULL: none. */
 const struct function *function_find(const char *name);
-/* ... if SQL has the name. */
-const struct function *function_named(const char *name);
-/* All that SQL has names for, ended by one without a name. */
-const struct function *functions(void);
+/* The type of an argument: TEXT, BIGINT or DOUBLE. */
+enum vdbq_type function_takes(const struct function *function, unsigned i);
 
 /* What a text is as a number: the one that it starts with, behind blanks, or
  * 0. Too large a whole number is the nearest that there is. */

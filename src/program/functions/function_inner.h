@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "program/functions/function.h"
+#include "program/functions/function_table.h"
 
 /* A call on its way. */
 struct function_call_state {
@@ -40,61 +41,16 @@ enum vdbq_status function_text(struct function_call_state *state,
 enum vdbq_status function_text_copy(struct function_call_state *state,
                                     const char *bytes, size_t length);
 
-/* A row of the table. */
+/* Computes a function of the table. */
 #define FUNCTION_BODY(name)                                                    \
     enum vdbq_status function_##name(struct function_call_state *state)
 
-FUNCTION_BODY(lower);
-FUNCTION_BODY(upper);
-FUNCTION_BODY(length);
-FUNCTION_BODY(octet_length);
-FUNCTION_BODY(substr);
-FUNCTION_BODY(trim);
-FUNCTION_BODY(ltrim);
-FUNCTION_BODY(rtrim);
-FUNCTION_BODY(replace);
-FUNCTION_BODY(instr);
-FUNCTION_BODY(concat);
-FUNCTION_BODY(concat_ws);
-FUNCTION_BODY(reverse);
-FUNCTION_BODY(repeat);
-FUNCTION_BODY(lpad);
-FUNCTION_BODY(rpad);
-FUNCTION_BODY(left);
-FUNCTION_BODY(right);
-FUNCTION_BODY(starts_with);
-FUNCTION_BODY(ends_with);
-FUNCTION_BODY(contains);
-FUNCTION_BODY(split_part);
-FUNCTION_BODY(hex);
-FUNCTION_BODY(unicode);
-FUNCTION_BODY(char);
-FUNCTION_BODY(like);
-FUNCTION_BODY(glob);
-FUNCTION_BODY(strftime);
-FUNCTION_BODY(to_date);
-FUNCTION_BODY(to_timestamp);
-FUNCTION_BODY(to_moment);
-FUNCTION_BODY(from_julian);
-FUNCTION_BODY(from_unix);
-FUNCTION_BODY(moved);
-FUNCTION_BODY(to_smallint);
-FUNCTION_BODY(to_integer);
-FUNCTION_BODY(to_bigint);
-FUNCTION_BODY(to_float);
-FUNCTION_BODY(to_double);
-FUNCTION_BODY(to_decimal);
-FUNCTION_BODY(to_boolean);
-FUNCTION_BODY(from_integer);
-FUNCTION_BODY(from_float);
-FUNCTION_BODY(from_double);
-FUNCTION_BODY(from_decimal);
-FUNCTION_BODY(from_boolean);
-FUNCTION_BODY(from_date);
-FUNCTION_BODY(from_timestamp);
-FUNCTION_BODY(bound_bigint);
-FUNCTION_BODY(bound_double);
-FUNCTION_BODY(number_text);
-FUNCTION_BODY(number_text_of);
+#define PASS(...)
+#define DECLARE(name, least, most, gives, takes, may, body, meaning)           \
+    FUNCTION_BODY(body);
+SCALAR_FUNCTIONS(PASS, PASS, DECLARE)
+INNER_FUNCTIONS(DECLARE)
+#undef PASS
+#undef DECLARE
 
 #endif

@@ -94,9 +94,9 @@ static enum vdbq_status read_argument(struct reading *reading)
     struct function_lookup *lookup = reading->lookup;
     const struct function *function = lookup->function;
     enum vdbq_status status;
-    if (lookup->count == function->arguments_max)
+    if (lookup->count == function->most)
         return refuse(reading, "too many arguments");
-    enum vdbq_type type = function->arguments[lookup->count];
+    enum vdbq_type type = function_takes(function, lookup->count);
     struct function_value *value = &lookup->arguments[lookup->count];
     pass_blanks(reading);
     if (*reading->at == '?')
@@ -131,7 +131,7 @@ enum vdbq_status function_lookup_read(const char *text, struct arena *arena,
         return status;
     if (strcmp(reading.at, ")") != 0)
         return refuse(&reading, "no ) and end");
-    if (lookup->count < lookup->function->arguments_min || !reading.open)
+    if (lookup->count < lookup->function->least || !reading.open)
         return refuse(&reading, "too few arguments");
     return VDBQ_OK;
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Scalar functions as calls of them are bound. What a function is made of
+ * stands in bind_scalar.c, bind_math.c or bind_date.c, in a function
+ * scalar_...() that its row of function_table.h names.
+ */
+#ifndef VDBQ_PLAN_SCALAR_H
+#define VDBQ_PLAN_SCALAR_H
+
+#include "plan/bind/call.h"
+#include "program/functions/function_table.h"
+
+/* A row of function_table.h. */
+struct scalar {
+    const char *name;
+    unsigned least, most; /* arguments */
+    /* Gives the expression; NULL: a failure, which is in the binder's error.
+     * The call has so many arguments as the row says. */
+    struct expression *(*bind)(struct binder *binder, const struct call *call);
+    enum opcode op; /* of a row that is an OPCODE */
+};
+
+#define BOUND(name, least, most, bind, meaning)                                \
+    struct expression *scalar_##bind(struct binder *binder,                    \
+                                     const struct call *call);
+#define OPCODE(name, least, most, bind, op, meaning)                           \
+    BOUND(name, least, most, bind, meaning)
+#define PASS(...)
+SCALAR_FUNCTIONS(BOUND, OPCODE, PASS)
+#undef BOUND
+#undef OPCODE
+#undef PASS
+
+#endif
