@@ -3,6 +3,7 @@
 
 A form is an expression with holes: abs({0}), ({0} + {1}).
 """
+import itertools
 import re
 from collections import namedtuple
 
@@ -17,6 +18,8 @@ PLANNERS = '#define INNER_FUNCTIONS'  # and below: they have no names in SQL
 ROW = r'\{ "(\w+)", '
 AGGREGATES = ('src/plan/bind/bind_aggregate.c', ROW + 'AGGREGATE_')
 WINDOWS = ('src/plan/bind/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
+UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
+OF_PARTS = ('extract', 'date_part')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
 
@@ -60,6 +63,8 @@ def calls(root):
     for name, least, most in functions(root):
         for arity in arities(least, most):
             yield call(name, arity)
+    for name, unit in itertools.product(OF_PARTS, rows(root, UNITS)):
+        yield Form(name, 1, f"{name}('{unit}', {{0}})")
     for name in rows(root, AGGREGATES):
         yield Form(name, 1, f'{name}({{0}})', True)
         yield Form(name, 1, f'{name}(distinct {{0}})', True)

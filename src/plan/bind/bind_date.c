@@ -35,23 +35,29 @@ static int unit_named(const char *name, size_t length)
     return -1;
 }
 
-struct expression *scalar_extract(struct binder *binder,
-                                  const struct call *call)
+/* The part that a constant names; -1: a failure, it names none. */
+static int unit_of(struct binder *binder, const struct expression *part)
 {
-    const struct expression *part = call->arguments[0];
     int unit = -1;
 
     if (part->kind == EXPRESSION_CONSTANT && part->type == VDBQ_TEXT)
         unit =
             unit_named(part->constant.text.bytes, part->constant.text.length);
-    if (unit < 0) {
+    if (unit < 0)
         error_at(binder->error, VDBQ_TYPE, part->at,
                  "the part is a constant: 'year', 'month', 'day', 'hour', "
                  "'minute' or 'second'");
-        return NULL;
-    }
-    return expression_part(binder, call->arguments[1], (enum ast_unit)unit,
-                           call->tree->at);
+    return unit;
+}
+
+struct expression *scalar_extract(struct binder *binder,
+                                  const struct call *call)
+{
+    int unit = unit_of(binder, call->arguments[0]);
+
+    return unit < 0 ? NULL
+                    : expression_part(binder, call->arguments[1],
+                                      (enum ast_unit)unit, call->tree->at);
 }
 
 /* year(x) and so on. */
