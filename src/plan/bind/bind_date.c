@@ -154,24 +154,33 @@ static struct expression *moment(struct binder *binder, const struct call *call,
     return e;
 }
 
-/* The number of units from 4714-11-24 BC, noon, to a moment: from there on it
- * is never negative, so that division rounds down. */
+/* A number calculated with a constant; of NULL, a failure, NULL. */
+static struct expression *calculated(struct binder *binder,
+                                     const struct call *call,
+                                     enum ast_operator operator,
+                                     struct expression * e, int64_t constant)
+{
+    struct expression *number =
+        e ? expression_integer(binder, constant, e->at) : NULL;
+
+    return number ? expression_operator(binder, operator, e, number, call->tree)
+                  : NULL;
+}
+
+/* 4714-11-24 BC, noon, to 1970, in microseconds. Moments are counted from there
+ * to be divided: they are never negative, so that division rounds down. */
+#define COUNTED_FROM INT64_C(210866760000000000)
+
+/* The number of units from there to a moment. */
 static struct expression *count_of(struct binder *binder,
                                    const struct call *call,
                                    struct expression *e, int64_t unit)
 {
-    static const int64_t epoch = INT64_C(210866760000000000);
-    struct expression *number;
-
     if (is_null_constant(e))
         return expression_null(binder, VDBQ_BIGINT, e->at);
     e = expression_number(binder, e, VDBQ_BIGINT, e->at);
-    number = e ? expression_integer(binder, epoch, e->at) : NULL;
-    e = number ? expression_operator(binder, AST_ADD, e, number, call->tree)
-               : NULL;
-    number = e ? expression_integer(binder, unit, e->at) : NULL;
-    return number ? expression_operator(binder, AST_DIV, e, number, call->tree)
-                  : NULL;
+    e = calculated(binder, call, AST_ADD, e, COUNTED_FROM);
+    return calculated(binder, call, AST_DIV, e, unit);
 }
 
 static struct expression *formatted(struct binder *binder,
@@ -212,24 +221,21 @@ struct expression *scalar_time(struct binder *binder, const struct call *call)
 struct expression *scalar_unixepoch(struct binder *binder,
                                     const struct call *call)
 {
-    struct expression *e = moment(binder, call, 0), *epoch;
+    struct expression *e = moment(binder, call, 0);
 
     e = e ? count_of(binder, call, e, 1000000) : NULL;
-    epoch = e ? expression_integer(binder, INT64_C(210866760000), e->at) : NULL;
-    return epoch ? expression_operator(binder, AST_SUB, e, epoch, call->tree)
-                 : NULL;
+    return calculated(binder, call, AST_SUB, e, COUNTED_FROM / 1000000);
 }
 
 /* Whole seconds, as a TIMESTAMP. */
 struct expression *scalar_datetime(struct binder *binder,
                                    const struct call *call)
 {
-    struct expression *e = scalar_unixepoch(binder, call), *unit;
+    struct expression *e = scalar_unixepoch(binder, call);
 
     if (e == NULL || is_null_constant(e))
         return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
-    unit = expression_integer(binder, 1000000, e->at);
-    e = unit ? expression_operator(binder, AST_MUL, e, unit, call->tree) : NULL;
+    e = calculated(binder, call, AST_MUL, e, 1000000);
     return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
 }
 
