@@ -19,7 +19,7 @@ ROW = r'\{ "(\w+)", '
 AGGREGATES = ('src/plan/bind/bind_aggregate.c', ROW + 'AGGREGATE_')
 WINDOWS = ('src/plan/bind/bind_aggregate.c', ROW + r'WINDOW_\w+, (\d+), (\d+)')
 UNITS = ('src/plan/bind/bind_date.c', r'\[AST_[A-Z]+\] = "(\w+)"')
-OF_PARTS = ('extract', 'date_part')  # take the name of a part, a constant, first
+OF_PARTS = ('extract', 'date_part', 'date_trunc')  # take the name of a part, a constant, first
 TYPES = ('parser/ast_create.c', r'\{ "([\w ]+)", VDBQ_')
 OPERATORS = ('parser/sql.y', r'^  \| ((?:"[-+]" |NOT )?term\b[^{\n]*)')
 

@@ -64,7 +64,7 @@ def text_of(form, peer):
 
 DUCKDB = {name: Peer(None, types) for names, types in (
     ('reverse left right repeat rpad lpad starts_with ends_with contains split_part', 'IT'),
-    ('year month day hour minute', 'YW'), ('second extract date_part', 'YW'),
+    ('year month day hour minute', 'YW'), ('second extract date_part date_trunc', 'YW'),
     ('concat concat_ws', 'ITY'), ('+ -', 'YI')) for name in names.split()}
 DUCKDB |= {'cast date': Peer('CAST({0} AS DATE)', 'TYW'),
            'cast timestamp': Peer('CAST({0} AS TIMESTAMP)', 'TYW')}

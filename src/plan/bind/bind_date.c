@@ -287,6 +287,89 @@ struct expression *scalar_strftime(struct binder *binder,
     return formatted(binder, format, moment(binder, call, 1));
 }
 
+/* ----------------------------------------------------------- truncation -- */
+
+/* The first day of a date's month: the date less the days that are over. */
+static struct expression *first_of_month(struct binder *binder,
+                                         const struct call *call,
+                                         struct expression *date)
+{
+    struct expression *day = expression_part(binder, date, AST_DAY, date->at);
+    struct expression *e =
+        expression_number(binder, date, VDBQ_INTEGER, date->at);
+
+    day = calculated(binder, call, AST_SUB, day, 1);
+    e = day && e ? expression_operator(binder, AST_SUB, e, day, call->tree)
+                 : NULL;
+    return e ? expression_number(binder, e, VDBQ_DATE, e->at) : NULL;
+}
+
+/* The first day of a year, of that of a month: this less the months that are
+ * over. */
+static struct expression *first_of_year(struct binder *binder,
+                                        const struct call *call,
+                                        struct expression *first)
+{
+    struct expression *e = expression_part(binder, first, AST_MONTH, first->at);
+
+    e = calculated(binder, call, AST_MUL, e, -1);
+    e = calculated(binder, call, AST_ADD, e, 1);
+    e = e ? expression_number(binder, e, VDBQ_INTEGER, e->at) : NULL;
+    return e ? expression_math(binder, OP_ADD_MONTHS_I32, VDBQ_DATE, first, e,
+                               false, first->at)
+             : NULL;
+}
+
+static struct expression *first_day(struct binder *binder,
+                                    const struct call *call,
+                                    struct expression *date, enum ast_unit unit)
+{
+    struct expression *e =
+        unit == AST_DAY ? date : first_of_month(binder, call, date);
+
+    return e && unit == AST_YEAR ? first_of_year(binder, call, e) : e;
+}
+
+/* A moment less what is smaller than an hour, a minute or a second. */
+static struct expression *whole_clock(struct binder *binder,
+                                      const struct call *call,
+                                      struct expression *moment,
+                                      enum ast_unit unit)
+{
+    int64_t size = unit == AST_HOUR     ? INT64_C(3600000000)
+                   : unit == AST_MINUTE ? 60000000
+                                        : 1000000;
+    struct expression *e = count_of(binder, call, moment, size);
+
+    e = calculated(binder, call, AST_MUL, e, size);
+    e = calculated(binder, call, AST_SUB, e, COUNTED_FROM);
+    return e ? expression_number(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
+}
+
+/* date_trunc(part, moment): when that part of it began, a TIMESTAMP even of a
+ * DATE, as in DuckDB. */
+struct expression *scalar_date_trunc(struct binder *binder,
+                                     const struct call *call)
+{
+    int unit = unit_of(binder, call->arguments[0]);
+    struct expression *e = call->arguments[1];
+
+    if (unit < 0)
+        return NULL;
+    if (e->type != VDBQ_DATE && e->type != VDBQ_TIMESTAMP
+        && e->type != VDBQ_TEXT && !is_null_constant(e))
+        return refuse_argument(binder, call, e);
+    if (e->type != VDBQ_DATE || unit > AST_DAY)
+        e = expression_cast_plain(binder, e, VDBQ_TIMESTAMP, e->at);
+    if (e == NULL || is_null_constant(e))
+        return e ? expression_null(binder, VDBQ_TIMESTAMP, e->at) : NULL;
+    if (unit > AST_DAY)
+        return whole_clock(binder, call, e, (enum ast_unit)unit);
+    e = expression_cast_plain(binder, e, VDBQ_DATE, e->at);
+    e = e ? first_day(binder, call, e, (enum ast_unit)unit) : NULL;
+    return e ? expression_cast_plain(binder, e, VDBQ_TIMESTAMP, e->at) : NULL;
+}
+
 /* ------------------------------------------------------------ by itself -- */
 
 static const struct {

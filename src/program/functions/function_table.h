@@ -168,6 +168,8 @@ enum function_may { FUNCTION_PLAIN, FUNCTION_NULLS, FUNCTION_FAILS };
          "a part of a date or a time, by name")                                \
     BOUND(date_part, 2, 2, extract,                                            \
          "as extract")                                                         \
+    BOUND(date_trunc, 2, 2, date_trunc,                                        \
+         "when the part of a date or a time began, as a TIMESTAMP")            \
     BOUND(year, 1, 1, part,                                                    \
          "the year of a date or a time")                                       \
     BOUND(month, 1, 1, part,                                                   \
