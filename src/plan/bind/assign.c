@@ -121,16 +121,64 @@ struct expression *expression_assigned(struct binder *binder,
     return e ? expression_cast(binder, e, type_of(column), e->at) : NULL;
 }
 
+/* ------------------------------------------------------------- defaults -- */
+
+/* The one result of a query that has nothing else; NULL: it is not that. */
+static const struct ast_expression *
+lone_result(const struct ast_statement *statement)
+{
+    const struct ast_query *query = statement->query;
+    const struct ast_select *select = &query->select;
+    bool lone = statement->kind == AST_SELECT && query->kind == AST_QUERY_SELECT
+                && query->with == NULL && query->order == NULL
+                && query->limit == NULL && query->offset == NULL
+                && !select->distinct && select->result_count == 1
+                && select->from == NULL && select->where == NULL
+                && select->group == NULL && !select->group_all
+                && select->having == NULL && statement->parameter_count == 0;
+
+    return lone && select->results->alias.text == NULL
+               ? select->results->expression
+               : NULL;
+}
+
+/* The text of a DEFAULT was an expression when the table was made. It comes
+ * from the file, so that it may be anything now. */
+static struct expression *refuse_stored(struct binder *binder,
+                                        const struct column *column)
+{
+    error_set(binder->error, VDBQ_CORRUPT,
+              "the file's default of column %s is no expression: %s",
+              column->name, column->default_sql);
+    return NULL;
+}
+
+/* Reads the text as SELECT's result; `inner` has no names. */
+static struct expression *bind_stored(struct binder *inner,
+                                      const struct column *column)
+{
+    const struct ast_expression *tree = NULL;
+    struct ast_statement *statement;
+    size_t consumed;
+    enum vdbq_status status =
+        sql_parse(inner->sql, inner->sql_length, inner->arena, &statement,
+                  &consumed, inner->error);
+
+    if (status == VDBQ_NO_MEMORY || status == VDBQ_LIMIT)
+        return NULL;
+    if (status == VDBQ_OK && consumed == inner->sql_length)
+        tree = lone_result(statement);
+    return tree ? bind_expression(inner, tree) : refuse_stored(inner, column);
+}
+
 struct expression *expression_default(struct binder *binder,
                                       const struct column *column,
                                       struct position at)
 {
     struct expression *e = expression_null(binder, (int)column->type, at);
-    struct ast_statement *statement;
     struct text sql = { 0 };
     struct binder inner = *binder;
     struct scope scope;
-    size_t consumed;
 
     if (column->default_sql == NULL || e == NULL)
         return e ? expression_cast(binder, e, type_of(column), at) : NULL;
@@ -141,13 +189,8 @@ struct expression *expression_default(struct binder *binder,
     text_finish(&sql);
     if (inner.sql == NULL)
         return error_no_memory(binder->error), NULL;
-    e = NULL;
     scope_enter(&inner, &scope); /* which has no names */
-    if (sql_parse(inner.sql, inner.sql_length, binder->arena, &statement,
-                  &consumed, binder->error)
-        == VDBQ_OK)
-        e = bind_expression(&inner,
-                            statement->query->select.results->expression);
+    e = bind_stored(&inner, column);
     scope_leave(&inner, &scope);
     binder->machine = inner.machine;
     return e ? expression_assigned(binder, e, column) : NULL;
