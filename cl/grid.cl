@@ -111,10 +111,10 @@ static i32 left_null(const struct machine *m, u64 nulls, u32 row)
         i32 c = 0;                                                           \
         AXIS_ROWS(T, left_##T(m, m->feeds + b, row))                         \
     }                                                                        \
-    static void axis_inner_##T(struct machine *m, i32 a, i32 b, i32 c)       \
+    static void axis_build_##T(struct machine *m, i32 a, i32 b, i32 c)       \
     {                                                                        \
         GLOBAL const T *values =                                             \
-            (GLOBAL const T *)(m->inner + m->inner_feeds[b].values);         \
+            (GLOBAL const T *)(m->build_side + m->build_feeds[b].values);         \
         if (c == AXES - 1) {                                                 \
             LAST_AXIS(T, values)                                             \
         } else {                                                             \
@@ -128,7 +128,7 @@ static i32 left_null(const struct machine *m, u64 nulls, u32 row)
         if (c == 0)                                                          \
             axis_left_##T(m, a, b);                                          \
         else                                                                 \
-            axis_inner_##T(m, a, b, c);                                      \
+            axis_build_##T(m, a, b, c);                                      \
     }
 
 AXIS(I32)
@@ -138,7 +138,7 @@ AXIS(F64)
 
 static void axis_word(struct machine *m, i32 k, i32 a, i32 b, i32 c)
 {
-    u64 order_codes = c == 0 ? m->feeds[b].order_codes : m->inner_feeds[b].order_codes;
+    u64 order_codes = c == 0 ? m->feeds[b].order_codes : m->build_feeds[b].order_codes;
     axis_I32(m, k, a, b, c);
     if (order_codes != 0 && some_live(m, k))
         look_up_I32(m, a, a, order_codes);
@@ -150,9 +150,9 @@ static void axis_left_null(struct machine *m, i32 a, u64 nulls)
     AXIS_ROWS(I32, left_null(m, nulls, row))
 }
 
-static void axis_inner_null(struct machine *m, i32 a, i32 c, u64 nulls)
+static void axis_build_null(struct machine *m, i32 a, i32 c, u64 nulls)
 {
-    GLOBAL const u8 *flags = m->inner + nulls;
+    GLOBAL const u8 *flags = m->build_side + nulls;
     if (c == AXES - 1) {
         LAST_AXIS(I32, flags)
     } else {
@@ -162,7 +162,7 @@ static void axis_inner_null(struct machine *m, i32 a, i32 c, u64 nulls)
 
 static void axis_null(struct machine *m, i32 k, i32 a, i32 b, i32 c)
 {
-    u64 nulls = c == 0 ? m->feeds[b].nulls : m->inner_feeds[b].nulls;
+    u64 nulls = c == 0 ? m->feeds[b].nulls : m->build_feeds[b].nulls;
     if (nulls == 0) {
         EACH A(I32) = 0;
     } else if (!some_live(m, k)) {
@@ -170,7 +170,7 @@ static void axis_null(struct machine *m, i32 k, i32 a, i32 b, i32 c)
     } else if (c == 0) {
         axis_left_null(m, a, nulls);
     } else {
-        axis_inner_null(m, a, c, nulls);
+        axis_build_null(m, a, c, nulls);
     }
 }
 

@@ -4,7 +4,7 @@
  *
  * The control block is one buffer: a struct launch_head, then, at the offsets
  * it names, the code, the constants, the feeds, the outputs, the lookup tables
- * and what describes inner rows. All is 8-byte aligned. Offsets are in bytes
+ * and what describes build rows. All is 8-byte aligned. Offsets are in bytes
  * from the start of the control block unless said otherwise.
  *
  * The machine runs the code over the rows of some morsels: neighbouring rows
@@ -64,18 +64,18 @@ struct feed {
 #define LOAD_EAGER 8
 
 /*
- * The inner rows of a program are those of its probed cursors and of a grid's
+ * The build rows of a program are those of its probed cursors and of a grid's
  * further axes: rows that are reached by their numbers. Their columns are
  * plain; all of them lie in one buffer, the inner one, and offsets are into
  * that.
  */
-struct inner_feed {
+struct build_feed {
     u64 values;
     u64 nulls; /* bytes, 1 where NULL; 0: none is NULL                    */
     u64 order_codes; /* as a feed's: offset in the control block                */
 };
 
-/* How inner rows are found by a key that no two of them share, or of several
+/* How build rows are found by a key that no two of them share, or of several
  * the first one. Rows whose key is NULL are not in it. A dense index has a
  * u32 for each key from `base` on: 1 + the row, or 0. A hashed one has u64
  * slots: the low half is 1 + the row, or 0 where the slot is empty, the high
@@ -138,7 +138,7 @@ struct launch_head {
     u64 feeds;          /* struct feed[feed_count] for each morsel     */
     u64 outputs;        /* struct output[]                             */
     u64 lookups;        /* u64[]: where each struct lookup is          */
-    u64 inner_feeds;    /* struct inner_feed[]                         */
+    u64 build_feeds;    /* struct build_feed[]                         */
     u64 indexes;        /* struct key_index[]                          */
     u64 cell_first;     /* of a grid: number of the morsel's row 0     */
     u32 axis_rows[VDBQ_AXES_MAX - 1]; /* rows of axes 1 and 2; 0: there is no
@@ -183,7 +183,7 @@ struct progress {
 
 VDBQ_ASSERT_LAYOUT(code, sizeof(struct code) == 24);
 VDBQ_ASSERT_LAYOUT(feed, sizeof(struct feed) == 48);
-VDBQ_ASSERT_LAYOUT(inner_feed, sizeof(struct inner_feed) == 24);
+VDBQ_ASSERT_LAYOUT(build_feed, sizeof(struct build_feed) == 24);
 VDBQ_ASSERT_LAYOUT(key_index, sizeof(struct key_index) == 40);
 VDBQ_ASSERT_LAYOUT(lookup, sizeof(struct lookup) == 8);
 VDBQ_ASSERT_LAYOUT(output, sizeof(struct output) == 40);

@@ -98,8 +98,8 @@ static void machine_open(struct machine *m, GLOBAL const u8 *control,
     m->code = (GLOBAL const struct code *)(control + launch->code);
     m->constants = (GLOBAL const i64 *)(control + launch->constants);
     m->outputs = (GLOBAL const struct output *)(control + launch->outputs);
-    m->inner_feeds =
-        (GLOBAL const struct inner_feed *)(control + launch->inner_feeds);
+    m->build_feeds =
+        (GLOBAL const struct build_feed *)(control + launch->build_feeds);
     m->indexes = (GLOBAL const struct key_index *)(control + launch->indexes);
 #if VDBQ_AXES > 1
     m->axes = 1;
@@ -203,7 +203,7 @@ static void run_group(struct machine *m, GLOBAL const struct launch_head *launch
 #ifdef __OPENCL_C_VERSION__
 
 __kernel __attribute__((reqd_work_group_size(VDBQ_GROUP, 1, 1))) void
-vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
+vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *build_side,
              GLOBAL const u8 *morsel0, GLOBAL const u8 *morsel1,
              GLOBAL const u8 *morsel2, GLOBAL const u8 *morsel3,
              GLOBAL const u8 *morsel4, GLOBAL const u8 *morsel5,
@@ -217,7 +217,7 @@ vdbq_machine(GLOBAL u8 *control, GLOBAL u8 *result, GLOBAL const u8 *inner,
     GLOBAL struct progress *progress =
         (GLOBAL struct progress *)(control + progress_at);
     struct machine m;
-    m.inner = inner;
+    m.build_side = build_side;
     m.morsels[0] = morsel0;
     m.morsels[1] = morsel1;
     m.morsels[2] = morsel2;

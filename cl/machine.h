@@ -147,8 +147,8 @@ struct machine {
     u32 output_count;
     GLOBAL const u8 *data;           /* of the morsel                    */
     GLOBAL const u8 *morsels[LAUNCH_MORSELS]; /* the data of all           */
-    GLOBAL const u8 *inner;          /* the inner rows                   */
-    GLOBAL const struct inner_feed *inner_feeds;
+    GLOBAL const u8 *build_side;          /* the build rows                   */
+    GLOBAL const struct build_feed *build_feeds;
     GLOBAL const struct key_index *indexes;
     GLOBAL u8 *result;
     GLOBAL struct progress *progress;

@@ -16,7 +16,7 @@
 #define NO_OPERANDS UNUSED(a), NO_B, NO_C, NO_D
 
 #include "column.cl"
-#include "inner.cl"
+#include "build_side.cl"
 
 /* ----------------------------------------------------------- constants -- */
 

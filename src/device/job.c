@@ -57,7 +57,7 @@ enum vdbq_status device_job_start(struct device_job *job,
         assert(is_sound(&params->in[i]));
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++)
         assert(is_given(params->launch.morsels[i]));
-    assert(is_given(params->launch.inner));
+    assert(is_given(params->launch.build_side));
     assert(is_given(params->launch.result));
     job->times = (struct device_times){ 0 };
     return job->device->backend->job_start(job, params, error);

@@ -34,7 +34,7 @@ struct device_launch {
                              of 64; a descriptor or state a step follows  */
     struct device_memory *morsels[LAUNCH_MORSELS]; /* their tablets, or columns;
                                      NULL: no such morsel, or nothing is read */
-    struct device_memory *inner; /* the inner rows; NULL: there are none */
+    struct device_memory *build_side; /* the build rows; NULL: there are none */
     struct device_memory *result;
 };
 

@@ -60,7 +60,7 @@ static bool find_list(struct program_pack *pack, const struct instruction *in,
     if (form == FORM_PROBE)
         *list = (struct feed_list){ pack->indexes, &pack->index_count };
     else if (in->c > 0)
-        *list = (struct feed_list){ pack->inner_feeds, &pack->inner_count };
+        *list = (struct feed_list){ pack->build_feeds, &pack->build_count };
     else
         *list = (struct feed_list){ pack->feeds, &pack->feed_count };
     return form == FORM_PROBE || form == FORM_COLUMN_AT || form == FORM_COLUMN
@@ -161,14 +161,14 @@ enum vdbq_status program_pack(const struct program *program,
         .code = arena_alloc(arena, count * sizeof *pack->code),
         .constants = arena_alloc(arena, count * sizeof *pack->constants),
         .feeds = arena_alloc(arena, count * sizeof *pack->feeds),
-        .inner_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
+        .build_feeds = arena_alloc(arena, count * sizeof *pack->feeds),
         .indexes = arena_alloc(arena, count * sizeof *pack->feeds),
         .slots = arena_alloc(arena, count * sizeof *pack->slots),
         .result_feeds = arena_alloc(arena, program_results(program)
                                                * sizeof *pack->result_feeds),
         .result_count = program_results(program),
     };
-    if (!pack->code || !pack->constants || !pack->feeds || !pack->inner_feeds
+    if (!pack->code || !pack->constants || !pack->feeds || !pack->build_feeds
         || !pack->indexes || !pack->slots || !pack->result_feeds)
         return error_no_memory(error);
     for (size_t pc = 0; pc < count; pc++) {

@@ -154,7 +154,7 @@ struct run_values;
 /*
  * Whether running the rows' part could be noticed: a row becomes a result row,
  * or an instruction fails for one. `ranges`: one a feed of `pack`, of texts
- * their numbers; behind these one an inner feed, one an index, of its keys, and
+ * their numbers; behind these one a build feed, one an index, of its keys, and
  * one an index, of the rows that it gives. `values` is what the program leaves
  * open; NULL: that is not known. False is a proof; true may only mean that none
  * was found (dataflow.c). `room` is program_dataflow_room() bytes, aligned for
@@ -198,7 +198,7 @@ enum vdbq_status program_read(const char *text, struct program *program,
 
 /* What the code of a checked program needs on a device, packed: cl/launch.h.
  * Feed i is the i-th column that the program reads of the first cursor, in
- * the order of columns, the key first; inner feeds are those of the others, by
+ * the order of columns, the key first; build feeds are those of the others, by
  * cursors and columns. */
 struct program_feed {
     int cursor;
@@ -217,8 +217,8 @@ struct program_pack {
     unsigned constant_count;
     struct program_feed *feeds;
     unsigned feed_count;
-    struct program_feed *inner_feeds;
-    unsigned inner_count;
+    struct program_feed *build_feeds;
+    unsigned build_count;
     struct program_feed *indexes; /* the columns that are probed          */
     unsigned index_count;
     struct program_slot *slots; /* in the order of instructions */
@@ -240,7 +240,7 @@ struct run_values {
     const int64_t *slots; /* bits, for each slot of the pack; those of
                              lookups are not used                          */
     const struct run_lookup *lookups; /* one a table                       */
-    /* bytes of the order_codes of one morsel, at most; from
+    /* bytes of the order codes of one morsel, at most; from
      * order_codes_size() */
     uint64_t order_codes_bytes;
 };

@@ -28,7 +28,7 @@ struct way {
 struct rows {
     struct device_memory *pinned;
     struct device_memory *resident; /* for MODE_CACHED */
-    struct device_memory *inner;
+    struct device_memory *build_side;
 };
 
 /* What the program at hand leaves open. */
@@ -36,7 +36,7 @@ struct open_values {
     struct arena arena;
     struct run_values values;
     struct order_codes order_codes[SELFTEST_FEEDS_MAX];
-    struct selftest_inner inner;
+    struct selftest_build_side build_side;
 };
 
 struct testing {
@@ -45,7 +45,7 @@ struct testing {
     struct rows host_rows;
     struct rows device_rows;
     const struct selftest_encoding *encoding; /* of columns; NULL: plain */
-    bool hashed;                              /* indexes of inner rows */
+    bool hashed;                              /* indexes of build rows */
     uint32_t axis_rows[VDBQ_AXES_MAX - 1];    /* of a grid at hand           */
     struct open_values open;
     unsigned opcodes;
@@ -226,14 +226,14 @@ static enum vdbq_status run(const struct testing *test,
                                       .build = way->build,
                                       .most_live = true,
                                       .values = &test->open.values };
-    struct run_inner inner = test->open.inner.run;
-    inner.memory = rows->inner;
+    struct run_build_side build_side = test->open.build_side.run;
+    build_side.memory = rows->build_side;
     *outcome = (struct outcome){ .values = VECTOR(char) };
     enum vdbq_status status = VDBQ_OK;
     if (program->tables.count > 1) {
-        params.inner = &inner;
-        status = device_write(rows->inner, 0, test->open.inner.block,
-                              test->open.inner.size,
+        params.build_side = &build_side;
+        status = device_write(rows->build_side, 0, test->open.build_side.block,
+                              test->open.build_side.size,
                               &(struct device_times){ 0 }, test->error);
     }
     if (status == VDBQ_OK)
@@ -302,9 +302,9 @@ static enum vdbq_status open_values(struct testing *test,
                           open->order_codes))
         status = error_no_memory(test->error);
     if (status == VDBQ_OK && program->tables.count > 1
-        && !selftest_inner(&pack, test->hashed,
-                           &open->order_codes[pack.feed_count - 1],
-                           &open->arena, &open->inner))
+        && !selftest_build_side(&pack, test->hashed,
+                                &open->order_codes[pack.feed_count - 1],
+                                &open->arena, &open->build_side))
         status = error_no_memory(test->error);
     return status;
 }
@@ -373,7 +373,7 @@ static enum vdbq_status test_fail(struct testing *test)
     return status;
 }
 
-/* All opcodes over inner rows together, with both kinds of indexes. */
+/* All opcodes over build rows together, with both kinds of indexes. */
 static enum vdbq_status test_probe(struct testing *test)
 {
     enum vdbq_status status = VDBQ_OK;
@@ -397,7 +397,7 @@ static enum vdbq_status test_probe(struct testing *test)
 static enum vdbq_status test_grid(struct testing *test)
 {
     static const uint32_t shapes[][VDBQ_AXES_MAX - 1] = {
-        { SELFTEST_INNER_ROWS, 0 },
+        { SELFTEST_BUILD_ROWS, 0 },
         { 3, 0 },
         { 1, 0 },
         { 7, 300 },
@@ -526,7 +526,7 @@ static enum vdbq_status make_rows(struct device *device, struct rows *rows,
                                       &rows->resident, error);
     if (status == VDBQ_OK)
         status = device_memory_create(device, MEMORY_DEVICE, SELFTEST_BYTES,
-                                      &rows->inner, error);
+                                      &rows->build_side, error);
     return status;
 }
 
@@ -534,7 +534,7 @@ static void free_rows(struct rows *rows)
 {
     device_memory_destroy(rows->pinned);
     device_memory_destroy(rows->resident);
-    device_memory_destroy(rows->inner);
+    device_memory_destroy(rows->build_side);
 }
 
 enum vdbq_status selftest(struct device *device, struct device *host,

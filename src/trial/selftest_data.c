@@ -319,7 +319,7 @@ bool selftest_fail(struct program *program)
 
 /* ------------------------------------------------------------- values -- */
 
-/* Random values, and how many of them a table or the order_codes have: x
+/* Random values, and how many of them a table or the order codes have: x
  * columns have words that are there and others. */
 enum { TABLE_VALUES = 600 };
 

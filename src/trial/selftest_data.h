@@ -22,7 +22,7 @@ enum {
     SELFTEST_COLUMNS = 8,
     SELFTEST_WORD = SELFTEST_COLUMNS,
     SELFTEST_FEEDS_MAX = SELFTEST_WORD + 2, /* with the key */
-    SELFTEST_INNER_ROWS = 700
+    SELFTEST_BUILD_ROWS = 700
 };
 
 /* Fills `block` (SELFTEST_BYTES, 8-byte aligned) with the columns. Tame
@@ -61,7 +61,7 @@ bool selftest_jump(struct program *program, enum opcode op, int validity);
 /* ... or that fails for some rows. */
 bool selftest_fail(struct program *program);
 
-/* ... or that probes inner rows by every type of key, for rows that are live
+/* ... or that probes build rows by every type of key, for rows that are live
  * and others, and reads every type of column of what it finds. */
 bool selftest_probe(struct program *program);
 
@@ -69,18 +69,19 @@ bool selftest_probe(struct program *program);
  * of each. */
 bool selftest_grid(struct program *program, unsigned axes);
 
-/* Inner rows: a block of bytes, and what describes it. */
-struct selftest_inner {
-    struct run_inner run; /* without its memory */
+/* Build rows: a block of bytes, and what describes it. */
+struct selftest_build_side {
+    struct run_build_side run; /* without its memory */
     u8 *block;
     u64 size;
 };
 /* Makes them for a program of selftest_probe() or selftest_grid(), with dense
  * or hashed indexes. `order_codes`: of the feed of words, of which keys are
  * made. All lives in `arena`. False: no memory. */
-bool selftest_inner(const struct program_pack *pack, bool hashed,
-                    const struct order_codes *order_codes, struct arena *arena,
-                    struct selftest_inner *inner);
+bool selftest_build_side(const struct program_pack *pack, bool hashed,
+                         const struct order_codes *order_codes,
+                         struct arena *arena,
+                         struct selftest_build_side *build_side);
 
 /* Fills what a program leaves open with fixed values. `order_codes`: one a
  * feed. All lives in `arena`. False: no memory. */

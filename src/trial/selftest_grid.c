@@ -20,7 +20,7 @@ static const struct read left_reads[] = {
     { "Column.F64", 3, TYPE_F64 }, { "Column.WORD", 8, TYPE_I32 },
     { "ColumnNull", 0, TYPE_I32 }, { "ColumnNull", 4, TYPE_I32 },
 };
-static const struct read inner_reads[] = {
+static const struct read build_side_reads[] = {
     { "Column.I32", 0, TYPE_I32 },  { "Column.I64", 1, TYPE_I64 },
     { "Column.F32", 2, TYPE_F32 },  { "Column.F64", 3, TYPE_F64 },
     { "Column.WORD", 4, TYPE_I32 }, { "ColumnNull", 0, TYPE_I32 },
@@ -28,20 +28,20 @@ static const struct read inner_reads[] = {
 };
 enum {
     LEFT_READS = sizeof left_reads / sizeof *left_reads,
-    INNER_READS = sizeof inner_reads / sizeof *inner_reads
+    BUILD_READS = sizeof build_side_reads / sizeof *build_side_reads
 };
 
 /* What axis `axis` is read for. */
 static const struct read *reads_of(unsigned axis, unsigned *count)
 {
-    *count = axis == 0 ? LEFT_READS : INNER_READS;
-    return axis == 0 ? left_reads : inner_reads;
+    *count = axis == 0 ? LEFT_READS : BUILD_READS;
+    return axis == 0 ? left_reads : build_side_reads;
 }
 
 /* The program's text: results are registers from 0 on. */
 static void write_text(unsigned axes, struct text *text)
 {
-    unsigned count, results = LEFT_READS + (axes - 1) * INNER_READS, next = 0;
+    unsigned count, results = LEFT_READS + (axes - 1) * BUILD_READS, next = 0;
     for (unsigned a = 0; a < axes; a++)
         text_print(text, "Table 0 0 %u \"axis %u\"\n", a, a);
     for (unsigned a = 0; a < axes; a++) {
@@ -70,13 +70,13 @@ static void describe(struct program *program)
     static const int left[] = { TYPE_I32, TYPE_I64, TYPE_F32,
                                 TYPE_F64, TYPE_I32, TYPE_I64,
                                 TYPE_F32, TYPE_F64, TYPE_WORD };
-    static const int inner[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                 TYPE_WORD };
+    static const int build_side[] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
+                                      TYPE_WORD };
     for (size_t i = 0; i < program->tables.count; i++) {
         struct program_table *table = vector_at(&program->tables, i);
-        table->column_types = i == 0 ? left : inner;
-        table->column_count =
-            i == 0 ? sizeof left / sizeof *left : sizeof inner / sizeof *inner;
+        table->column_types = i == 0 ? left : build_side;
+        table->column_count = i == 0 ? sizeof left / sizeof *left
+                                     : sizeof build_side / sizeof *build_side;
         table->key_type = TYPE_I64;
     }
 }

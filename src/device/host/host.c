@@ -204,7 +204,7 @@ static void host_launch(struct device_machine *machine,
     host_machine_run(((struct host_built *)machine)->machine, control,
                      bytes_of(params->result),
                      (struct progress *)(void *)(control + params->progress_at),
-                     bytes_of(params->inner), morsels,
+                     bytes_of(params->build_side), morsels,
                      device_launch_groups(params));
     times->kernel_ns += os_time_ns() - start;
     times->launches++;

@@ -28,14 +28,14 @@ void host_machine_destroy(struct machine *machine)
 }
 
 void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
-                      struct progress *progress, const u8 *inner,
+                      struct progress *progress, const u8 *build_side,
                       const u8 *const morsels[LAUNCH_MORSELS], u32 groups)
 {
     const struct launch_head *launch =
         (const struct launch_head *)(const void *)control;
     machine_open(machine, control, result, progress);
     memcpy(machine->morsels, morsels, sizeof machine->morsels);
-    machine->inner = inner;
+    machine->build_side = build_side;
     for (u32 group = 0; group < groups; group++)
         run_group(machine, launch, group);
     if (machine->fault < progress->fault) {

@@ -18,7 +18,7 @@ void host_machine_destroy(struct machine *machine);
 
 /* Runs groups [0, groups) of a launch; the arguments are the kernel's. */
 void host_machine_run(struct machine *machine, const u8 *control, u8 *result,
-                      struct progress *progress, const u8 *inner,
+                      struct progress *progress, const u8 *build_side,
                       const u8 *const morsels[LAUNCH_MORSELS], u32 groups);
 
 #endif

@@ -94,7 +94,8 @@ enum vdbq_status opencl_launch_start(struct opencl_machine *machine,
 {
     cl_mem buffers[MACHINE_BUFFERS] = { argument_of(params, params->control),
                                         argument_of(params, params->result),
-                                        argument_of(params, params->inner) };
+                                        argument_of(params,
+                                                    params->build_side) };
     enum vdbq_status status;
 
     for (unsigned i = 0; i < LAUNCH_MORSELS; i++)

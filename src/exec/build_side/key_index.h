@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Key indexes, made on the host: by which key which inner row is found
+ * Key indexes, made on the host: by which key which build row is found
  * (struct key_index in cl/launch.h).
  */
 #ifndef VDBQ_EXEC_KEY_INDEX_H
@@ -11,7 +11,7 @@
 
 #include "cl/launch.h"
 
-/* Inner rows are numbered by i32, from 1 on in an index. */
+/* Build rows are numbered by i32, from 1 on in an index. */
 #define KEY_ROWS_MAX 0x7ffffffeu
 
 /* A column of keys: integers of 4 or 8 bytes. */

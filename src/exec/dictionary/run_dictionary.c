@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the words of a run, in the order of word table rule 1, and what
- * follows from them: constants, parameters, order_codes.
+ * follows from them: constants, parameters, order codes.
  */
 #include <string.h>
 
@@ -24,41 +24,42 @@ bool run_dictionary_needed(const struct program *program)
     return false;
 }
 
-/* --------------------------------------------------------- inner rows -- */
+/* --------------------------------------------------------- build rows -- */
 
-/* Adds the words of columns of inner rows. */
-static bool add_inner(struct making *making)
+/* Adds the words of columns of build rows. */
+static bool add_build(struct making *making)
 {
     struct arena *arena = &making->table->arena;
-    unsigned count = making->params->inner_count;
-    making->inner = arena_alloc(arena, (count + 1) * sizeof *making->inner);
-    for (unsigned i = 0; making->inner != NULL && i < count; i++) {
-        struct dictionary *dictionary = making->params->inner[i];
-        if (dictionary == NULL || !word_inner_first(making, i))
+    unsigned count = making->params->build_count;
+    making->build_side =
+        arena_alloc(arena, (count + 1) * sizeof *making->build_side);
+    for (unsigned i = 0; making->build_side != NULL && i < count; i++) {
+        struct dictionary *dictionary = making->params->build_side[i];
+        if (dictionary == NULL || !word_build_first(making, i))
             continue;
         uint32_t *numbers = arena_alloc(arena, (dictionary->count + (size_t)1)
                                                    * sizeof *numbers);
         if (numbers == NULL || !word_grow_by(making, dictionary, numbers))
             return false;
-        making->inner[i] = numbers;
+        making->build_side[i] = numbers;
     }
-    return making->inner != NULL;
+    return making->build_side != NULL;
 }
 
-/* Notes what the codes of columns of inner rows stand for. */
-static bool make_inner_order_codes(struct making *making)
+/* Notes what the codes of columns of build rows stand for. */
+static bool make_build_order_codes(struct making *making)
 {
-    struct dictionary *const *inner = making->params->inner;
-    unsigned count = making->params->inner_count;
+    struct dictionary *const *build_side = making->params->build_side;
+    unsigned count = making->params->build_count;
     struct order_codes *order_codes =
         arena_alloc(&making->table->arena, (count + 1) * sizeof *order_codes);
-    making->table->inner_order_codes = order_codes;
+    making->table->build_order_codes = order_codes;
     for (unsigned i = 0; order_codes != NULL && i < count; i++) {
         unsigned first = 0;
-        while (inner[first] != inner[i])
+        while (build_side[first] != build_side[i])
             first++;
-        uint32_t dictionary = inner[i] != NULL ? inner[i]->count : 0;
-        const uint32_t *numbers = making->inner[first];
+        uint32_t dictionary = build_side[i] != NULL ? build_side[i]->count : 0;
+        const uint32_t *numbers = making->build_side[first];
         if (dictionary > 0 && numbers[dictionary - 1] != dictionary - 1)
             order_codes[i] =
                 (struct order_codes){ .order_codes = (const i32 *)numbers,
@@ -154,7 +155,7 @@ static void fill_slots(struct making *making)
     }
 }
 
-/* -------------------------------------------------------- order_codes -- */
+/* -------------------------------------------------------- order codes -- */
 
 /* Ranks of the base, with the numbers that its words have now. */
 static bool renumber_order_codes(struct making *making,
@@ -177,7 +178,7 @@ static bool renumber_order_codes(struct making *making,
     return true;
 }
 
-/* Feeds that share order_codes in the base share them here, too, where they are
+/* Feeds that share order codes in the base share them here, too, where they are
  * neighbours of the same feed. */
 static bool make_order_codes(struct making *making)
 {
@@ -204,7 +205,7 @@ static bool make_order_codes(struct making *making)
     return order_codes != NULL;
 }
 
-/* The most bytes that the order_codes of a chunk take. */
+/* The most bytes that the order codes of a chunk take. */
 static u64 order_codes_bytes(const struct run_dictionary *table)
 {
     u64 most = 0;
@@ -255,7 +256,7 @@ static enum vdbq_status make(struct making *making)
                                                      * sizeof *making->lookups);
     if (making->slots == NULL || making->lookups == NULL)
         return error_no_memory(making->error);
-    if (!add_inner(making))
+    if (!add_build(making))
         return error_no_memory(making->error);
     status = add_constants(making);
     if (status == VDBQ_OK)
@@ -265,7 +266,7 @@ static enum vdbq_status make(struct making *making)
     if (status != VDBQ_OK)
         return status;
     fill_slots(making);
-    if (!make_order_codes(making) || !make_inner_order_codes(making))
+    if (!make_order_codes(making) || !make_build_order_codes(making))
         return error_no_memory(making->error);
     table->values =
         (struct run_values){ .slots = making->slots,

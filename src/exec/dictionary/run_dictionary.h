@@ -4,10 +4,10 @@
  * collected: those of the columns that it reads, of its constants and
  * parameters, and of its lookups' results, in the order of its instructions.
  * From them come the values of constants and parameters, the lookup tables,
- * and the order_codes: which number each code of a column stands for.
+ * and the order codes: which number each code of a column stands for.
  *
  * Dictionaries come from where rows come from: a table's tablets, the chunks
- * of another step's rows, inner rows. Where a run adds no word to those of one
+ * of another step's rows, build rows. Where a run adds no word to those of one
  * dictionary, its codes are the numbers and nothing is computed.
  */
 #ifndef VDBQ_EXEC_RUN_DICTIONARY_H
@@ -44,8 +44,8 @@ struct run_dictionary {
     struct run_values values; /* for launcher_params                        */
     /* as those of dictionary_base */
     struct order_codes *order_codes;
-    /* one a column of inner rows */
-    struct order_codes *inner_order_codes;
+    /* one a column of build rows */
+    struct order_codes *build_order_codes;
     struct dictionary_base *base;
     struct arena arena;
 };
@@ -55,11 +55,11 @@ struct run_dictionary {
 bool run_dictionary_needed(const struct program *program);
 
 struct run_dictionary_params {
-    const struct program *program;   /* checked                           */
-    struct dictionary_base *base;    /* held while the table lives        */
-    struct dictionary *const *inner; /* of columns of inner rows; NULL: one
+    const struct program *program; /* checked                           */
+    struct dictionary_base *base;  /* held while the table lives        */
+    struct dictionary *const *build_side; /* of columns of build rows; NULL: one
                                            that is no text                   */
-    unsigned inner_count;
+    unsigned build_count;
     const struct parameter *parameters;
     unsigned parameter_count; /* those behind are NULL             */
 };
@@ -76,7 +76,7 @@ void run_dictionary_finish(struct run_dictionary *table);
 void run_dictionary_range(const struct run_dictionary *table, size_t chunk,
                           unsigned feed, int64_t *low, int64_t *high);
 
-/* The order_codes of the feeds in a chunk, for launcher_input. */
+/* The order codes of the feeds in a chunk, for launcher_input. */
 const struct order_codes *
 run_dictionary_codes(const struct run_dictionary *table, size_t chunk);
 

@@ -7,22 +7,22 @@
 
 /* ----------------------------------------------------------- renumbering -- */
 
-bool word_inner_first(const struct making *making, unsigned column)
+bool word_build_first(const struct making *making, unsigned column)
 {
-    struct dictionary *const *inner = making->params->inner;
+    struct dictionary *const *build_side = making->params->build_side;
     unsigned i = 0;
-    while (inner[i] != inner[column])
+    while (build_side[i] != build_side[column])
         i++;
-    return i == column && inner[column] != NULL;
+    return i == column && build_side[column] != NULL;
 }
 
-static void renumber_inner(const struct making *making, const uint32_t *numbers)
+static void renumber_build(const struct making *making, const uint32_t *numbers)
 {
-    for (unsigned i = 0; i < making->params->inner_count; i++) {
-        if (making->inner[i] == NULL || !word_inner_first(making, i))
+    for (unsigned i = 0; i < making->params->build_count; i++) {
+        if (making->build_side[i] == NULL || !word_build_first(making, i))
             continue;
-        for (uint32_t k = 0; k < making->params->inner[i]->count; k++)
-            making->inner[i][k] = numbers[making->inner[i][k]];
+        for (uint32_t k = 0; k < making->params->build_side[i]->count; k++)
+            making->build_side[i][k] = numbers[making->build_side[i][k]];
     }
 }
 
@@ -30,7 +30,7 @@ static void renumber_inner(const struct making *making, const uint32_t *numbers)
 static bool renumber(struct making *making, const uint32_t *numbers,
                      uint32_t now)
 {
-    renumber_inner(making, numbers);
+    renumber_build(making, numbers);
     uint32_t count = making->params->base->dictionary->count;
     bool first = making->renumbered == NULL;
     if (first)

@@ -2,13 +2,13 @@
 /*
  * The words of a run while they are made. Word table rules:
  *
- * 1. The words grow in steps: first by those of inner rows, by constants and
+ * 1. The words grow in steps: first by those of build rows, by constants and
  *    parameters, then by the texts that calls give, in the order of
  *    instructions. A call is computed for all words that are there before it:
  *    what a register that it reads may hold was there, since the register is
  *    written before it is read.
  * 2. Each growth gives every word a new number; the order never changes. All
- *    that holds numbers follows: the base's words, those of inner rows, and
+ *    that holds numbers follows: the base's words, those of build rows, and
  *    what calls gave.
  */
 #ifndef VDBQ_EXEC_RUN_DICTIONARY_INNER_H
@@ -33,9 +33,9 @@ struct making {
     struct run_dictionary *table;
     const struct run_dictionary_params *params;
     struct program_pack pack;
-    struct vector calls;  /* of struct call                             */
-    uint32_t **inner;     /* numbers of the words of inner columns now  */
-    uint32_t *renumbered; /* base's numbers now; NULL: they are the same */
+    struct vector calls;   /* of struct call                             */
+    uint32_t **build_side; /* numbers of the words of inner columns now  */
+    uint32_t *renumbered;  /* base's numbers now; NULL: they are the same */
     i64 *slots;
     struct run_lookup *lookups;
     struct error *error;
@@ -51,8 +51,8 @@ bool word_grow_by(struct making *making, struct dictionary *more,
  * none. False: no memory. */
 bool word_grow_by_texts(struct making *making, const struct vdbq_text *texts,
                         size_t count, uint32_t *numbers);
-/* Whether a column of inner rows is the first one with its words. */
-bool word_inner_first(const struct making *making, unsigned column);
+/* Whether a column of build rows is the first one with its words. */
+bool word_build_first(const struct making *making, unsigned column);
 
 /* ---------------------------------------------- run_dictionary_call.c -- */
 

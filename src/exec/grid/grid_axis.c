@@ -9,7 +9,7 @@
 #include "program/dataflow/slice.h"
 
 /* A device is left this part of its memory for all else. */
-enum { INNER_SHARE = 4 };
+enum { BUILD_SHARE = 4 };
 
 /* ---------------------------------------------------------------- rows -- */
 
@@ -105,9 +105,9 @@ enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
     for (unsigned i = 0; i < axis->feed_count; i++)
         if (axis->feeds[i].column >= 0)
             wanted[axis->feeds[i].column] = true;
-    enum vdbq_status status = inner_rows_take(
-        &axis->inner, axis->rows,
-        &(struct inner_device_params){ .device = device, .wanted = wanted },
+    enum vdbq_status status = build_rows_take(
+        &axis->build_side, axis->rows,
+        &(struct build_device_params){ .device = device, .wanted = wanted },
         error);
     memory_release(wanted);
     close_rows(axis, grid);
@@ -117,7 +117,7 @@ enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
 void axis_finish(struct axis *axis, struct stream *grid)
 {
     close_rows(axis, grid);
-    inner_rows_finish(&axis->inner);
+    build_rows_finish(&axis->build_side);
     steps_finish(&axis->steps);
     memory_release(axis->feeds);
     *axis = (struct axis){ 0 };
@@ -128,98 +128,104 @@ struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed)
     int column = axis->feeds[feed].column;
     if (column < 0)
         return NULL;
-    return axis->rows != NULL ? stream_dictionary(axis->rows, (unsigned)column)
-                              : axis->inner.row_set.columns[column].dictionary;
+    return axis->rows != NULL
+               ? stream_dictionary(axis->rows, (unsigned)column)
+               : axis->build_side.row_set.columns[column].dictionary;
 }
 
 /* --------------------------------------------------------------- inner -- */
 
 /* The most rows of an axis that are there at a time. */
-static uint64_t rows_there(const struct grid_inner *inner, unsigned axis)
+static uint64_t rows_there(const struct grid_build *build_side, unsigned axis)
 {
-    return axis == 1 ? inner->part_rows : inner->axes[axis].inner.row_set.rows;
+    return axis == 1 ? build_side->part_rows
+                     : build_side->axes[axis].build_side.row_set.rows;
 }
 
 /* Gives the feeds their places; gives the bytes of all. Offset 0 is left out:
  * it means that there are no NULLs. */
-static u64 place_feeds(struct grid_inner *inner)
+static u64 place_feeds(struct grid_build *build_side)
 {
     u64 end = TABLET_ALIGN;
-    struct inner_feed *to = inner->feeds;
-    for (unsigned a = 1; a < inner->axis_count; a++) {
-        const struct axis *axis = &inner->axes[a];
+    struct build_feed *to = build_side->feeds;
+    for (unsigned a = 1; a < build_side->axis_count; a++) {
+        const struct axis *axis = &build_side->axes[a];
         for (unsigned i = 0; i < axis->feed_count; i++, to++) {
             int column = axis->feeds[i].column;
-            bool nulls = column >= 0
-                         && inner_rows_nullable(&axis->inner, (unsigned)column);
-            *to = inner_rows_place(rows_there(inner, a), axis->feeds[i].width,
-                                   nulls, &end);
+            bool nulls =
+                column >= 0
+                && build_rows_nullable(&axis->build_side, (unsigned)column);
+            *to = build_rows_place(rows_there(build_side, a),
+                                   axis->feeds[i].width, nulls, &end);
         }
     }
     return end;
 }
 
-/* Makes parts of axis 1 such that one fits beside the other inner rows. */
-static void make_parts(struct grid_inner *inner, const struct device *device,
+/* Makes parts of axis 1 such that one fits beside the other build rows. */
+static void make_parts(struct grid_build *build_side,
+                       const struct device *device,
                        const struct resident *resident)
 {
     const struct device_facts *facts = device_facts(device);
-    uint64_t rows = inner->axes[1].inner.row_set.rows;
+    uint64_t rows = build_side->axes[1].build_side.row_set.rows;
     uint64_t most =
         resident != NULL ? resident_budget(resident) : facts->memory_bytes;
-    most = most / INNER_SHARE < facts->buffer_max_bytes
-               ? most / INNER_SHARE
+    most = most / BUILD_SHARE < facts->buffer_max_bytes
+               ? most / BUILD_SHARE
                : facts->buffer_max_bytes;
-    inner->part_rows = rows > 0 ? rows : 1;
-    while ((inner->bytes = place_feeds(inner)) > most
-           && inner->part_rows > TABLET_ALIGN)
-        inner->part_rows = inner->part_rows / 2 + 1;
-    inner->parts = (rows + inner->part_rows - 1) / inner->part_rows;
-    inner->part = inner->parts;
+    build_side->part_rows = rows > 0 ? rows : 1;
+    while ((build_side->bytes = place_feeds(build_side)) > most
+           && build_side->part_rows > TABLET_ALIGN)
+        build_side->part_rows = build_side->part_rows / 2 + 1;
+    build_side->parts =
+        (rows + build_side->part_rows - 1) / build_side->part_rows;
+    build_side->part = build_side->parts;
 }
 
-enum vdbq_status grid_inner_init(struct grid_inner *inner,
+enum vdbq_status grid_build_init(struct grid_build *build_side,
                                  struct device *device,
                                  struct resident *resident, struct arena *arena,
                                  struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    for (unsigned a = 1; a < inner->axis_count; a++)
-        inner->feed_count += inner->axes[a].feed_count;
-    inner->feeds =
-        arena_alloc(arena, (inner->feed_count + 1) * sizeof *inner->feeds);
-    if (inner->feeds == NULL)
+    for (unsigned a = 1; a < build_side->axis_count; a++)
+        build_side->feed_count += build_side->axes[a].feed_count;
+    build_side->feeds = arena_alloc(arena, (build_side->feed_count + 1)
+                                               * sizeof *build_side->feeds);
+    if (build_side->feeds == NULL)
         return error_no_memory(error);
-    make_parts(inner, device, resident);
+    make_parts(build_side, device, resident);
     if (resident != NULL)
-        status = resident_reserve(resident, inner->bytes, error);
+        status = resident_reserve(resident, build_side->bytes, error);
     if (status != VDBQ_OK)
         return status;
-    inner->resident = resident;
-    status = device_memory_create(device, MEMORY_DEVICE, inner->bytes,
-                                  &inner->memory, error);
-    inner->run =
-        (struct run_inner){ .memory = inner->memory, .feeds = inner->feeds };
+    build_side->resident = resident;
+    status = device_memory_create(device, MEMORY_DEVICE, build_side->bytes,
+                                  &build_side->memory, error);
+    build_side->run = (struct run_build_side){ .memory = build_side->memory,
+                                               .feeds = build_side->feeds };
     return status;
 }
 
-void grid_inner_finish(struct grid_inner *inner)
+void grid_build_finish(struct grid_build *build_side)
 {
-    device_memory_release(inner->memory);
-    if (inner->resident != NULL)
-        resident_return(inner->resident, inner->bytes);
-    *inner = (struct grid_inner){ 0 };
+    device_memory_release(build_side->memory);
+    if (build_side->resident != NULL)
+        resident_return(build_side->resident, build_side->bytes);
+    *build_side = (struct grid_build){ 0 };
 }
 
-uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part)
+uint64_t grid_build_rows(const struct grid_build *build_side, uint64_t part)
 {
-    uint64_t left = inner->axes[1].inner.row_set.rows - part * inner->part_rows;
-    return left < inner->part_rows ? left : inner->part_rows;
+    uint64_t left = build_side->axes[1].build_side.row_set.rows
+                    - part * build_side->part_rows;
+    return left < build_side->part_rows ? left : build_side->part_rows;
 }
 
 /* Numbers of rows, from `first` on. */
-static enum vdbq_status write_numbers(const struct grid_inner *inner, u64 at,
-                                      uint64_t first, uint64_t rows,
+static enum vdbq_status write_numbers(const struct grid_build *build_side,
+                                      u64 at, uint64_t first, uint64_t rows,
                                       struct device_times *times,
                                       struct error *error)
 {
@@ -229,43 +235,43 @@ static enum vdbq_status write_numbers(const struct grid_inner *inner, u64 at,
     for (uint64_t i = 0; i < rows; i++)
         numbers[i] = (i64)(first + i);
     enum vdbq_status status = device_write(
-        inner->memory, at, numbers, rows * sizeof *numbers, times, error);
+        build_side->memory, at, numbers, rows * sizeof *numbers, times, error);
     memory_release(numbers);
     return status;
 }
 
 /* Rows [first, first + rows) of a feed. */
-static enum vdbq_status write_feed(struct grid_inner *inner, unsigned a,
-                                   unsigned number, const struct inner_feed *to,
+static enum vdbq_status write_feed(struct grid_build *build_side, unsigned a,
+                                   unsigned number, const struct build_feed *to,
                                    uint64_t first, uint64_t rows,
                                    struct device_times *times,
                                    struct error *error)
 {
-    struct axis *axis = &inner->axes[a];
+    struct axis *axis = &build_side->axes[a];
     int column = axis->feeds[number].column;
     if (column < 0)
-        return write_numbers(inner, to->values, first, rows, times, error);
-    return inner_rows_write(&axis->inner, (unsigned)column, first, rows,
-                            inner->memory, to, times, error);
+        return write_numbers(build_side, to->values, first, rows, times, error);
+    return build_rows_write(&axis->build_side, (unsigned)column, first, rows,
+                            build_side->memory, to, times, error);
 }
 
-enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
+enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
                                  struct device_times *times,
                                  struct error *error)
 {
-    const struct inner_feed *feed = inner->feeds;
+    const struct build_feed *feed = build_side->feeds;
     enum vdbq_status status = VDBQ_OK;
-    bool all = inner->part == inner->parts; /* the first time */
-    for (unsigned a = 1; a < inner->axis_count; a++) {
-        const struct axis *axis = &inner->axes[a];
-        uint64_t first = a == 1 ? part * inner->part_rows : 0;
-        uint64_t rows =
-            a == 1 ? grid_inner_rows(inner, part) : axis->inner.row_set.rows;
+    bool all = build_side->part == build_side->parts; /* the first time */
+    for (unsigned a = 1; a < build_side->axis_count; a++) {
+        const struct axis *axis = &build_side->axes[a];
+        uint64_t first = a == 1 ? part * build_side->part_rows : 0;
+        uint64_t rows = a == 1 ? grid_build_rows(build_side, part)
+                               : axis->build_side.row_set.rows;
         for (unsigned i = 0; i < axis->feed_count; i++, feed++)
             if (status == VDBQ_OK && (a == 1 || all))
-                status =
-                    write_feed(inner, a, i, feed, first, rows, times, error);
+                status = write_feed(build_side, a, i, feed, first, rows, times,
+                                    error);
     }
-    inner->part = part;
+    build_side->part = part;
     return status;
 }

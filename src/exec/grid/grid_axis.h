@@ -6,7 +6,7 @@
 #ifndef VDBQ_EXEC_GRID_AXIS_H
 #define VDBQ_EXEC_GRID_AXIS_H
 
-#include "exec/build_side/inner_rows.h"
+#include "exec/build_side/build_rows.h"
 #include "exec/launch/resident.h"
 #include "exec/stream/stream_inner.h"
 
@@ -24,7 +24,7 @@ struct axis {
     struct steps steps;  /* the slice, of a table; else zeroed          */
     struct axis_feed *feeds;
     unsigned feed_count;
-    struct inner_rows inner; /* all rows, once they were gathered        */
+    struct build_rows build_side; /* all rows, once they were gathered        */
 };
 
 /* Opens the rows of axis `cursor` of a grid. axis_finish() is due whatever it
@@ -40,35 +40,35 @@ enum vdbq_status axis_gather(struct axis *axis, struct stream *grid,
 /* The words of a feed; NULL: it is no text. */
 struct dictionary *axis_dictionary(const struct axis *axis, unsigned feed);
 
-/* The inner rows of all axes but the first. Where they are too many for the
+/* The build rows of all axes but the first. Where they are too many for the
  * device, those of axis 1 are there in parts, one after the other. */
-struct grid_inner {
+struct grid_build {
     struct axis *axes; /* the first one is the left one         */
     unsigned axis_count;
     struct device_memory *memory;
     struct resident *resident; /* of which `bytes` are held; NULL: none  */
-    struct inner_feed *feeds;  /* in the order of the pack's            */
+    struct build_feed *feeds;  /* in the order of the pack's            */
     unsigned feed_count;
     uint64_t part_rows; /* of axis 1 in a part, at most          */
     uint64_t parts;
-    uint64_t part;        /* that is there; `parts`: none          */
-    uint64_t bytes;       /* of the memory                         */
-    struct run_inner run; /* for launcher_params; order_codes are the
+    uint64_t part;             /* that is there; `parts`: none          */
+    uint64_t bytes;            /* of the memory                         */
+    struct run_build_side run; /* for launcher_params; order codes are the
                                    caller's to set                       */
 };
 
 /* Gives the gathered rows of the axes their places, within a share of the
  * budget (NULL: of the device's memory); a zeroed struct with axes and their
  * count. Fails with LIMIT where not even a part fits. */
-enum vdbq_status grid_inner_init(struct grid_inner *inner,
+enum vdbq_status grid_build_init(struct grid_build *build_side,
                                  struct device *device,
                                  struct resident *resident, struct arena *arena,
                                  struct error *error);
-void grid_inner_finish(struct grid_inner *inner);
+void grid_build_finish(struct grid_build *build_side);
 /* Rows of axis 1 in a part. */
-uint64_t grid_inner_rows(const struct grid_inner *inner, uint64_t part);
+uint64_t grid_build_rows(const struct grid_build *build_side, uint64_t part);
 /* Brings a part to the device; nothing may be in flight. */
-enum vdbq_status grid_inner_load(struct grid_inner *inner, uint64_t part,
+enum vdbq_status grid_build_load(struct grid_build *build_side, uint64_t part,
                                  struct device_times *times,
                                  struct error *error);
 

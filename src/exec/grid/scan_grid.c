@@ -6,8 +6,8 @@
  * rows are, and result rows come in the order of cells. A failure comes where
  * its row would have come.
  *
- * Launches run over blocks: all left rows of a chunk with all inner rows; or
- * where the inner rows are there in parts, a left row with a part.
+ * Launches run over blocks: all left rows of a chunk with all build rows; or
+ * where the build rows are there in parts, a left row with a part.
  */
 #include "device/kernel.h"
 #include "exec/launch/feed.h"
@@ -18,7 +18,7 @@
 /* Cells that are not run over yet. */
 struct block {
     uint64_t left_first, left_rows; /* of the chunk                       */
-    uint64_t part;                  /* of the inner rows                  */
+    uint64_t part;                  /* of the build rows                  */
     uint64_t cell, cells;           /* the next one, and all              */
 };
 
@@ -30,7 +30,7 @@ struct scan_grid {
     struct program_pack pack;  /* of it                                 */
     struct stream_place place; /* where the cells are                   */
     struct grid_left left;
-    struct grid_inner inner;
+    struct grid_build build_side;
     /* zeroed: the program needs none */
     struct run_dictionary dictionary;
     struct launcher *launcher; /* NULL: an axis has no rows             */
@@ -53,7 +53,7 @@ struct scan_grid {
 static uint64_t rows_of(const struct axis *axis)
 {
     return axis->rows != NULL ? axis->rows->rows_most
-                              : axis->inner.row_set.rows;
+                              : axis->build_side.row_set.rows;
 }
 
 /* About how many cells there are. */
@@ -88,7 +88,7 @@ static enum vdbq_status gather_axes(struct scan_grid *grid, struct error *error)
         status =
             axis_gather(&grid->axes[a], &grid->head,
                         grid->place.takes ? grid->place.device : NULL, error);
-        taken |= grid->axes[a].inner.taken != NULL;
+        taken |= grid->axes[a].build_side.taken != NULL;
     }
     if (status != VDBQ_OK || !taken)
         return status == VDBQ_OK ? choose(grid, error) : status;
@@ -125,19 +125,19 @@ static void find_dictionary(const struct scan_grid *grid, unsigned axis,
     }
 }
 
-/* The words of the left rows, and of inner rows into `inner`. */
+/* The words of the left rows, and of build rows into `build_side`. */
 static enum vdbq_status make_base(struct scan_grid *grid,
                                   struct dictionary_base **base,
-                                  struct dictionary ***inner,
+                                  struct dictionary ***build_side,
                                   struct error *error)
 {
     unsigned feeds = grid->pack.feed_count;
     struct dictionary **dictionaries =
-        arena_alloc(&grid->arena, (feeds + grid->pack.inner_count + 1)
+        arena_alloc(&grid->arena, (feeds + grid->pack.build_count + 1)
                                       * sizeof *dictionaries);
     struct dictionary *none = dictionary_make(NULL, 0, NULL);
     bool made = dictionaries != NULL && none != NULL;
-    *inner = dictionaries + feeds;
+    *build_side = dictionaries + feeds;
     for (unsigned a = 0, first = 0; made && a < grid->axis_count; a++) {
         find_dictionary(grid, a, a == 0 ? none : NULL, dictionaries + first);
         first += grid->axes[a].feed_count;
@@ -153,10 +153,10 @@ static enum vdbq_status make_dictionary(struct scan_grid *grid,
 {
     const struct program *program = &grid->program;
     struct dictionary_base *base = NULL;
-    struct dictionary **inner = NULL;
+    struct dictionary **build_side = NULL;
     if (!run_dictionary_needed(program))
         return VDBQ_OK;
-    enum vdbq_status status = make_base(grid, &base, &inner, error);
+    enum vdbq_status status = make_base(grid, &base, &build_side, error);
     if (status == VDBQ_OK)
         status = run_dictionary_init(
             &grid->dictionary,
@@ -165,17 +165,17 @@ static enum vdbq_status make_dictionary(struct scan_grid *grid,
                 .base = base,
                 .parameters = grid->head.params->parameters,
                 .parameter_count = grid->head.params->parameter_count,
-                .inner = inner,
-                .inner_count = grid->pack.inner_count },
+                .build_side = build_side,
+                .build_count = grid->pack.build_count },
             error);
     dictionary_base_release(base);
     return status;
 }
 
-static bool has_inner_rows(const struct scan_grid *grid)
+static bool has_build_rows(const struct scan_grid *grid)
 {
     for (unsigned a = 1; a < grid->axis_count; a++)
-        if (grid->axes[a].inner.row_set.rows == 0)
+        if (grid->axes[a].build_side.row_set.rows == 0)
             return false;
     return true;
 }
@@ -191,15 +191,15 @@ static enum vdbq_status open_launcher(struct scan_grid *grid,
     grid->left = (struct grid_left){ .axis = &grid->axes[0],
                                      .device = place->device,
                                      .mapped = place->mode == MODE_MAPPED };
-    grid->inner = (struct grid_inner){ .axes = grid->axes,
-                                       .axis_count = grid->axis_count };
+    grid->build_side = (struct grid_build){ .axes = grid->axes,
+                                            .axis_count = grid->axis_count };
     enum vdbq_status status = grid_left_init(&grid->left, &grid->arena, error);
     if (status == VDBQ_OK)
-        status = grid_inner_init(&grid->inner, place->device, place->resident,
-                                 &grid->arena, error);
+        status = grid_build_init(&grid->build_side, place->device,
+                                 place->resident, &grid->arena, error);
     if (status != VDBQ_OK)
         return status;
-    grid->inner.run.order_codes = grid->dictionary.inner_order_codes;
+    grid->build_side.run.order_codes = grid->dictionary.build_order_codes;
     return launcher_open(
         &(struct launcher_params){ .device = place->device,
                                    .program = &grid->program,
@@ -207,7 +207,7 @@ static enum vdbq_status open_launcher(struct scan_grid *grid,
                                    .build = place->build,
                                    .adaptive = place->adaptive,
                                    .rows = grid->head.rows_most,
-                                   .inner = &grid->inner.run,
+                                   .build_side = &grid->build_side.run,
                                    .values = &grid->dictionary.values },
         &grid->launcher, error);
 }
@@ -244,7 +244,7 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
         status = make_dictionary(grid, error);
     if (status != VDBQ_OK)
         return status;
-    grid->fed = !has_inner_rows(grid);
+    grid->fed = !has_build_rows(grid);
     return grid->fed ? VDBQ_OK : open_launcher(grid, error);
 }
 
@@ -253,9 +253,9 @@ static enum vdbq_status scan_grid_open(struct stream *stream,
 /* Cells that a left row has in a part. */
 static uint64_t row_cells(const struct scan_grid *grid, uint64_t part)
 {
-    uint64_t cells = grid_inner_rows(&grid->inner, part);
+    uint64_t cells = grid_build_rows(&grid->build_side, part);
     for (unsigned a = 2; a < grid->axis_count; a++)
-        cells *= grid->axes[a].inner.row_set.rows;
+        cells *= grid->axes[a].build_side.row_set.rows;
     return cells;
 }
 
@@ -263,7 +263,7 @@ static void block_begin(struct scan_grid *grid, uint64_t left_first,
                         uint64_t part)
 {
     struct left_chunk *chunk = grid_left_chunk(&grid->left);
-    uint64_t rows = grid->inner.parts > 1 ? 1 : chunk->rows;
+    uint64_t rows = grid->build_side.parts > 1 ? 1 : chunk->rows;
     grid->block = (struct block){ .left_first = left_first,
                                   .left_rows = rows,
                                   .part = part,
@@ -276,7 +276,7 @@ static enum vdbq_status next_block(struct scan_grid *grid, struct error *error)
 {
     const struct block *block = &grid->block;
     struct left_chunk *chunk = grid_left_chunk(&grid->left);
-    if (block->part + 1 < grid->inner.parts && block->cells > 0) {
+    if (block->part + 1 < grid->build_side.parts && block->cells > 0) {
         block_begin(grid, block->left_first, block->part + 1);
         return VDBQ_OK;
     }
@@ -315,9 +315,10 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
     input.grid.first = (first - from) * each + block->cell % each;
     input.grid.cells = cells;
     input.grid.axis_rows[0] =
-        (uint32_t)grid_inner_rows(&grid->inner, block->part);
+        (uint32_t)grid_build_rows(&grid->build_side, block->part);
     if (grid->axis_count > 2)
-        input.grid.axis_rows[1] = (uint32_t)grid->axes[2].inner.row_set.rows;
+        input.grid.axis_rows[1] =
+            (uint32_t)grid->axes[2].build_side.row_set.rows;
     enum vdbq_status status = launcher_start(grid->launcher, &input, error);
     if (status != VDBQ_OK)
         return status;
@@ -330,15 +331,15 @@ static enum vdbq_status start_cells(struct scan_grid *grid, struct error *error)
 }
 
 /* Whether a launch must wait for those in flight: the chunk that is to be
- * filled, or the inner rows, are in use. */
+ * filled, or the build rows, are in use. */
 static bool must_wait(const struct scan_grid *grid)
 {
     const struct block *block = &grid->block;
     if (launcher_in_flight(grid->launcher) == 0)
         return false;
     if (block->cell == block->cells)
-        return grid->inner.parts > 1 || !grid_left_has_room(&grid->left);
-    return block->part != grid->inner.part;
+        return grid->build_side.parts > 1 || !grid_left_has_room(&grid->left);
+    return block->part != grid->build_side.part;
 }
 
 /* One launch more, or the end. */
@@ -351,8 +352,8 @@ static enum vdbq_status start_next(struct scan_grid *grid, struct error *error)
         status = next_block(grid, error);
     if (status != VDBQ_OK || grid->fed)
         return status;
-    if (grid->block.part != grid->inner.part)
-        status = grid_inner_load(&grid->inner, grid->block.part,
+    if (grid->block.part != grid->build_side.part)
+        status = grid_build_load(&grid->build_side, grid->block.part,
                                  launcher_times(grid->launcher), error);
     return status == VDBQ_OK ? start_cells(grid, error) : status;
 }
@@ -491,7 +492,7 @@ static void scan_grid_close(struct stream *stream)
     struct scan_grid *grid = (struct scan_grid *)stream;
     launcher_close(grid->launcher); /* waits for what is in flight */
     grid_left_finish(&grid->left);
-    grid_inner_finish(&grid->inner);
+    grid_build_finish(&grid->build_side);
     run_dictionary_finish(&grid->dictionary);
     for (unsigned a = 0; a < grid->axis_count; a++)
         axis_finish(&grid->axes[a], stream);

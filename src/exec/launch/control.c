@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lays out control blocks: struct launch_head, feeds and outputs first, then
- * code, constants, what is known of inner rows, and lookup tables; order_codes
+ * code, constants, what is known of build rows, and lookup tables; order codes
  * come last.
  */
 #include "exec/launch/control.h"
@@ -26,7 +26,7 @@ static u64 tables_size(const struct program_pack *pack,
     return size;
 }
 
-/* Where the lookup tables themselves are; the order_codes of inner rows
+/* Where the lookup tables themselves are; the order codes of build rows
  * follow. */
 static u64 tables_at(const struct launch_head *launch,
                      const struct program_pack *pack)
@@ -35,14 +35,14 @@ static u64 tables_at(const struct launch_head *launch,
                           + pack->index_count * sizeof(struct key_index));
 }
 
-/* Bytes of the order_codes of inner rows. */
-static u64 inner_order_codes_size(const struct program_pack *pack,
-                                  const struct run_inner *inner)
+/* Bytes of the order codes of build rows. */
+static u64 build_order_codes_size(const struct program_pack *pack,
+                                  const struct run_build_side *build_side)
 {
     u64 size = 0;
-    for (unsigned i = 0; i < pack->inner_count && inner->order_codes != NULL;
-         i++)
-        size += order_codes_size(&inner->order_codes[i]);
+    for (unsigned i = 0;
+         i < pack->build_count && build_side->order_codes != NULL; i++)
+        size += order_codes_size(&build_side->order_codes[i]);
     return size;
 }
 
@@ -50,7 +50,7 @@ static u64 inner_order_codes_size(const struct program_pack *pack,
 static struct launch_head layout(const struct program *program,
                                  const struct program_pack *pack,
                                  const struct run_values *values,
-                                 const struct run_inner *inner,
+                                 const struct run_build_side *build_side,
                                  struct control *control)
 {
     struct program_part part = program_part(program);
@@ -70,13 +70,13 @@ static struct launch_head layout(const struct program *program,
         TABLET_ALIGNED(launch.code + program->code.count * sizeof(struct code));
     launch.lookups =
         TABLET_ALIGNED(launch.constants + pack->constant_count * sizeof(i64));
-    launch.inner_feeds =
+    launch.build_feeds =
         TABLET_ALIGNED(launch.lookups + pack->lookup_count * sizeof(u64));
     launch.indexes = TABLET_ALIGNED(
-        launch.inner_feeds + pack->inner_count * sizeof(struct inner_feed));
+        launch.build_feeds + pack->build_count * sizeof(struct build_feed));
     control->head_size = launch.code;
     control->fixed_size = tables_at(&launch, pack) + tables_size(pack, values)
-                          + inner_order_codes_size(pack, inner);
+                          + build_order_codes_size(pack, build_side);
     control->size =
         control->fixed_size + LAUNCH_MORSELS * values->order_codes_bytes;
     return launch;
@@ -115,25 +115,25 @@ static u64 put_values(u8 *block, const struct program *program,
     return at;
 }
 
-/* Describes the inner rows; their order_codes go to `at`. */
-static void put_inner(u8 *block, u64 at, const struct program_pack *pack,
-                      const struct run_inner *inner)
+/* Describes the build rows; their order codes go to `at`. */
+static void put_build(u8 *block, u64 at, const struct program_pack *pack,
+                      const struct run_build_side *build_side)
 {
     struct launch_head *launch = control_head(block);
-    struct inner_feed *feeds =
-        (struct inner_feed *)(void *)(block + launch->inner_feeds);
+    struct build_feed *feeds =
+        (struct build_feed *)(void *)(block + launch->build_feeds);
     if (pack->index_count > 0)
-        memcpy(block + launch->indexes, inner->indexes,
-               pack->index_count * sizeof *inner->indexes);
-    for (unsigned i = 0; i < pack->inner_count; i++) {
-        feeds[i] = inner->feeds[i];
+        memcpy(block + launch->indexes, build_side->indexes,
+               pack->index_count * sizeof *build_side->indexes);
+    for (unsigned i = 0; i < pack->build_count; i++) {
+        feeds[i] = build_side->feeds[i];
         feeds[i].order_codes = 0;
-        if (inner->order_codes == NULL
-            || inner->order_codes[i].order_codes == NULL)
+        if (build_side->order_codes == NULL
+            || build_side->order_codes[i].order_codes == NULL)
             continue;
         feeds[i].order_codes = at;
-        at = put_table(block, at, inner->order_codes[i].order_codes,
-                       sizeof(i32), inner->order_codes[i].count);
+        at = put_table(block, at, build_side->order_codes[i].order_codes,
+                       sizeof(i32), build_side->order_codes[i].count);
     }
 }
 
@@ -141,10 +141,11 @@ enum vdbq_status control_init(struct control *control,
                               const struct program *program,
                               const struct program_pack *pack,
                               const struct run_values *values,
-                              const struct run_inner *inner,
+                              const struct run_build_side *build_side,
                               struct arena *arena, struct error *error)
 {
-    struct launch_head launch = layout(program, pack, values, inner, control);
+    struct launch_head launch =
+        layout(program, pack, values, build_side, control);
     u8 *bytes = arena_alloc(arena, control->fixed_size);
     control->bytes = bytes;
     if (bytes == NULL)
@@ -154,7 +155,8 @@ enum vdbq_status control_init(struct control *control,
            program->code.count * sizeof(struct code));
     memcpy(bytes + launch.constants, pack->constants,
            pack->constant_count * sizeof(i64));
-    put_inner(bytes, put_values(bytes, program, pack, values), pack, inner);
+    put_build(bytes, put_values(bytes, program, pack, values), pack,
+              build_side);
     return VDBQ_OK;
 }
 

@@ -19,12 +19,12 @@ struct order_codes {
 /* Bytes that they take in a control block. */
 u64 order_codes_size(const struct order_codes *order_codes);
 
-/* The inner rows of a program, in memory that the device holds: what
+/* The build rows of a program, in memory that the device holds: what
  * cl/launch.h says of them, in the order of the pack's lists. `order_codes` in
- * inner_feed is filled by control_init(). */
-struct run_inner {
+ * build_feed is filled by control_init(). */
+struct run_build_side {
     struct device_memory *memory;
-    const struct inner_feed *feeds;
+    const struct build_feed *feeds;
     /* one a feed; NULL: none has any */
     const struct order_codes *order_codes;
     const struct key_index *indexes;
@@ -32,21 +32,21 @@ struct run_inner {
 
 struct control {
     u8 *bytes;      /* of the program's arena; `fixed_size` of them   */
-    u64 size;       /* with room for order_codes, which change        */
-    u64 fixed_size; /* all before the order_codes                     */
+    u64 size;       /* with room for order codes, which change        */
+    u64 fixed_size; /* all before the order codes                     */
     u64 head_size;  /* struct launch_head, feeds and outputs: these change */
 };
 
-/* Lays the block out and fills in what stays the same. `inner` may be NULL
+/* Lays the block out and fills in what stays the same. `build_side` may be NULL
  * where the program has one cursor. */
 enum vdbq_status control_init(struct control *control,
                               const struct program *program,
                               const struct program_pack *pack,
                               const struct run_values *values,
-                              const struct run_inner *inner,
+                              const struct run_build_side *build_side,
                               struct arena *arena, struct error *error);
 
-/* Writes order_codes to a block at `at`, and where they are into `feed`; gives
+/* Writes order codes to a block at `at`, and where they are into `feed`; gives
  * the place behind them. */
 u64 control_order_codes(u8 *block, u64 at,
                         const struct order_codes *order_codes,

@@ -98,10 +98,10 @@ static enum vdbq_status job_start(struct launch *launch,
         .launch = { .launch = control_head(launch->head),
                     .control = launch->control,
                     .progress_at = launch_progress_start(launch),
-                    .inner = launch->params->inner,
+                    .build_side = launch->params->build_side,
                     .result = launch->result.written },
-        .beside =
-            launch->params->inner == NULL && launch->result.params.sink == NULL,
+        .beside = launch->params->build_side == NULL
+                  && launch->result.params.sink == NULL,
         .progress = launch_progress(launch),
         .progress_size = launch_progress_bytes(launch),
     };

@@ -17,8 +17,8 @@ struct launch_params {
     const struct program *program;
     const struct program_pack *pack;
     const struct control *control;
-    struct device_memory *inner; /* NULL: none */
-    struct device_times *times;  /* added to */
+    struct device_memory *build_side; /* NULL: none */
+    struct device_times *times;       /* added to */
     bool mapped; /* the machine writes result rows into the host's memory */
     uint64_t narrow_rows_max; /* of a launch whose rows may leave narrow: the
                                  host widens them while others run; 0: none */

@@ -224,7 +224,7 @@ enum vdbq_status launch_feeds_in(struct launch *launch,
 
 /* ------------------------------------------------------------- control -- */
 
-/* Whether a launch's morsels have the order_codes that the last one's had. */
+/* Whether a launch's morsels have the order codes that the last one's had. */
 static bool same_order_codes(const struct launch *launch,
                              const struct launcher_input *input)
 {
@@ -235,7 +235,7 @@ static bool same_order_codes(const struct launch *launch,
     return launch->control_sent;
 }
 
-/* Puts the order_codes of a morsel's feeds behind `at`, and where they are into
+/* Puts the order codes of a morsel's feeds behind `at`, and where they are into
  * the feeds; `there`: they are there from the last time. */
 static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
                               bool there)
@@ -254,7 +254,7 @@ static u64 morsel_order_codes(struct launch *launch, unsigned morsel, u64 at,
     return at;
 }
 
-/* Puts the order_codes of this start's feeds behind all else that is sent;
+/* Puts the order codes of this start's feeds behind all else that is sent;
  * whether they are other ones than last time. */
 static bool put_order_codes(struct launch *launch,
                             const struct launcher_input *input)

@@ -119,8 +119,8 @@ static unsigned ring_of(enum run_mode mode)
 }
 
 static enum vdbq_status make_ring(struct launcher *launcher,
-                                  const struct run_inner *inner, uint64_t rows,
-                                  struct error *error)
+                                  const struct run_build_side *build_side,
+                                  uint64_t rows, struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
     launcher->shared = (struct launch_params){
@@ -128,7 +128,7 @@ static enum vdbq_status make_ring(struct launcher *launcher,
         .program = launcher->program,
         .pack = &launcher->pack,
         .control = &launcher->control,
-        .inner = inner != NULL ? inner->memory : NULL,
+        .build_side = build_side != NULL ? build_side->memory : NULL,
         .times = &launcher->times,
         .mapped = launcher->mode == MODE_MAPPED,
         .narrow_rows_max = ring_of(launcher->mode) > 1 ? rows / 2 : 0,
@@ -155,10 +155,10 @@ static enum vdbq_status launcher_prepare(struct launcher *launcher,
     const struct run_values nothing = { 0 };
     status =
         control_init(&launcher->control, launcher->program, &launcher->pack,
-                     params->values ? params->values : &nothing, params->inner,
-                     &launcher->arena, error);
+                     params->values ? params->values : &nothing,
+                     params->build_side, &launcher->arena, error);
     return status == VDBQ_OK
-               ? make_ring(launcher, params->inner, params->rows, error)
+               ? make_ring(launcher, params->build_side, params->rows, error)
                : status;
 }
 

@@ -37,8 +37,9 @@ struct launcher_params {
     uint64_t rows;  /* of all launches together, as far as is known     */
     bool most_live; /* so many rows become result rows that most tiles have
                       one: columns are best loaded without asking      */
-    const struct run_inner *inner;   /* of a program of several cursors; what
-                      it points to lives as long as the launcher        */
+    /* of a program of several cursors; what it points to lives as long as
+     * the launcher */
+    const struct run_build_side *build_side;
     const struct run_values *values; /* what the program leaves open; NULL:
                       nothing. Read while the launcher opens           */
 };
@@ -64,7 +65,7 @@ uint64_t launcher_rows_max(const struct launcher *launcher);
 struct launcher_morsel {
     const struct feed *feeds;
     /* one a feed; NULL: none has any. They live as long as the launcher,
-     * and two launches with the same pointer have the same order_codes */
+     * and two launches with the same pointer have the same order codes */
     const struct order_codes *order_codes;
     uint64_t rows;              /* at least 1                           */
     struct device_memory *data; /* in which they lie; NULL: ...         */

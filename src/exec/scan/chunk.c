@@ -92,8 +92,8 @@ static enum vdbq_status make_dictionary(struct chunks *chunks,
         .parameters = params->stream->parameters,
         .parameter_count = params->stream->parameter_count,
     };
-    dictionary.inner =
-        inner_dictionaries(params->inner, &dictionary.inner_count);
+    dictionary.build_side =
+        build_side_dictionaries(params->build_side, &dictionary.build_count);
     if (status == VDBQ_OK)
         status = run_dictionary_init(&chunks->dictionary, &dictionary, error);
     dictionary_base_release(base);
@@ -107,12 +107,12 @@ static enum vdbq_status open_launcher(struct chunks *chunks,
                                       struct error *error)
 {
     enum vdbq_status status = VDBQ_OK;
-    if (params->inner != NULL)
-        status = inner_put(
-            params->inner,
-            &(struct inner_place){ .device = place->device,
-                                   .resident = place->resident,
-                                   .dictionary = &chunks->dictionary },
+    if (params->build_side != NULL)
+        status = build_side_put(
+            params->build_side,
+            &(struct build_side_place){ .device = place->device,
+                                        .resident = place->resident,
+                                        .dictionary = &chunks->dictionary },
             error);
     if (status != VDBQ_OK)
         return status;
@@ -124,7 +124,8 @@ static enum vdbq_status open_launcher(struct chunks *chunks,
                                    .adaptive = place->adaptive,
                                    .rows = params->rows,
                                    .most_live = params->most_live,
-                                   .inner = inner_run(params->inner),
+                                   .build_side =
+                                       build_side_run(params->build_side),
                                    .values = &chunks->dictionary.values },
         &chunks->launcher, error);
 }

@@ -8,7 +8,7 @@
 #ifndef VDBQ_EXEC_CHUNK_H
 #define VDBQ_EXEC_CHUNK_H
 
-#include "exec/build_side/inner.h"
+#include "exec/build_side/build_side.h"
 #include "exec/rows/row_set.h"
 #include "exec/launch/launcher.h"
 #include "exec/stream/stream.h"
@@ -48,7 +48,7 @@ struct chunk_params {
     const struct stream_params *stream;     /* for its choose              */
     const struct program *program;          /* checked; its first table is that
                                            of the rows                 */
-    struct inner *inner;                    /* rows that it probes, put in place
+    struct build_side *build_side;          /* rows that it probes, put in place
                                            here; NULL: none            */
     struct dictionary *const *dictionaries; /* of each column of the rows; NULL
                                            for those that are no text   */

@@ -23,18 +23,18 @@ bool pruning_init(struct pruning *pruning, const struct pruning_params *params,
                   struct arena *arena)
 {
     const struct program_pack *pack = params->pack;
-    size_t inner = pack->inner_count + 2 * (size_t)pack->index_count;
+    size_t build_side = pack->build_count + 2 * (size_t)pack->index_count;
     *pruning = (struct pruning){
         .params = *params,
-        .ranges = arena_alloc(arena, (pack->feed_count + inner + 1)
+        .ranges = arena_alloc(arena, (pack->feed_count + build_side + 1)
                                          * sizeof *pruning->ranges),
         .room = arena_alloc(arena, program_dataflow_room(params->program)),
     };
     if (pruning->ranges == NULL || pruning->room == NULL)
         return false;
-    if (params->inner != NULL)
-        memcpy(pruning->ranges + pack->feed_count, params->inner,
-               inner * sizeof *params->inner);
+    if (params->build_side != NULL)
+        memcpy(pruning->ranges + pack->feed_count, params->build_side,
+               build_side * sizeof *params->build_side);
     return true;
 }
 

@@ -16,8 +16,8 @@ struct pruning_params {
     const struct program_pack *pack;
     const struct table *table;
     const struct run_dictionary *dictionary; /* of the run; NULL: it has none */
-    const struct feed_range *inner; /* of inner rows, inner_ranges(); NULL:
-                                       there are none                */
+    /* of build rows, build_side_ranges(); NULL: there are none */
+    const struct feed_range *build_side;
 };
 
 struct pruning {

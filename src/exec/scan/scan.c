@@ -82,7 +82,8 @@ static enum vdbq_status make_dictionary(struct scan *scan, struct error *error)
         .parameters = scan->params.parameters,
         .parameter_count = scan->params.parameter_count,
     };
-    params.inner = inner_dictionaries(scan->params.inner, &params.inner_count);
+    params.build_side =
+        build_side_dictionaries(scan->params.build_side, &params.build_count);
     if (status == VDBQ_OK)
         status = run_dictionary_init(&scan->dictionary, &params, error);
     dictionary_base_release(base);
@@ -113,14 +114,14 @@ static enum vdbq_status open_launcher(struct scan *scan, struct error *error)
 {
     struct scan_params *params = &scan->params;
     enum vdbq_status status = VDBQ_OK;
-    if (params->inner != NULL)
-        status =
-            inner_put(params->inner,
-                      &(struct inner_place){ .device = params->launcher.device,
-                                             .resident = params->resident,
-                                             .dictionary = &scan->dictionary },
-                      error);
-    params->launcher.inner = inner_run(params->inner);
+    if (params->build_side != NULL)
+        status = build_side_put(
+            params->build_side,
+            &(struct build_side_place){ .device = params->launcher.device,
+                                        .resident = params->resident,
+                                        .dictionary = &scan->dictionary },
+            error);
+    params->launcher.build_side = build_side_run(params->build_side);
     return status == VDBQ_OK
                ? launcher_open(&params->launcher, &scan->launcher, error)
                : status;
@@ -168,7 +169,7 @@ static enum vdbq_status scan_prepare(struct scan *scan, struct error *error)
                           .dictionary = scan->dictionary.base != NULL
                                             ? &scan->dictionary
                                             : NULL,
-                          .inner = inner_ranges(params->inner) },
+                          .build_side = build_side_ranges(params->build_side) },
                       params->prunes, &scan->arena))
         return error_no_memory(error);
     return VDBQ_OK;

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 
 #include "data/pool/pool.h"
-#include "exec/build_side/inner.h"
+#include "exec/build_side/build_side.h"
 #include "exec/launch/resident.h"
 #include "exec/launch/launcher.h"
 #include "exec/dictionary/dictionary_cache.h"
@@ -22,7 +22,7 @@ struct scan_params {
     struct resident *resident;       /* of that device; for MODE_CACHED    */
     /* beside the pool; NULL: none */
     struct dictionary_cache *dictionaries;
-    struct inner *inner;                /* rows that the program probes, put
+    struct build_side *build_side;      /* rows that the program probes, put
                                         in place here; NULL: none          */
     const struct parameter *parameters; /* of the query                    */
     unsigned parameter_count;

@@ -19,8 +19,8 @@ struct taker {
 struct scan_rows {
     struct stream head;
     struct stream *input; /* whose rows are run over: the others' are
-                                  inner rows                               */
-    struct inner *inner;
+                                  build rows                               */
+    struct build_side *build_side;
     struct chunks chunks;
     struct taker taker;        /* where the device has the rows            */
     struct device *device;     /* ... that is it; NULL: batches come       */
@@ -50,7 +50,7 @@ static enum vdbq_status open_chunks(struct scan_rows *scan, struct error *error)
         &(struct chunk_params){
             .stream = scan->head.params,
             .program = &scan->head.step->scan.program,
-            .inner = scan->inner,
+            .build_side = scan->build_side,
             .dictionaries = dictionaries,
             .rows = input->rows_most,
             .most_live = stream_most_live(scan->head.step, input->rows_most) },
@@ -112,7 +112,8 @@ static enum vdbq_status scan_rows_open(struct stream *stream,
         memory_zeroed(stream->step->column_count, sizeof *scan->vectors);
     if (scan->vectors == NULL)
         return error_no_memory(error);
-    enum vdbq_status status = inner_gather(stream, NULL, &scan->inner, error);
+    enum vdbq_status status =
+        build_side_gather(stream, NULL, &scan->build_side, error);
     if (status == VDBQ_OK)
         status = open_chunks(scan, error);
     return status == VDBQ_OK ? take_rows(scan, error) : status;
@@ -353,7 +354,7 @@ static void scan_rows_stats(const struct stream *stream,
                             struct vdbq_stats *stats)
 {
     const struct scan_rows *scan = (const struct scan_rows *)stream;
-    inner_stats(scan->inner, stats);
+    build_side_stats(scan->build_side, stats);
     chunks_stats(&scan->chunks, stats);
 }
 
@@ -361,7 +362,7 @@ static void scan_rows_close(struct stream *stream)
 {
     struct scan_rows *scan = (struct scan_rows *)stream;
     chunks_finish(&scan->chunks);
-    inner_close(scan->inner);
+    build_side_close(scan->build_side);
     vector_finish(&scan->taker.rows);
     memory_release(scan->taker.reads);
     memory_release(scan->vectors);

@@ -10,7 +10,8 @@
 struct scan_stream {
     struct stream head;
     struct scan *scan;
-    struct inner *inner;         /* rows that its program probes              */
+    /* rows that its program probes */
+    struct build_side *build_side;
     struct device *device;       /* that may take its rows; NULL: none        */
     uint64_t room;               /* of its memory, for a step                 */
     struct vdbq_vector *vectors; /* of the batch, with the types of SQL */
@@ -55,7 +56,7 @@ static enum vdbq_status open_scan(struct scan_stream *made,
         .pool = place->pool,
         .resident = place->resident,
         .dictionaries = place->dictionaries,
-        .inner = made->inner,
+        .build_side = made->build_side,
         .parameters = params->parameters,
         .parameter_count = params->parameter_count,
         .prunes = place->prunes,
@@ -85,7 +86,7 @@ static enum vdbq_status scan_stream_open(struct stream *stream,
     if (place.takes && table != NULL && device_has_kernels(place.device))
         made->device = place.device;
     made->room = stream_place_room(&place);
-    status = inner_gather(stream, made->device, &made->inner, error);
+    status = build_side_gather(stream, made->device, &made->build_side, error);
     return status == VDBQ_OK ? open_scan(made, &place, error) : status;
 }
 
@@ -114,7 +115,7 @@ static void scan_stream_stats(const struct stream *stream,
                               struct vdbq_stats *stats)
 {
     const struct scan_stream *scan = (const struct scan_stream *)stream;
-    inner_stats(scan->inner, stats);
+    build_side_stats(scan->build_side, stats);
     if (scan->scan != NULL)
         scan_stats(scan->scan, stats);
 }
@@ -123,7 +124,7 @@ static void scan_stream_close(struct stream *stream)
 {
     struct scan_stream *scan = (struct scan_stream *)stream;
     scan_close(scan->scan);
-    inner_close(scan->inner);
+    build_side_close(scan->build_side);
     memory_release(scan->vectors);
 }
 

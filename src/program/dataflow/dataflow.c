@@ -412,7 +412,7 @@ static struct interval arithmetic(const struct dataflow *dataflow,
     return taken(interval_arithmetic(arithmetic, type, b, c), type, fails);
 }
 
-/* A column of an inner row: 0 where there is no row, and for NULL. */
+/* A column of a build row: 0 where there is no row, and for NULL. */
 static struct interval column_at(const struct dataflow *dataflow, int pc)
 {
     const struct instruction *in = program_at(dataflow->program, pc);
@@ -439,7 +439,7 @@ static struct interval probe(const struct dataflow *dataflow, int pc)
     const struct interval *key = &dataflow->registers[in->b];
     const struct feed_range *keys =
         &dataflow
-             ->ranges[dataflow->pack->feed_count + dataflow->pack->inner_count
+             ->ranges[dataflow->pack->feed_count + dataflow->pack->build_count
                       + dataflow->pack->code[pc].d];
     bool may_be = keys->not_null && key->low <= keys->value.high
                   && key->high >= keys->value.low;

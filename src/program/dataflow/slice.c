@@ -31,9 +31,9 @@ const struct program_feed *program_axis_feeds(const struct program_pack *pack,
                                               int cursor, unsigned *count)
 {
     const struct program_feed *feeds =
-        cursor == 0 ? pack->feeds : pack->inner_feeds;
+        cursor == 0 ? pack->feeds : pack->build_feeds;
     const struct program_feed *end =
-        feeds + (cursor == 0 ? pack->feed_count : pack->inner_count);
+        feeds + (cursor == 0 ? pack->feed_count : pack->build_count);
     while (feeds < end && feeds->cursor != cursor)
         feeds++;
     *count = 0;

@@ -485,7 +485,7 @@ static const char *const grids[] = {
     "a.id < 40 and c.id * 2 + a.id = 44 and c.id < 50",
 };
 
-/* Inner rows that are there in parts, as the budget has room for: the same
+/* Build rows that are there in parts, as the budget has room for: the same
  * rows, by more launches. Where not even a part fits, it says so. */
 static void check_parts(vdbq *db)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inner rows: programs that probe other steps' rows, made by hand and compared
+ * Build rows: programs that probe other steps' rows, made by hand and compared
  * with loops over all pairs; on the host and on an OpenCL device, in every
  * mode and build.
  */
@@ -19,7 +19,7 @@
 #include "fixtures/two_tables.h"
 
 #include "base/memory.h"
-#include "exec/build_side/inner_facts.h"
+#include "exec/build_side/build_facts.h"
 #include "exec/build_side/key_index.h"
 #include "exec/stream/stream_inner.h"
 
@@ -98,15 +98,15 @@ static void describe_table(struct program *program, unsigned k,
 }
 
 /* Adds a scan of table "l" (outer -1) or of a step's rows that probes the rows
- * of step `inner`. */
-static int add_probe(struct steps *steps, int outer, int inner,
+ * of step `build_side`. */
+static int add_probe(struct steps *steps, int outer, int build_side,
                      const char *text)
 {
     struct error error;
     const struct table *table = catalogue_table(probed.snapshot.catalogue, "l");
-    struct step *step = add_step(steps, STEP_SCAN, inner, outer);
+    struct step *step = add_step(steps, STEP_SCAN, build_side, outer);
     struct program *program = &step->scan.program;
-    const struct step *from = steps_at(steps, inner);
+    const struct step *from = steps_at(steps, build_side);
     expect_ok(program_read(text, program, &error), &error);
     describe_table(program, 1, from->columns, from->column_count, 1);
     if (outer < 0) {
@@ -182,12 +182,12 @@ static uint32_t partner(uint32_t i)
     return UINT32_MAX;
 }
 
-static void print_expected(bool inner, struct text *text)
+static void print_expected(bool build_side, struct text *text)
 {
     const struct side *l = &probed.sides[0], *r = &probed.sides[1];
     for (uint32_t i = 0; i < l->rows; i++) {
         uint32_t j = partner(i);
-        if (inner && j == UINT32_MAX)
+        if (build_side && j == UINT32_MAX)
             continue;
         print_value(l->k_null[i], l->k[i], text);
         print_value(l->v_null[i], l->v[i], text);
@@ -197,13 +197,13 @@ static void print_expected(bool inner, struct text *text)
     }
 }
 
-static void expect_join(bool inner, bool rows)
+static void expect_join(bool build_side, bool rows)
 {
     struct text expected = { 0 };
     int right = add_side_scan(&probed, &probed.steps, "r");
     int left = rows ? add_side_scan(&probed, &probed.steps, "l") : -1;
-    add_probe(&probed.steps, left, right, inner ? inner_join : left_join);
-    print_expected(inner, &expected);
+    add_probe(&probed.steps, left, right, build_side ? inner_join : left_join);
+    print_expected(build_side, &expected);
     expect_rows(&probed, expected.bytes ? expected.bytes : "");
     text_finish(&expected);
 }
@@ -323,12 +323,12 @@ static const char by_text[] = "Table 0 0 0 \"t\"\n"
                               "Finish\n";
 
 static void expect_texts(const char *const *outer, unsigned outer_count,
-                         const char *const *inner, unsigned inner_count,
+                         const char *const *build_side, unsigned build_count,
                          const char *expected)
 {
     open_place("host");
     int rows = add_texts(outer, outer_count);
-    int build = add_texts(inner, inner_count);
+    int build = add_texts(build_side, build_count);
     struct step *step =
         steps_at(&probed.steps, add_probe(&probed.steps, rows, build, by_text));
     step->columns[0].type = step->columns[1].type = VDBQ_TEXT;
@@ -339,19 +339,19 @@ static void expect_texts(const char *const *outer, unsigned outer_count,
 static void texts_are_keys(void **state)
 {
     static const char *const outer[] = { "b", NULL, "zz", "a", "", "b" };
-    static const char *const inner[] = { "c", "b", NULL, "b", "", "a1" };
+    static const char *const build_side[] = { "c", "b", NULL, "b", "", "a1" };
     static const char *const none[] = { NULL };
     (void)state;
     place = (struct place){ .mode = MODE_MAPPED };
     open_sides(1, 1, 1);
-    expect_texts(outer, 6, inner, 6,
+    expect_texts(outer, 6, build_side, 6,
                  "'b' 'b' 1 \nNULL NULL NULL \n'zz' NULL NULL \n"
                  "'a' NULL NULL \n'' '' 4 \n'b' 'b' 1 \n");
     expect_texts(outer, 2, outer, 6, "'b' 'b' 0 \nNULL NULL NULL \n");
     expect_texts(outer, 3, none, 1,
                  "'b' NULL NULL \nNULL NULL NULL \n'zz' NULL NULL \n");
-    expect_texts(none, 1, inner, 3, "NULL NULL NULL \n");
-    expect_texts(outer, 2, inner, 0, "'b' NULL NULL \nNULL NULL NULL \n");
+    expect_texts(none, 1, build_side, 3, "NULL NULL NULL \n");
+    expect_texts(outer, 2, build_side, 0, "'b' NULL NULL \nNULL NULL NULL \n");
 }
 
 /* --------------------------------------------------------------- groups -- */
@@ -432,7 +432,7 @@ static void ranges_are_of_what_is_found(void **state)
     two_tables_close(&probed);
 }
 
-/* Tablets whose keys none of the inner rows has are passed over. */
+/* Tablets whose keys none of the build rows has are passed over. */
 static void tablets_without_partners_are_skipped(void **state)
 {
     struct text text = { 0 };
@@ -493,7 +493,7 @@ static void expect_index(int64_t step, bool wide, enum index_kind kind)
         else
             ((int32_t *)values)[i] = (int32_t)key;
     }
-    struct feed_range range = inner_facts(&column, KEYS, NULL, 4);
+    struct feed_range range = build_facts(&column, KEYS, NULL, 4);
     assert_true(range.null && range.not_null);
     assert_int_equal(range.value.low, 0);
     assert_int_equal(range.value.high, (KEYS / 2 - 1) * step);

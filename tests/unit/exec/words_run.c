@@ -2,7 +2,7 @@
 /*
  * Words of a run: programs over chunks of codes with dictionaries of their
  * own give the texts, and the values of calls, that they should; and where a
- * run adds no word to those of one dictionary, there are no order_codes.
+ * run adds no word to those of one dictionary, there are no order codes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static void run_chunk(struct launcher *launcher,
     assert_int_equal(batch.rows, 0);
 }
 
-/* Chunks run by turns, so that order_codes change, and stay. */
+/* Chunks run by turns, so that order codes change, and stay. */
 static void calls_follow_the_words(void **state)
 {
     static const size_t order[] = { 0, 1, 1, 0 };

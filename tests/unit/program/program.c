@@ -322,7 +322,7 @@ static void columns_become_feeds(void **state)
 
 /* Of probed cursors: what is read and what is probed are lists of their own,
  * each by cursors and columns. */
-static void inner_columns_become_feeds(void **state)
+static void build_columns_become_feeds(void **state)
 {
     static const char text[] = "Table 0 0 0 \"t\"\n"
                                "Table 0 0 1 \"u\"\n"
@@ -349,10 +349,10 @@ static void inner_columns_become_feeds(void **state)
     assert_int_equal(program_pack(&program, &program.arena, &pack, &error),
                      VDBQ_OK);
     assert_int_equal(pack.feed_count, 2);
-    assert_int_equal(pack.inner_count, 3);
-    assert_int_equal(pack.inner_feeds[0].cursor, 1);
-    assert_int_equal(pack.inner_feeds[1].cursor, 2);
-    assert_int_equal(pack.inner_feeds[1].column, 1);
+    assert_int_equal(pack.build_count, 3);
+    assert_int_equal(pack.build_feeds[0].cursor, 1);
+    assert_int_equal(pack.build_feeds[1].cursor, 2);
+    assert_int_equal(pack.build_feeds[1].column, 1);
     assert_int_equal(pack.index_count, 2);
     assert_int_equal(pack.indexes[0].cursor, 1);
     assert_int_equal(pack.indexes[1].column, 1);
@@ -612,7 +612,7 @@ int main(void)
         cmocka_unit_test(text_may_be_written_freely),
         cmocka_unit_test(faults_of_text_have_a_place),
         cmocka_unit_test(columns_become_feeds),
-        cmocka_unit_test(inner_columns_become_feeds),
+        cmocka_unit_test(build_columns_become_feeds),
         cmocka_unit_test(constants_get_places),
         cmocka_unit_test(specialised_text_is_calls),
         cmocka_unit_test(specialised_text_knows_loads),

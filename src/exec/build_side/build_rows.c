@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Gathers inner rows, and puts their columns where a program reads them.
+ * Gathers build rows, and puts their columns where a program reads them.
  */
-#include "exec/build_side/inner_rows.h"
+#include "exec/build_side/build_rows.h"
 
 #include "cl/tablet.h"
 #include "exec/stream/stream_inner.h"
 
 /* Makes the row set of rows that the device took: without rows. */
-static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
+static enum vdbq_status describe(struct build_rows *rows, struct stream *stream,
                                  struct error *error)
 {
     const struct step *step = stream->step;
@@ -18,16 +18,16 @@ static enum vdbq_status describe(struct inner_rows *rows, struct stream *stream,
         if (step->columns[i].type == VDBQ_TEXT)
             row_set_dictionary(&rows->row_set, i,
                                dictionary_hold(stream_dictionary(stream, i)));
-    rows->row_set.rows = inner_device_rows(rows->taken);
+    rows->row_set.rows = build_device_rows(rows->taken);
     return status;
 }
 
-enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
-                                 const struct inner_device_params *params,
+enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
+                                 const struct build_device_params *params,
                                  struct error *error)
 {
     enum vdbq_status status =
-        inner_device_take(params, stream, &rows->taken, error);
+        build_device_take(params, stream, &rows->taken, error);
     if (status != VDBQ_OK)
         return status;
     return rows->taken != NULL
@@ -35,24 +35,24 @@ enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
                : stream_materialise(stream, &rows->row_set, error);
 }
 
-void inner_rows_finish(struct inner_rows *rows)
+void build_rows_finish(struct build_rows *rows)
 {
     row_set_finish(&rows->row_set);
-    inner_device_free(rows->taken);
-    *rows = (struct inner_rows){ 0 };
+    build_device_free(rows->taken);
+    *rows = (struct build_rows){ 0 };
 }
 
-bool inner_rows_nullable(const struct inner_rows *rows, unsigned column)
+bool build_rows_nullable(const struct build_rows *rows, unsigned column)
 {
     return rows->taken != NULL
-               ? inner_device_column(rows->taken, column)->nullable
+               ? build_device_column(rows->taken, column)->nullable
                : rows->row_set.columns[column].nulls != NULL;
 }
 
-struct inner_feed inner_rows_place(uint64_t rows, unsigned width, bool nulls,
+struct build_feed build_rows_place(uint64_t rows, unsigned width, bool nulls,
                                    u64 *end)
 {
-    struct inner_feed place = { .values = *end };
+    struct build_feed place = { .values = *end };
     *end = TABLET_ALIGNED(*end + rows * width);
     if (!nulls)
         return place;
@@ -61,19 +61,19 @@ struct inner_feed inner_rows_place(uint64_t rows, unsigned width, bool nulls,
     return place;
 }
 
-enum vdbq_status inner_rows_write(struct inner_rows *rows, unsigned column,
+enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
                                   uint64_t first, uint64_t count,
                                   struct device_memory *to,
-                                  const struct inner_feed *place,
+                                  const struct build_feed *place,
                                   struct device_times *times,
                                   struct error *error)
 {
     const struct row_set_column *from = &rows->row_set.columns[column];
     enum vdbq_status status;
     if (rows->taken != NULL) {
-        status = inner_device_copy(rows->taken, column, first, count, to, place,
+        status = build_device_copy(rows->taken, column, first, count, to, place,
                                    error);
-        return status == VDBQ_OK ? inner_device_wait(rows->taken, times, error)
+        return status == VDBQ_OK ? build_device_wait(rows->taken, times, error)
                                  : status;
     }
     status = device_write(to, place->values,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows of a scan, kept on its device: see inner_device.h. While they come
+ * Rows of a scan, kept on its device: see build_device.h. While they come
  * there is room for all that may; what is left of it goes when they have been
  * copied to where they are probed.
  */
-#include "exec/build_side/inner_device.h"
+#include "exec/build_side/build_device.h"
 
 #include "cl/tablet.h"
 #include "device/kernel.h"
@@ -19,7 +19,7 @@ struct kept {
     unsigned width;
 };
 
-struct inner_device {
+struct build_device {
     struct sink sink; /* first */
     struct device *device;
     struct device_column *columns;
@@ -34,7 +34,7 @@ struct inner_device {
 /* ---------------------------------------------------------------- taking -- */
 
 /* Copies `count` values of `width` bytes, as the kernel says. */
-static enum vdbq_status copy(struct inner_device *rows,
+static enum vdbq_status copy(struct build_device *rows,
                              struct device_memory *from,
                              struct device_memory *to,
                              const uint64_t numbers[6], struct error *error)
@@ -54,7 +54,7 @@ static enum vdbq_status copy(struct inner_device *rows,
 static enum vdbq_status
 sink_take(struct sink *sink, const struct sink_rows *from, struct error *error)
 {
-    struct inner_device *rows = (struct inner_device *)sink;
+    struct build_device *rows = (struct build_device *)sink;
     enum vdbq_status status = VDBQ_OK;
     if (rows->rows + from->count > rows->rows_most)
         return error_set(error, VDBQ_LIMIT, "more rows came than were read");
@@ -78,12 +78,12 @@ sink_take(struct sink *sink, const struct sink_rows *from, struct error *error)
 
 static enum vdbq_status sink_wait(struct sink *sink, struct error *error)
 {
-    struct inner_device *rows = (struct inner_device *)sink;
+    struct build_device *rows = (struct build_device *)sink;
     return device_calls_wait(rows->device, &rows->times, error);
 }
 
 /* Places the columns that are wanted; the bytes in all. */
-static uint64_t place(struct inner_device *rows, const bool *wanted)
+static uint64_t place(struct build_device *rows, const bool *wanted)
 {
     uint64_t at = 0;
     for (unsigned i = 0; i < rows->column_count; i++) {
@@ -103,7 +103,7 @@ static uint64_t place(struct inner_device *rows, const bool *wanted)
     return at > 0 ? at : 1;
 }
 
-static bool has_room(const struct inner_device *rows, uint64_t bytes)
+static bool has_room(const struct build_device *rows, uint64_t bytes)
 {
     const struct device_facts *facts = device_facts(rows->device);
     return device_has_kernels(rows->device) && rows->rows_most > 0
@@ -113,8 +113,8 @@ static bool has_room(const struct inner_device *rows, uint64_t bytes)
 }
 
 /* Prepares to take the stream's rows; `*can`: there is room. */
-static enum vdbq_status prepare(struct inner_device *rows,
-                                const struct inner_device_params *params,
+static enum vdbq_status prepare(struct build_device *rows,
+                                const struct build_device_params *params,
                                 struct stream *stream, bool *can,
                                 struct error *error)
 {
@@ -135,7 +135,7 @@ static enum vdbq_status prepare(struct inner_device *rows,
                 : VDBQ_OK;
 }
 
-static enum vdbq_status take_all(struct inner_device *rows,
+static enum vdbq_status take_all(struct build_device *rows,
                                  struct stream *stream, struct error *error)
 {
     stream_sink(stream, &rows->sink);
@@ -143,9 +143,9 @@ static enum vdbq_status take_all(struct inner_device *rows,
     return status == VDBQ_OK ? sink_wait(&rows->sink, error) : status;
 }
 
-enum vdbq_status inner_device_take(const struct inner_device_params *params,
+enum vdbq_status build_device_take(const struct build_device_params *params,
                                    struct stream *stream,
-                                   struct inner_device **rows,
+                                   struct build_device **rows,
                                    struct error *error)
 {
     bool can = false;
@@ -153,7 +153,7 @@ enum vdbq_status inner_device_take(const struct inner_device_params *params,
     if (params->device == NULL || !stream_bounded(stream)
         || stream_device(stream, NULL) != params->device)
         return VDBQ_OK;
-    struct inner_device *made = memory_zeroed(1, sizeof *made);
+    struct build_device *made = memory_zeroed(1, sizeof *made);
     if (made == NULL)
         return error_no_memory(error);
     enum vdbq_status status = prepare(made, params, stream, &can, error);
@@ -163,11 +163,11 @@ enum vdbq_status inner_device_take(const struct inner_device_params *params,
         *rows = made;
         return VDBQ_OK;
     }
-    inner_device_free(made);
+    build_device_free(made);
     return status;
 }
 
-void inner_device_free(struct inner_device *rows)
+void build_device_free(struct build_device *rows)
 {
     struct error ignored;
     if (rows == NULL)
@@ -181,12 +181,12 @@ void inner_device_free(struct inner_device *rows)
     memory_release(rows);
 }
 
-uint64_t inner_device_rows(const struct inner_device *rows)
+uint64_t build_device_rows(const struct build_device *rows)
 {
     return rows->rows;
 }
 
-const struct device_column *inner_device_column(const struct inner_device *rows,
+const struct device_column *build_device_column(const struct build_device *rows,
                                                 unsigned column)
 {
     return &rows->columns[column];
@@ -194,10 +194,10 @@ const struct device_column *inner_device_column(const struct inner_device *rows,
 
 /* -------------------------------------------------------------- putting -- */
 
-enum vdbq_status inner_device_copy(struct inner_device *rows, unsigned column,
+enum vdbq_status build_device_copy(struct build_device *rows, unsigned column,
                                    uint64_t first, uint64_t count,
                                    struct device_memory *to,
-                                   const struct inner_feed *place,
+                                   const struct build_feed *place,
                                    struct error *error)
 {
     const struct kept *kept = &rows->kept[column];
@@ -214,7 +214,7 @@ enum vdbq_status inner_device_copy(struct inner_device *rows, unsigned column,
     return status;
 }
 
-static enum vdbq_status clear(struct inner_device *rows,
+static enum vdbq_status clear(struct build_device *rows,
                               const struct key_index *index,
                               struct device_memory *to, struct error *error)
 {
@@ -230,10 +230,10 @@ static enum vdbq_status clear(struct inner_device *rows,
         &rows->times, error);
 }
 
-enum vdbq_status inner_device_index(struct inner_device *rows,
+enum vdbq_status build_device_index(struct build_device *rows,
                                     const struct key_index *index,
                                     struct device_memory *to,
-                                    const struct inner_feed *keys,
+                                    const struct build_feed *keys,
                                     unsigned width, struct error *error)
 {
     bool dense = index->kind == INDEX_DENSE;
@@ -255,7 +255,7 @@ enum vdbq_status inner_device_index(struct inner_device *rows,
                : status;
 }
 
-enum vdbq_status inner_device_wait(struct inner_device *rows,
+enum vdbq_status build_device_wait(struct build_device *rows,
                                    struct device_times *times,
                                    struct error *error)
 {

@@ -4,41 +4,41 @@
  * program probes, and those of a grid's axes but the first. They are the
  * host's, or where the device has them already, its own.
  */
-#ifndef VDBQ_EXEC_INNER_ROWS_H
-#define VDBQ_EXEC_INNER_ROWS_H
+#ifndef VDBQ_EXEC_BUILD_ROWS_H
+#define VDBQ_EXEC_BUILD_ROWS_H
 
 #include "exec/launch/control.h"
-#include "exec/build_side/inner_device.h"
+#include "exec/build_side/build_device.h"
 #include "exec/rows/row_set.h"
 
-struct inner_rows {
+struct build_rows {
     struct row_set row_set;     /* how many they are, and the words; and the
                                    rows, unless the device took them       */
-    struct inner_device *taken; /* ... which has them; NULL: it did not    */
+    struct build_device *taken; /* ... which has them; NULL: it did not    */
 };
 
 /* Takes all rows of a stream: on `device`, if they are and can be there (NULL:
- * they cannot), the columns that are wanted. inner_rows_finish() is due
+ * they cannot), the columns that are wanted. build_rows_finish() is due
  * whatever it returns, and accepts a zeroed struct. */
-enum vdbq_status inner_rows_take(struct inner_rows *rows, struct stream *stream,
-                                 const struct inner_device_params *params,
+enum vdbq_status build_rows_take(struct build_rows *rows, struct stream *stream,
+                                 const struct build_device_params *params,
                                  struct error *error);
-void inner_rows_finish(struct inner_rows *rows);
+void build_rows_finish(struct build_rows *rows);
 
 /* Whether a value of a column can be NULL. */
-bool inner_rows_nullable(const struct inner_rows *rows, unsigned column);
+bool build_rows_nullable(const struct build_rows *rows, unsigned column);
 
 /* Gives `rows` values of a column their place from `*end` on, and behind them
  * their NULL flags, where there are any; moves the end. */
-struct inner_feed inner_rows_place(uint64_t rows, unsigned width, bool nulls,
+struct build_feed build_rows_place(uint64_t rows, unsigned width, bool nulls,
                                    u64 *end);
 
 /* Copies rows [first, first + count) of a column to their place in the
  * device's memory, and waits for that. */
-enum vdbq_status inner_rows_write(struct inner_rows *rows, unsigned column,
+enum vdbq_status build_rows_write(struct build_rows *rows, unsigned column,
                                   uint64_t first, uint64_t count,
                                   struct device_memory *to,
-                                  const struct inner_feed *place,
+                                  const struct build_feed *place,
                                   struct device_times *times,
                                   struct error *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The self-test's inner rows: a column of each type, with keys that rows hit
+ * The self-test's build rows: a column of each type, with keys that rows hit
  * and miss, some of them NULL and some twice; and the program that reads them.
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "exec/build_side/key_index.h"
 #include "trial/selftest_data.h"
 
-enum { COLUMNS = 5, ROWS = SELFTEST_INNER_ROWS };
+enum { COLUMNS = 5, ROWS = SELFTEST_BUILD_ROWS };
 
 /* x probes; rows whose x is less than y are not live. */
 static const char probe_text[] = "Table 0 0 0 \"selftest\"\n"
@@ -49,8 +49,8 @@ bool selftest_probe(struct program *program)
     static const int outer[] = { TYPE_I32, TYPE_I64, TYPE_F32,
                                  TYPE_F64, TYPE_I32, TYPE_I64,
                                  TYPE_F32, TYPE_F64, TYPE_WORD };
-    static const int inner[COLUMNS] = { TYPE_I32, TYPE_I64, TYPE_F32, TYPE_F64,
-                                        TYPE_WORD };
+    static const int build_side[COLUMNS] = { TYPE_I32, TYPE_I64, TYPE_F32,
+                                             TYPE_F64, TYPE_WORD };
     struct error error;
     if (program_read(probe_text, program, &error) != VDBQ_OK)
         return false;
@@ -60,7 +60,7 @@ bool selftest_probe(struct program *program)
     tables[0].key_type = TYPE_I64;
     tables[1].input = 1;
     tables[1].column_count = COLUMNS;
-    tables[1].column_types = inner;
+    tables[1].column_types = build_side;
     tables[1].key_type = TYPE_I64;
     return true;
 }
@@ -109,11 +109,12 @@ static void fill_columns(struct columns *columns, bool far,
 
 /* -------------------------------------------------------------- layout -- */
 
-static u64 put(struct selftest_inner *inner, const void *from, u64 size)
+static u64 put(struct selftest_build_side *build_side, const void *from,
+               u64 size)
 {
-    u64 at = inner->size;
-    memcpy(inner->block + at, from, size);
-    inner->size = TABLET_ALIGNED(at + size);
+    u64 at = build_side->size;
+    memcpy(build_side->block + at, from, size);
+    build_side->size = TABLET_ALIGNED(at + size);
     return at;
 }
 
@@ -126,15 +127,16 @@ static const void *values_of(const struct columns *columns, int column)
     return values[column];
 }
 
-static void put_feed(struct selftest_inner *inner,
+static void put_feed(struct selftest_build_side *build_side,
                      const struct columns *columns, int column,
-                     struct inner_feed *feed)
+                     struct build_feed *feed)
 {
     bool wide = column == 1 || column == 3;
-    feed->values = put(inner, values_of(columns, column),
+    feed->values = put(build_side, values_of(columns, column),
                        ROWS * (wide ? sizeof(i64) : sizeof(i32)));
-    feed->nulls =
-        column == 0 ? put(inner, columns->nulls, sizeof columns->nulls) : 0;
+    feed->nulls = column == 0
+                      ? put(build_side, columns->nulls, sizeof columns->nulls)
+                      : 0;
 }
 
 static struct key_column keys_of(const struct columns *columns, int column)
@@ -159,47 +161,50 @@ static struct key_column keys_of(const struct columns *columns, int column)
     return keys;
 }
 
-static void put_index(struct selftest_inner *inner,
+static void put_index(struct selftest_build_side *build_side,
                       const struct columns *columns, int column,
                       struct key_index *index)
 {
     struct key_column keys = keys_of(columns, column);
     *index = key_index_plan(&keys, false);
-    index->slots = inner->size;
-    inner->size = TABLET_ALIGNED(inner->size + key_index_bytes(index));
-    key_index_fill(index, &keys, 1, inner->block + index->slots);
+    index->slots = build_side->size;
+    build_side->size =
+        TABLET_ALIGNED(build_side->size + key_index_bytes(index));
+    key_index_fill(index, &keys, 1, build_side->block + index->slots);
     if (index->kind == INDEX_HASHED && keys.width == sizeof(i64))
-        index->keys = put(inner, keys.values, ROWS * sizeof(i64));
+        index->keys = put(build_side, keys.values, ROWS * sizeof(i64));
 }
 
-bool selftest_inner(const struct program_pack *pack, bool hashed,
-                    const struct order_codes *order_codes, struct arena *arena,
-                    struct selftest_inner *inner)
+bool selftest_build_side(const struct program_pack *pack, bool hashed,
+                         const struct order_codes *order_codes,
+                         struct arena *arena,
+                         struct selftest_build_side *build_side)
 {
-    unsigned feeds = pack->inner_count;
+    unsigned feeds = pack->build_count;
     struct columns *columns = arena_alloc(arena, sizeof *columns);
-    struct inner_feed *put_feeds =
+    struct build_feed *put_feeds =
         arena_alloc(arena, (feeds + 1) * sizeof *put_feeds);
     struct order_codes *feed_order_codes =
         arena_alloc(arena, (feeds + 1) * sizeof *feed_order_codes);
     struct key_index *indexes =
         arena_alloc(arena, (pack->index_count + 1) * sizeof *indexes);
-    *inner =
-        (struct selftest_inner){ .block = arena_alloc(arena, SELFTEST_BYTES),
-                                 .size = TABLET_ALIGN };
+    *build_side = (struct selftest_build_side){
+        .block = arena_alloc(arena, SELFTEST_BYTES), .size = TABLET_ALIGN
+    };
     if (!columns || !put_feeds || !feed_order_codes || !indexes
-        || !inner->block)
+        || !build_side->block)
         return false;
     fill_columns(columns, hashed, order_codes);
     for (unsigned i = 0; i < feeds; i++) {
-        put_feed(inner, columns, pack->inner_feeds[i].column, &put_feeds[i]);
-        if (pack->inner_feeds[i].column == COLUMNS - 1)
+        put_feed(build_side, columns, pack->build_feeds[i].column,
+                 &put_feeds[i]);
+        if (pack->build_feeds[i].column == COLUMNS - 1)
             feed_order_codes[i] = *order_codes;
     }
     for (unsigned i = 0; i < pack->index_count; i++)
-        put_index(inner, columns, pack->indexes[i].column, &indexes[i]);
-    inner->run = (struct run_inner){ .feeds = put_feeds,
-                                     .order_codes = feed_order_codes,
-                                     .indexes = indexes };
+        put_index(build_side, columns, pack->indexes[i].column, &indexes[i]);
+    build_side->run = (struct run_build_side){ .feeds = put_feeds,
+                                               .order_codes = feed_order_codes,
+                                               .indexes = indexes };
     return true;
 }

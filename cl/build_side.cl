@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opcodes over inner rows: they are found by a key and read by their numbers.
+ * Opcodes over build rows: they are found by a key and read by their numbers.
  * Part of cl/ops.cl.
  */
 
@@ -80,7 +80,7 @@ PROBE_HASHED(I64, TAG_I64, 1)
     {                                                                        \
         NO_C;                                                                \
         struct key_index index = m->indexes[d];                              \
-        GLOBAL const u8 *slots = m->inner + index.slots;                     \
+        GLOBAL const u8 *slots = m->build_side + index.slots;                     \
         if (!some_live(m, k))                                                \
             return;                                                          \
         if (index.kind == INDEX_DENSE)                                       \
@@ -88,7 +88,7 @@ PROBE_HASHED(I64, TAG_I64, 1)
                             (U)index.base, (U)index.count);                  \
         else                                                                 \
             probe_hashed_##T(m, k, a, b, (GLOBAL const u64 *)slots,          \
-                             (GLOBAL const i64 *)(m->inner + index.keys),    \
+                             (GLOBAL const i64 *)(m->build_side + index.keys),    \
                              index.count - 1);                               \
     }
 
@@ -110,9 +110,9 @@ OP(PROBE_WORD) { op_PROBE_I32(m, k, a, b, c, d); }
     OP(COLUMN_AT_##T)                                                        \
     {                                                                        \
         NO_C;                                                                \
-        u64 values = m->inner_feeds[b].values;                               \
+        u64 values = m->build_feeds[b].values;                               \
         if (some_live(m, k))                                                 \
-            read_at_##T(m, k, a, d, (GLOBAL const T *)(m->inner + values));  \
+            read_at_##T(m, k, a, d, (GLOBAL const T *)(m->build_side + values));  \
     }
 
 COLUMN_AT(I32)
@@ -122,7 +122,7 @@ COLUMN_AT(F64)
 
 OP(COLUMN_AT_WORD)
 {
-    u64 at = m->inner_feeds[b].order_codes;
+    u64 at = m->build_feeds[b].order_codes;
     GLOBAL const struct lookup *order_codes =
         (GLOBAL const struct lookup *)(m->control + at);
     GLOBAL const i32 *values = (GLOBAL const i32 *)(order_codes + 1);
@@ -140,8 +140,8 @@ OP(COLUMN_AT_WORD)
 OP(COLUMN_AT_NULL)
 {
     NO_C;
-    u64 nulls = m->inner_feeds[b].nulls;
-    GLOBAL const u8 *flags = m->inner + nulls;
+    u64 nulls = m->build_feeds[b].nulls;
+    GLOBAL const u8 *flags = m->build_side + nulls;
     EACH {
         i32 row = D(I32), there = row >= 0 && nulls != 0 && LIVE;
         A(I32) = row < 0 || pick_u8(there, flags, (u64)row) != 0;

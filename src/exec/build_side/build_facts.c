@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Columns of inner rows, each in parts by several threads.
+ * Columns of build rows, each in parts by several threads.
  */
-#include "exec/build_side/inner_facts.h"
+#include "exec/build_side/build_facts.h"
 
 #include <math.h>
 
@@ -119,7 +119,7 @@ static void scan_part(void *context, unsigned i)
         extremes_i64(column, part, found);
 }
 
-struct feed_range inner_facts(struct row_set_column *column, uint64_t rows,
+struct feed_range build_facts(struct row_set_column *column, uint64_t rows,
                               const struct order_codes *order_codes,
                               unsigned threads)
 {

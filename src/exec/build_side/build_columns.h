@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Build rows as build_side.c gathered them, for build_side_put.c, which lays
+ * them out. Columns are numbered as build_side_dictionaries() has them: those
+ * that the program reads, then those that it probes.
+ */
+#ifndef VDBQ_EXEC_BUILD_COLUMNS_H
+#define VDBQ_EXEC_BUILD_COLUMNS_H
+
+#include "exec/build_side/build_side.h"
+#include "exec/build_side/build_rows.h"
+#include "exec/build_side/key_index.h"
+
+struct build_side {
+    const struct stream_params *params;
+    const struct program *program;
+    struct program_pack pack;
+    struct build_rows *rows; /* one a cursor; of those that are axes none */
+    unsigned cursors;
+    /* one a column: see build_side_dictionaries() */
+    struct dictionary **dictionaries;
+    struct run_build_side run;
+    struct order_codes *order_codes;
+    struct build_feed *feeds;
+    struct key_index *indexes;
+    struct feed_range *ranges;
+    struct resident *resident; /* of which `bytes` are held                 */
+    struct stream_memory *memory; /* ... and of this, where the device's
+                                   memory is the host's; NULL: there is none */
+    uint64_t held_bytes;
+    uint64_t bytes;
+    uint64_t host_bytes; /* of these the host writes the first ones   */
+    struct device_times times;
+    char text[192]; /* for stats                                 */
+    struct arena arena;
+};
+
+unsigned build_column_count(const struct build_side *build_side);
+const struct program_feed *build_feed_at(const struct build_side *build_side,
+                                         unsigned i);
+struct row_set_column *build_column_at(const struct build_side *build_side,
+                                       unsigned i);
+uint64_t build_rows_at(const struct build_side *build_side, unsigned i);
+/* The rows of column i that are on the device; NULL: they are not. */
+struct build_device *build_taken_at(const struct build_side *build_side,
+                                    unsigned i);
+
+/* Lets the rows go, once they are where they are to be. */
+void build_release_rows(struct build_side *build_side);
+
+#endif
